@@ -1,0 +1,25 @@
+# Third-party packages, all from Debian 12. Each is looked for here, once; a room links what it
+# needs by target name:
+#
+#   fmt::fmt  Boost::headers  Boost::json  simdjson::simdjson  PkgConfig::LIBFYAML
+#   PkgConfig::RE2  spdlog::spdlog  CLI11::CLI11
+#
+# Tests get GTest::gmock, benchmarks benchmark::benchmark_main.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(simdjson REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+pkg_check_modules(LIBFYAML REQUIRED IMPORTED_TARGET libfyaml)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+
+if(BERTH_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+if(BERTH_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,134 @@
+# `cmake --install`: the program, and the package `berth` for programs that embed the scheduler:
+#
+#   find_package(berth REQUIRED)
+#   target_link_libraries(mine PRIVATE berth::berth)      // #include "berth/scheduler.h"
+#
+# Installed are include/berth/*.h, the headers of rooms that these reach, and the archives of the
+# rooms that the public door links. `#include "room/x.h"` becomes `#include "berth/room/x.h"` on the
+# way, so that folder names of an embedder cannot clash with ours.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+if(TARGET berth)
+  install(TARGETS berth RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES ${CMAKE_BINARY_DIR}/bin/kube-scheduler DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/berth/*.h)
+if(NOT public_headers)
+  return()
+endif()
+
+# The rooms behind the public door: `embed`, or those whose headers it shows.
+set(rooms)
+if(TARGET berth_embed)
+  set(rooms berth_embed)
+endif()
+foreach(header ${public_headers})
+  file(STRINGS ${header} lines REGEX "^#include \"[a-z_]+/")
+  foreach(line ${lines})
+    string(REGEX REPLACE "^#include \"([a-z_]+)/.*" "berth_\\1" room ${line})
+    if(TARGET ${room})
+      list(APPEND rooms ${room})
+    endif()
+  endforeach()
+endforeach()
+
+# How an embedder finds what a room links.
+set(find_fmt::fmt "find_dependency(fmt)")
+set(find_Threads::Threads "find_dependency(Threads)")
+set(find_Boost::headers "find_dependency(Boost 1.81)")
+set(find_Boost::json "find_dependency(Boost 1.81 COMPONENTS json)")
+set(find_simdjson::simdjson "find_dependency(simdjson)")
+set(find_spdlog::spdlog "find_dependency(spdlog)")
+set(find_CLI11::CLI11 "find_dependency(CLI11)")
+foreach(module LIBFYAML RE2)
+  string(TOLOWER ${module} name)
+  set(find_PkgConfig::${module} "find_dependency(PkgConfig)
+pkg_check_modules(${module} REQUIRED QUIET IMPORTED_TARGET ${name})")
+endforeach()
+
+# All rooms that come with these, and all third parties.
+set(installed)
+set(dependencies)
+while(rooms)
+  list(POP_FRONT rooms room)
+  if(room IN_LIST installed)
+    continue()
+  endif()
+  list(APPEND installed ${room})
+  set(links)
+  foreach(property LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
+    get_target_property(some ${room} ${property})
+    if(some)
+      list(APPEND links ${some})
+    endif()
+  endforeach()
+  foreach(link ${links})
+    if(link MATCHES "LINK_ONLY:(.*)>$")
+      set(link ${CMAKE_MATCH_1})
+    endif()
+    if(link MATCHES "^berth_")
+      list(APPEND rooms ${link})
+    elseif(DEFINED find_${link})
+      list(APPEND dependencies "${find_${link}}")
+    else()
+      message(FATAL_ERROR "${room} links ${link}: Install.cmake does not know how to find it")
+    endif()
+  endforeach()
+endwhile()
+list(REMOVE_DUPLICATES dependencies)
+list(JOIN dependencies "\n" BERTH_DEPENDENCIES)
+
+foreach(room ${installed})
+  string(REGEX REPLACE "^berth_" "" name ${room})
+  set_target_properties(${room} PROPERTIES EXPORT_NAME ${name})
+endforeach()
+add_library(berth_package INTERFACE)
+set_target_properties(berth_package PROPERTIES EXPORT_NAME berth)
+target_link_libraries(berth_package INTERFACE ${installed})
+target_include_directories(berth_package INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
+install(TARGETS berth_package ${installed} EXPORT berth
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT berth NAMESPACE berth:: FILE berth-targets.cmake DESTINATION ${package})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/berth-config.cmake.in
+  ${CMAKE_BINARY_DIR}/berth-config.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/berth-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/berth-config.cmake ${CMAKE_BINARY_DIR}/berth-config-version.cmake
+  DESTINATION ${package})
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+install(CODE "execute_process(
+  COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/scripts/install_headers.py\"
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}\"
+  COMMAND_ERROR_IS_FATAL ANY)")
+
+# The package is tested as an embedder meets it: installed, found, built against, run.
+set(example ${PROJECT_SOURCE_DIR}/examples/embed)
+if(BERTH_TESTS AND EXISTS ${example}/CMakeLists.txt)
+  add_test(NAME package.Installs
+    COMMAND ${CMAKE_COMMAND} --install ${CMAKE_BINARY_DIR} --prefix ${CMAKE_BINARY_DIR}/stage)
+  add_test(NAME package.TheExampleBuildsAgainstIt
+    COMMAND ${CMAKE_CTEST_COMMAND}
+      --build-and-test ${example} ${CMAKE_BINARY_DIR}/examples/embed
+      --build-generator ${CMAKE_GENERATOR}
+      --build-options
+        -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
+        -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+        -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
+        -DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}
+        -DCMAKE_EXE_LINKER_FLAGS=${CMAKE_EXE_LINKER_FLAGS}
+        -DCMAKE_PREFIX_PATH=${CMAKE_BINARY_DIR}/stage)
+  add_test(NAME package.TheExampleRuns
+    COMMAND ${CMAKE_COMMAND}
+      -DPROGRAM=${CMAKE_BINARY_DIR}/examples/embed/embed -DEXPECTED=${example}/expected.txt
+      -P ${PROJECT_SOURCE_DIR}/cmake/RunExample.cmake)
+  set_tests_properties(package.Installs PROPERTIES FIXTURES_SETUP berth_installed)
+  set_tests_properties(package.TheExampleBuildsAgainstIt PROPERTIES
+    FIXTURES_REQUIRED berth_installed FIXTURES_SETUP berth_example)
+  set_tests_properties(package.TheExampleRuns PROPERTIES FIXTURES_REQUIRED berth_example)
+endif()

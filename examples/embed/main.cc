@@ -1,0 +1,162 @@
+// Embedding berth: two plugins of our own, a small cluster, and what happens to it.
+//
+//   SameTeam   a Filter: a node with a label `team` takes only that team's pods
+//   Quorum     a Permit: pods of a group wait until enough of them have a node; a group that does
+//              not come together in time gives its places back
+//
+// Time is virtual: the minute that the lonely group waits takes no time at all.
+#include <berth/scheduler.h>
+
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace {
+
+using berth::Cycle;
+using berth::Handle;
+using berth::NodeRow;
+using berth::Outcome;
+using berth::Pod;
+using berth::Symbol;
+using berth::Uid;
+
+// One node at a time is enough for a simple rule.
+class SameTeam final : public berth::PerNodeFilter {
+ public:
+  explicit SameTeam(const Handle& handle) : symbols_(handle.cluster.symbol_table()) {
+    team_ = symbols_.intern("team");
+  }
+  std::string_view name() const override { return "SameTeam"; }
+
+  Outcome filter_node(const Cycle& cycle, NodeRow row) const override {
+    const Symbol* wanted = cycle.nodes().node(row).labels.find(team_);
+    if (!wanted || cycle.pod().labels().get(team_) == *wanted) return {};
+    return Outcome::of(berth::Code::kUnschedulableAndUnresolvable,
+                       "node(s) belonged to another team");
+  }
+
+ private:
+  berth::SymbolHold symbols_;
+  Symbol team_;
+};
+
+class Quorum final : public berth::PermitPlugin, public berth::ReservePlugin {
+ public:
+  explicit Quorum(const Handle& handle) : handle_(handle), symbols_(handle.cluster.symbol_table()) {
+    group_ = symbols_.intern("group");
+  }
+  std::string_view name() const override { return "Quorum"; }
+
+  Outcome reserve(Cycle& cycle, std::string_view) const override {
+    arrived_[cycle.pod().labels().get(group_)].insert(cycle.pod().uid());
+    return {};
+  }
+
+  // Whoever leaves takes the others of its group along.
+  void unreserve(Cycle& cycle, std::string_view) const override {
+    std::set<Uid>& group = arrived_[cycle.pod().labels().get(group_)];
+    group.erase(cycle.pod().uid());
+    for (const Uid& uid : std::set<Uid>(group))
+      handle_.waiting_pods.reject(uid, name(), "the group did not come together");
+  }
+
+  berth::PermitResult permit(Cycle& cycle, std::string_view) const override {
+    const Symbol group = cycle.pod().labels().get(group_);
+    if (group.empty()) return {};
+    const std::set<Uid>& members = arrived_[group];
+    if (members.size() < kQuorum)
+      return berth::PermitResult::wait(std::chrono::minutes(1), "waiting for the group");
+    for (const Uid& uid : members) handle_.waiting_pods.allow(uid, name());
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kQuorum = 3;
+  Handle handle_;
+  berth::SymbolHold symbols_;
+  Symbol group_;
+  mutable std::map<Symbol, std::set<Uid>> arrived_;  // plugins are asked through const interfaces
+};
+
+// Prints what the scheduler does.
+class Narrator final : public berth::Observer {
+ public:
+  void wait_started(const Pod& pod, std::span<const berth::PermitHold> holds) override {
+    std::cout << pod.name() << " waits at " << holds.front().plugin << '\n';
+  }
+  void bound(const Pod& pod, std::string_view node, std::int32_t) override {
+    std::cout << pod.name() << " runs on " << node << '\n';
+  }
+  void failed(const Pod& pod, const Outcome& outcome) override {
+    std::cout << pod.name() << " has to wait: " << outcome.message() << '\n';
+  }
+};
+
+template <typename PluginType>
+berth::PluginEntry entry(std::string name, std::string points, std::string description) {
+  berth::PluginEntry result;
+  result.name = std::move(name);
+  result.create = [](const berth::config::PluginArgs&,
+                     const Handle& handle) -> berth::Result<std::unique_ptr<berth::Plugin>> {
+    return std::make_unique<PluginType>(handle);
+  };
+  result.extension_points = std::move(points);
+  result.description = std::move(description);
+  return result;
+}
+
+std::string node(const std::string& name, const std::string& labels) {
+  return "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + name + ", labels: {" + labels +
+         "}}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '10'}}\n";
+}
+
+std::string pod(const std::string& name, const std::string& labels) {
+  return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", labels: {" + labels +
+         "}}\nspec: {containers: [{name: main, image: app, resources: {requests: {cpu: '1'}}}]}\n";
+}
+
+constexpr char kConfiguration[] = R"(
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins:
+    multiPoint:
+      enabled: [{name: SameTeam}, {name: Quorum}]
+)";
+
+}  // namespace
+
+int main() {
+  Narrator narrator;
+  berth::Scheduler::Options options;
+  options.configuration = kConfiguration;
+  options.observer = &narrator;
+  options.plugins = berth::Scheduler::built_in_plugins();
+  const auto added =
+      options.plugins.add(entry<SameTeam>("SameTeam", "Filter", "Keeps teams to their nodes."));
+  const auto added_too = options.plugins.add(
+      entry<Quorum>("Quorum", "Reserve, Permit", "Holds pods until their group is there."));
+  if (!added || !added_too) return 1;
+
+  auto made = berth::Scheduler::make(std::move(options));
+  if (!made) {
+    std::cerr << made.error().message << '\n';
+    return 1;
+  }
+  berth::Scheduler& scheduler = **made;
+  const auto applied = scheduler.apply(
+      node("red-1", "team: red") + node("shared-1", "") + pod("red-web", "team: red") +
+      pod("blue-web", "team: blue") + pod("trio-a", "group: trio") + pod("trio-b", "group: trio") +
+      pod("trio-c", "group: trio") + pod("lonely-a", "group: lonely"));
+  if (!applied) {
+    std::cerr << applied.error().message << '\n';
+    return 1;
+  }
+  scheduler.start();
+  scheduler.run_until(std::chrono::minutes(2));
+  std::cout << scheduler.pending() << " pods are still pending\n";
+  scheduler.stop();
+}

@@ -1,0 +1,28 @@
+// Any object from its JSON.
+#pragma once
+
+#include <string_view>
+
+#include "api/defaulting.h"
+#include "api/interner.h"
+#include "api/object.h"
+#include "base/result.h"
+
+namespace berth {
+
+// By group and kind; the version does not count. kOther for what the engine has no name for: a
+// Service of another group is not a Service.
+ObjectKind object_kind(std::string_view api_version, std::string_view kind);
+
+// Whether objects of the kind live in a namespace.
+bool is_namespaced(ObjectKind kind);
+
+// Without admission: as an API server has it. With it: as somebody wrote it, with an API server's
+// defaults. Errors begin with the path of the field. Kinds that are not decoded give an empty
+// object; `name` is for objects that have none of their own (generateName).
+Result<AnyObject> decode_object(std::string_view json, Interner& interner,
+                                const Admission* admission);
+Result<AnyObject> decode_object(ObjectKind kind, std::string_view json, Interner& interner,
+                                const Admission* admission, std::string_view name = {});
+
+}  // namespace berth

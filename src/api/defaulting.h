@@ -1,0 +1,49 @@
+// Defaulting and admission: what an API server does to objects that people wrote before scheduling
+// sees them. For manifests; objects that come from an API server have been through it.
+//
+// Two things are kinder than an API server, because a manifest may also be a dump of a cluster: what
+// a status says stays, and a priority that stands in the spec stays, even if its PriorityClass is
+// not there.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "api/kinds.h"
+#include "api/node.h"
+#include "api/object.h"
+#include "api/pod_json.h"
+#include "base/loop.h"
+#include "base/ref.h"
+#include "base/result.h"
+
+namespace berth {
+
+struct Admission {
+  std::map<std::string, Ref<const PriorityClass>, std::less<>> priority_classes;
+  WallTime now;
+  std::uint64_t resource_version = 1;  // of objects that have none
+};
+
+// Everything at once, in an API server's order. The pod must have its name and namespace.
+Result<void> admit(WrittenPod& pod, const Admission& admission);
+void admit(Object& object, const Admission& admission);
+
+// ---- the parts --------------------------------------------------------------------------------
+
+// schedulerName, requests from limits (containers, then the pod), hostPort of host networks.
+void apply_defaults(PodSpec& spec);
+// Tolerates not-ready and unreachable nodes for 300 s, unless the pod says something about them.
+void add_default_tolerations(PodSpec& spec);
+// priority, priorityClassName and preemptionPolicy. Fails if the class does not exist:
+//   no PriorityClass with name X was found
+Result<void> resolve_priority(PodTemplate& pod, const Admission& admission);
+// matchLabelKeys and mismatchLabelKeys become requirements of the selectors they stand beside.
+void merge_match_label_keys(PodSpec& spec, const LabelSet& labels);
+
+// A UID that follows from what it names: the same in every run.
+std::string deterministic_uid(std::string_view kind, std::string_view namespace_name,
+                              std::string_view name);
+
+}  // namespace berth

@@ -1,0 +1,37 @@
+// Manifests: files that people wrote, as objects. YAML or JSON, several documents, `List` objects.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/interner.h"
+#include "api/object.h"
+#include "base/loop.h"
+#include "base/result.h"
+
+namespace berth {
+
+// One object as read. Kinds that scheduling reads are decoded; workloads (Deployment, ReplicaSet,
+// StatefulSet, DaemonSet, Job) also carry their JSON, for whoever expands them into pods.
+struct ManifestObject {
+  ObjectKind kind = ObjectKind::kOther;
+  std::string api_version;
+  std::string kind_text;
+  std::string namespace_name;
+  std::string name;
+  AnyObject object;  // empty for kinds that are not decoded
+  std::string json;  // the object's own JSON text
+  std::string where;  // "file.yaml: document 2 (line 17)": for messages; ": items[3]" in a list
+};
+
+// Errors name file, document, object and field:
+//   web.yaml: document 2 (line 17): Pod default/web-1: spec.containers[0].resources.requests.cpu: …
+Result<std::vector<ManifestObject>> read_manifest(std::string_view text,
+                                                  const std::string& file_name, Interner& interner);
+
+// Makes of the objects, all files together, what an API server would (defaulting.h). After reading,
+// because a pod may name a PriorityClass that comes later.
+Result<void> admit_all(std::vector<ManifestObject>& objects, Interner& interner, WallTime now);
+
+}  // namespace berth

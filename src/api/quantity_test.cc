@@ -1,0 +1,312 @@
+#include "api/quantity.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+
+Quantity quantity(std::string_view text) {
+  Result<Quantity> parsed = Quantity::parse(text);
+  EXPECT_TRUE(parsed.has_value()) << text;
+  return parsed.value_or(Quantity());
+}
+
+std::string error(std::string_view text) {
+  const Result<Quantity> parsed = Quantity::parse(text);
+  return parsed ? "parsed as " + parsed->to_string() : parsed.error().message;
+}
+
+TEST(Quantity, RoundsUpToWholeUnitsAndToThousandths) {
+  struct Row {
+    std::string text;
+    std::int64_t value, milli;
+  };
+  const std::vector<Row> rows = {
+      {"0", 0, 0},
+      {"1", 1, 1000},
+      {"500m", 1, 500},
+      {"1500m", 2, 1500},
+      {"0.5", 1, 500},
+      {"100k", 100'000, 100'000'000},
+      {"2M", 2'000'000, 2'000'000'000},
+      {"3G", 3'000'000'000, 3'000'000'000'000},
+      {"4T", 4'000'000'000'000, 4'000'000'000'000'000},
+      {"5P", 5'000'000'000'000'000, 5'000'000'000'000'000'000},
+      {"1Ki", 1024, 1'024'000},
+      {"16Gi", 17'179'869'184, 17'179'869'184'000},
+      {"2Ti", 2'199'023'255'552, 2'199'023'255'552'000},
+      {"1e3", 1000, 1'000'000},
+      {"1E3", 1000, 1'000'000},
+      {"1e+3", 1000, 1'000'000},
+      {"12e-1", 2, 1200},
+      {"500u", 1, 1},
+      {"-1.5", -2, -1500},
+      {"-500m", -1, -500},
+      {"1E", 1'000'000'000'000'000'000, 0},
+      {"1e16", 10'000'000'000'000'000, 0},
+      {"10E", 0, 0},
+      {"1e19", 0, 0},
+      {"9223372036854775807", kMax, -1000},
+      {"9223372036854775808", kMin, 0},
+      {"12345678901234567890", -6101065172474983726, 4807115922877858896},
+      {"0.1m", 1, 1},
+      {"1n", 1, 1},
+      {"1.1Gi", 1181116007, 1181116006400},
+      {"0.1Ki", 103, 102400},
+      {"1Pi", 1125899906842624, 1125899906842624000},
+      {"8Ei", kMax, -1000},
+      {"9Ei", kMax, -1000},
+      {"1e-10", 1, 1},
+      {"1e-2147483648", 1, 1},
+      {"1e4294967296", 1, 1000},  // the exponent is cut to 32 bits
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.text);
+    EXPECT_EQ(quantity(row.text).value(), row.value);
+    EXPECT_EQ(quantity(row.text).milli_value(), row.milli);
+  }
+}
+
+TEST(Quantity, AnOverflowWrapsForSomeExponentsAndIsZeroForOthers) {
+  struct Row {
+    std::string text;
+    std::int64_t milli;
+  };
+  // 18 digits with a suffix stay small; the thousandfold of them no longer fits.
+  const std::vector<Row> rows = {
+      {"999999999999999999", static_cast<std::int64_t>(999999999999999999ULL * 1000)},      // 10^3
+      {"999999999999999999k", static_cast<std::int64_t>(999999999999999999ULL * 1000000)},  // 10^6
+      {"999999999999999999M", static_cast<std::int64_t>(999999999999999999ULL * 1000000000)},
+      {"-999999999999999999", -static_cast<std::int64_t>(999999999999999999ULL * 1000)},
+      {"999999999999999999G", 0},   // 10^12
+      {"999999999999999999e1", 0},  // 10^4
+      {"0e1000", 0},
+  };
+  for (const Row& row : rows) EXPECT_EQ(quantity(row.text).milli_value(), row.milli) << row.text;
+  EXPECT_EQ(quantity("999999999999999999e1").value(),
+            static_cast<std::int64_t>(999999999999999999ULL * 10));
+  EXPECT_EQ(quantity("999999999999999999e4").value(), 0);
+}
+
+TEST(Quantity, NegativeNumbersRoundByTheFormTheyAreKeptIn) {
+  EXPECT_EQ(quantity("-1.5").value(), -2) << "short: away from zero";
+  EXPECT_EQ(quantity("-1.5Ki").value(), -1536);
+  EXPECT_EQ(quantity("-0.1Ki").value(), -101) << "long: towards zero, then one up";
+  EXPECT_EQ(quantity("-20000000000.0000000001").value(), -1553255925)
+      << "of the low 64 bits of its nanos";
+  EXPECT_EQ(quantity("-0.1m").value(), -1);
+}
+
+TEST(Quantity, OddTextsThatAreAccepted) {
+  for (const std::string_view text : {"+", "-", "000", ".", "m", "Ki", "e5", "0Pi", "-0", "+0.0",
+                                      "0.00000000000000000000000", "0e-999999999", "0e99"})
+    EXPECT_TRUE(quantity(text).is_zero()) << text;
+  EXPECT_EQ(quantity("1.").value(), 1);
+  EXPECT_EQ(quantity(".5").milli_value(), 500);
+  EXPECT_EQ(quantity("1.G").value(), 1'000'000'000);
+  EXPECT_EQ(quantity("+5").value(), 5);
+  EXPECT_EQ(quantity("007").value(), 7);
+  EXPECT_EQ(quantity(".5Pi").value(), 562949953421312);
+}
+
+TEST(Quantity, TextsThatAreRefused) {
+  constexpr const char* kFormat =
+      "quantities must match the regular expression "
+      "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+  for (const std::string_view text :
+       {"", " 1", "1 ", "1.1.1", "1e5x", "1Kib", "abc", "0x10", "1_0", "1,5", "½"})
+    EXPECT_EQ(error(text), kFormat) << text;
+  for (const std::string_view text : {"1e", "--1", "+-1", "1KKi", "1E-", "1i", "1mm", "1-3", "1+",
+                                      "1e99999999999999999999", "1Ee3", "1ki"})
+    EXPECT_EQ(error(text), "unable to parse quantity's suffix") << text;
+  for (const std::string_view text : {"Pi", "Ei", "+Ei", ".Pi", "e-10"})
+    EXPECT_EQ(error(text), "unable to parse numeric part of quantity") << text;
+}
+
+TEST(Quantity, NumbersOfAbsurdLengthAreRefused) {
+  EXPECT_EQ(error("1e2147483647"), "unable to parse numeric part of quantity");
+  EXPECT_EQ(error(std::string(20'000, '9')), "unable to parse numeric part of quantity");
+  Quantity sum = quantity("1e9999");
+  sum += quantity("1n");
+  EXPECT_GT(sum, quantity("1e9999"));
+  EXPECT_EQ(sum.value(), 1) << "the low 64 bits, rounded up";
+}
+
+TEST(Quantity, ComparesByNumber) {
+  const std::vector<std::string> rows = {"-12345678901234567890",
+                                         "-1E",
+                                         "-1.5",
+                                         "-1n",
+                                         "0",
+                                         "1n",
+                                         "1u",
+                                         "999u",
+                                         "1m",
+                                         "999m",
+                                         "1",
+                                         "1.5",
+                                         "1k",
+                                         "1Ki",
+                                         "1Gi",
+                                         "1P",
+                                         "1Pi",
+                                         "1E",
+                                         "8Ei",
+                                         "10E",
+                                         "12345678901234567890",
+                                         "1e30",
+                                         "1e3000"};
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = 0; j < rows.size(); ++j)
+      EXPECT_EQ(quantity(rows[i]) <=> quantity(rows[j]), i <=> j) << rows[i] << " " << rows[j];
+}
+
+TEST(Quantity, EqualNumbersAreEqualAndHashEqualHoweverWritten) {
+  const std::vector<std::vector<std::string>> same = {
+      {"0", "0m", "0e30", "0e-30", "-0", "Ki"},
+      {"1", "1000m", "1e0", "1.000000000000000000000", "1000000000n"},
+      {"1Ki", "1024", "1.024k", "1024.0000000000000000000"},
+      {"1.5Gi", "1536Mi", "1610612736"},
+      {"1e21", "1000E", "1000000000000000000000"},
+      {"8Ei", "9223372036854775807", "9.223372036854775807e18"},
+      {"-1", "-1000m", "-1.0000000000000000000"},
+  };
+  for (const std::vector<std::string>& texts : same) {
+    for (const std::string& text : texts) {
+      EXPECT_EQ(quantity(text), quantity(texts.front())) << text << " " << texts.front();
+      EXPECT_EQ(quantity(text).hash(), quantity(texts.front()).hash()) << text;
+      EXPECT_EQ(quantity(text).sign(), quantity(texts.front()).sign()) << text;
+    }
+  }
+  EXPECT_NE(quantity("1").hash(), quantity("2").hash());
+  EXPECT_NE(quantity("1").hash(), quantity("10").hash());
+  EXPECT_NE(quantity("1").hash(), quantity("-1").hash());
+  EXPECT_NE(quantity("12345678901234567891").hash(), quantity("12345678901234567892").hash());
+}
+
+TEST(Quantity, SumsAreExact) {
+  struct Row {
+    std::string a, b, sum, difference;
+  };
+  const std::vector<Row> rows = {
+      {"500u", "500u", "1m", "0"},
+      {"1", "1n", "1000000001n", "999999999n"},
+      {"0", "5", "5", "-5"},
+      {"5", "0", "5", "5"},
+      {"1Gi", "1", "1073741825", "1073741823"},
+      {"1.5Gi", "0.5Gi", "2Gi", "1Gi"},
+      {"999999999999999999", "999999999999999999", "1999999999999999998", "0"},
+      {"9E", "9E", "18E", "0"},
+      {"999999999999999999E", "1n", "999999999999999999000000000000000000.000000001",
+       "999999999999999998999999999999999999.999999999"},
+      {"9223372036854775807", "1", "9223372036854775808", "9223372036854775806"},
+      {"-1", "1n", "-0.999999999", "-1.000000001"},
+      {"1e3000", "-1e3000", "0", "2e3000"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.a + " and " + row.b);
+    Quantity sum = quantity(row.a);
+    sum += quantity(row.b);
+    EXPECT_EQ(sum, quantity(row.sum)) << sum.to_string();
+    Quantity difference = quantity(row.a);
+    difference -= quantity(row.b);
+    EXPECT_EQ(difference, quantity(row.difference)) << difference.to_string();
+  }
+}
+
+TEST(Quantity, ManySmallAmountsOverflowIntoExactNumbers) {
+  Quantity sum;
+  for (int i = 0; i < 100; ++i) sum += Quantity::of(kMax);
+  EXPECT_EQ(sum, quantity("922337203685477580700"));
+  for (int i = 0; i < 100; ++i) sum -= Quantity::of(kMax);
+  EXPECT_TRUE(sum.is_zero());
+  Quantity negative = Quantity::of(0);
+  negative -= Quantity::of(kMin);
+  EXPECT_EQ(negative, quantity("9223372036854775808"));
+}
+
+TEST(Quantity, PrintsItsCanonicalForm) {
+  struct Row {
+    std::string text, canonical;
+  };
+  const std::vector<Row> rows = {
+      {"0", "0"},
+      {"0Gi", "0"},
+      {"1", "1"},
+      {"1000m", "1"},
+      {"0.5", "500m"},
+      {"1500m", "1500m"},
+      {"100m", "100m"},
+      {"0.0005", "500u"},
+      {"1n", "1n"},
+      {"0.1n", "1n"},
+      {"1000", "1k"},
+      {"1500", "1500"},
+      {"1500000", "1500k"},
+      {"1000000", "1M"},
+      {"10E", "10E"},
+      {"1000E", "1000E"},
+      {"1Ki", "1Ki"},
+      {"1024Ki", "1Mi"},
+      {"1.5Gi", "1536Mi"},
+      {"0.5Ki", "512"},
+      {"1000Ki", "1000Ki"},
+      {"1.1Gi", "1181116006400m"},
+      {"0.0001Ki", "102400u"},
+      {"1023", "1023"},
+      {"-1Ki", "-1Ki"},
+      {"-0.5", "-500m"},
+      {"8Ei", "9223372036854775807"},
+      {"4096Pi", "4Ei"},
+      {"1e3", "1e3"},
+      {"10e3", "10e3"},
+      {"1e5", "100e3"},
+      {"1.5e0", "1500e-3"},
+      {"5e0", "5"},
+      {"1e30", "1e30"},
+      {"12345678901234567890", "12345678901234567890"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(quantity(row.text).to_string(), row.canonical);
+    EXPECT_EQ(quantity(row.canonical), quantity(row.text)) << "must read as the same number";
+  }
+}
+
+TEST(Quantity, ASumIsPrintedLikeItsFirstNonZeroPart) {
+  Quantity sum;
+  sum += quantity("1Gi");
+  sum += quantity("1M");
+  EXPECT_EQ(sum.to_string(), "1074741824");
+  sum += quantity("1048576");
+  sum -= quantity("1M");
+  EXPECT_EQ(sum.to_string(), "1025Mi");
+}
+
+TEST(Quantity, MadeFromNumbers) {
+  EXPECT_EQ(Quantity::of(7), quantity("7"));
+  EXPECT_EQ(Quantity::of_milli(1500), quantity("1.5"));
+  EXPECT_EQ(Quantity::of_milli(kMin).milli_value(), kMin);
+  EXPECT_EQ(Quantity::of_milli(kMin).value(), kMin / 1000 - 1);
+  EXPECT_TRUE(Quantity().is_zero());
+}
+
+TEST(Quantity, CopiesAreIndependent) {
+  const Quantity original = quantity("12345678901234567890");
+  Quantity copy = original;
+  copy += quantity("1");
+  EXPECT_NE(copy, original);
+  copy = original;
+  EXPECT_EQ(copy, original);
+  const Quantity moved = std::move(copy);
+  EXPECT_EQ(moved, original);
+}
+
+}  // namespace
+}  // namespace berth

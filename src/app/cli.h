@@ -1,0 +1,19 @@
+// The command line: which subcommand, with which flags, and what comes of it.
+//
+//   berth simulate -f FILE… [--scenario FILE] [--config FILE] [--seed N] [--until DURATION] [-o …]
+//   berth plugins
+//   berth --version
+//
+// Exit codes: 0 done, 1 something failed, 2 wrong usage.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace berth::app {
+
+// `args` without the program's name.
+int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& err);
+
+}  // namespace berth::app

@@ -1,0 +1,12 @@
+// `berth plugins`: the plugin table for people.
+#pragma once
+
+#include <string>
+
+#include "framework/plugin_table.h"
+
+namespace berth::app {
+
+std::string plugin_list(const PluginTable& table);
+
+}  // namespace berth::app

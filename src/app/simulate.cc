@@ -1,0 +1,103 @@
+#include "app/simulate.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <ostream>
+#include <utility>
+
+#include "api/interner.h"
+#include "api/manifest.h"
+#include "api/yaml_text.h"
+#include "config/load.h"
+#include "plugins/table.h"
+#include "sim/report.h"
+#include "sim/simulation.h"
+
+namespace berth::app {
+namespace {
+
+Result<std::string> read_file(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file || file.bad())
+    return fail(ErrorKind::kNotFound,
+                fmt::format("cannot read {}: {}", path,
+                            errno != 0 ? std::strerror(errno) : "it is not a file"));
+  return text;
+}
+
+Result<config::Configuration> configuration_of(const SimulateOptions& options,
+                                               const config::FeatureGates& gates,
+                                               Interner& interner) {
+  if (options.config.empty()) return config::default_configuration(gates);
+  Result<config::Configuration> loaded =
+      config::load_configuration(options.config, gates, interner);
+  if (!loaded)
+    return fail(loaded.error().kind, fmt::format("{}: {}", options.config, loaded.error().message));
+  return loaded;
+}
+
+Result<std::vector<ManifestObject>> objects_of(const SimulateOptions& options, Interner& interner) {
+  std::vector<ManifestObject> all;
+  for (const std::string& path : options.files) {
+    const Result<std::string> text = read_file(path);
+    if (!text) return fail(text.error());
+    Result<std::vector<ManifestObject>> objects =
+        read_manifest(*text, path == "-" ? "standard input" : path, interner);
+    if (!objects) return fail(objects.error());
+    std::move(objects->begin(), objects->end(), std::back_inserter(all));
+  }
+  if (Result<void> admitted = admit_all(all, interner, VirtualLoop::kDefaultStart); !admitted)
+    return fail(admitted.error());
+  return all;
+}
+
+Result<sim::Scenario> scenario_of(const SimulateOptions& options) {
+  if (options.scenario.empty()) return sim::Scenario{};
+  const Result<std::string> text = read_file(options.scenario);
+  if (!text) return fail(text.error());
+  return sim::parse_scenario(*text, options.scenario);
+}
+
+}  // namespace
+
+Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::ostream& err) {
+  Interner interner;
+  sim::SimulationOptions simulation;
+  simulation.seed = options.seed;
+  simulation.until = options.until;
+  simulation.keep_timeline = options.output != OutputFormat::kTable;
+  if (Result<void> set = simulation.gates.set(options.feature_gates); !set) return set;
+  if (Result<void> valid = simulation.gates.validate(); !valid) return valid;
+  Result<config::Configuration> configuration =
+      configuration_of(options, simulation.gates, interner);
+  if (!configuration) return fail(configuration.error());
+  simulation.configuration = std::move(*configuration);
+  Result<sim::Scenario> scenario = scenario_of(options);
+  if (!scenario) return fail(scenario.error());
+  const Result<std::vector<ManifestObject>> objects = objects_of(options, interner);
+  if (!objects) return fail(objects.error());
+
+  Result<std::unique_ptr<sim::Simulation>> made = sim::Simulation::make(
+      interner, plugins::make_plugin_table(), std::move(simulation), std::move(*scenario));
+  if (!made) return fail(made.error());
+  if (Result<void> loaded = (*made)->load(*objects); !loaded) return loaded;
+  for (const std::string& line : (*made)->skipped()) err << line << '\n';
+  const sim::SimulationReport report = (*made)->run();
+  switch (options.output) {
+    case OutputFormat::kTable: out << sim::to_table(report); break;
+    case OutputFormat::kJson: out << sim::to_json(report); break;
+    case OutputFormat::kYaml: out << json_to_yaml(sim::to_json(report)); break;
+  }
+  return {};
+}
+
+}  // namespace berth::app

@@ -1,0 +1,30 @@
+// `berth simulate`: manifests in, who went where and why not out.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/loop.h"
+#include "base/result.h"
+
+namespace berth::app {
+
+enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
+
+struct SimulateOptions {
+  std::vector<std::string> files;  // "-" is standard input
+  std::string config;
+  std::string scenario;
+  std::string feature_gates;
+  std::uint64_t seed = 0;
+  std::optional<Duration> until;
+  OutputFormat output = OutputFormat::kTable;
+};
+
+// Prints the result to `out`, and one line per object it skipped to `err`.
+Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::ostream& err);
+
+}  // namespace berth::app

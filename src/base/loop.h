@@ -1,0 +1,188 @@
+// Loop: the only source of time and of "later".
+//
+// Everything that schedules pods runs on one thread, the world. The world asks its Loop what time
+// it is, asks it to call back at a time, and lets other threads hand it work through it. RealLoop
+// (production) blocks until there is work; VirtualLoop jumps straight to the next deadline, so that
+// an hour of backoffs takes a millisecond and every run with the same seed is the same run.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/thread.h"
+
+namespace berth {
+
+using Duration = std::chrono::nanoseconds;
+
+// The sum, or the longest duration there is: "never" plus anything is never.
+constexpr Duration saturating_add(Duration a, Duration b) {
+  Duration::rep sum = 0;
+  if (!__builtin_add_overflow(a.count(), b.count(), &sum)) return Duration(sum);
+  return b.count() > 0 ? Duration::max() : Duration::min();
+}
+
+// A point on the monotonic clock, counted from the loop's start. For deadlines and durations.
+struct TimePoint {
+  Duration since_start{0};
+
+  friend auto operator<=>(TimePoint, TimePoint) = default;
+  friend TimePoint operator+(TimePoint t, Duration d) { return {saturating_add(t.since_start, d)}; }
+  friend Duration operator-(TimePoint a, TimePoint b) { return a.since_start - b.since_start; }
+};
+
+// A point on the wall clock, counted from the Unix epoch. For what users and other programs see
+// (timestamps, leases) and for backoff's whole seconds; it may jump.
+struct WallTime {
+  Duration since_epoch{0};
+
+  friend auto operator<=>(WallTime, WallTime) = default;
+  friend WallTime operator+(WallTime t, Duration d) { return {saturating_add(t.since_epoch, d)}; }
+  friend Duration operator-(WallTime a, WallTime b) { return a.since_epoch - b.since_epoch; }
+};
+
+using Callback = std::move_only_function<void()>;
+
+// A timer's place in the order of events: its time, and among equals the order of setting.
+struct TimerId {
+  TimePoint when;
+  std::uint64_t sequence = 0;
+
+  friend auto operator<=>(TimerId, TimerId) = default;
+};
+
+// Housekeeping timers repeat for ever and by themselves change nothing that a user waits for (a
+// flush that usually finds nothing); a simulation may end while they are set.
+enum class TimerKind : std::uint8_t { kWork, kHousekeeping };
+
+class Loop {
+ public:
+  virtual ~Loop() = default;
+
+  // Any thread.
+  virtual TimePoint now() const = 0;
+  virtual WallTime wall_now() const = 0;
+
+  // Any thread. Runs `work` on the world thread, after everything posted before it.
+  virtual void post(Callback work) = 0;
+
+  // World thread. Runs `work` at `when`, or next if that is past.
+  virtual TimerId at(TimePoint when, Callback work, TimerKind kind = TimerKind::kWork) = 0;
+
+  // World thread. A timer that already ran, or never existed, is a no-op.
+  virtual void cancel(TimerId id) = 0;
+
+  TimerId after(Duration delay, Callback work, TimerKind kind = TimerKind::kWork) {
+    return at(now() + delay, std::move(work), kind);
+  }
+};
+
+// The timers of one loop, in the order in which they are due.
+class Timers {
+ public:
+  TimerId set(TimePoint when, Callback work, TimerKind kind);
+  void cancel(TimerId id);
+
+  bool empty() const { return timers_.empty(); }
+  TimePoint next() const { return timers_.begin()->first.when; }
+  Callback take_next();
+  std::size_t count(TimerKind kind) const {
+    return kind == TimerKind::kWork ? work_ : size() - work_;
+  }
+  std::size_t size() const { return timers_.size(); }
+
+ private:
+  static TimerKind kind_of(TimerId id) { return static_cast<TimerKind>(id.sequence & 1); }
+
+  // A hundred thousand waiting pods have a timer each: the kind is the sequence's lowest bit, which
+  // costs nothing and leaves the order as it is.
+  std::uint64_t last_sequence_ = 0;
+  std::size_t work_ = 0;
+  std::map<TimerId, Callback> timers_;
+};
+
+// Time that moves only when nothing is left to do now. Run by the thread that is its world.
+class VirtualLoop final : public Loop {
+ public:
+  // 2026-01-01T00:00:00Z: any fixed moment will do, as long as it is always the same.
+  static constexpr WallTime kDefaultStart{std::chrono::seconds(1767225600)};
+
+  explicit VirtualLoop(WallTime start = kDefaultStart) : wall_start_(start) {}
+
+  TimePoint now() const override { return now_.load(std::memory_order_relaxed); }
+  WallTime wall_now() const override {
+    return wall_start_.load(std::memory_order_relaxed) + now().since_start;
+  }
+  void post(Callback work) override EXCLUDES(inbox_mutex_);
+  TimerId at(TimePoint when, Callback work, TimerKind kind = TimerKind::kWork) override;
+  void cancel(TimerId id) override { timers_.cancel(id); }
+
+  // Does the next thing there is to do: everything posted, or else the next timer, moving time to
+  // it. False if there was nothing.
+  bool step();
+
+  // Steps until there is nothing left to do. Never returns while something repeats for ever.
+  void run();
+
+  // Does everything up to and including `end`, then moves time there.
+  void run_until(TimePoint end);
+
+  // Moves the wall clock, as an administrator or NTP would; the monotonic clock goes on.
+  void jump_wall_clock(Duration by) { wall_start_ = wall_start_.load() + by; }
+
+  // What is waiting: posted work, or timers of the kind kWork.
+  bool work_pending() const;
+  bool has_posted() const;
+  std::optional<TimePoint> next_deadline() const;
+
+ private:
+  bool run_posted();
+
+  // Written by the world only; any thread may ask what time it is.
+  std::atomic<TimePoint> now_{};
+  std::atomic<WallTime> wall_start_;
+  Timers timers_;
+
+  mutable Mutex inbox_mutex_;
+  std::vector<Callback> inbox_ GUARDED_BY(inbox_mutex_);
+};
+
+// The clocks of the machine. run() makes the calling thread the world.
+class RealLoop final : public Loop {
+ public:
+  RealLoop();
+
+  TimePoint now() const override;
+  WallTime wall_now() const override;
+  void post(Callback work) override EXCLUDES(mutex_);
+  TimerId at(TimePoint when, Callback work, TimerKind kind = TimerKind::kWork) override;
+  void cancel(TimerId id) override { timers_.cancel(id); }
+
+  // Works until stop(). What is posted afterwards stays undone.
+  void run() EXCLUDES(mutex_);
+
+  // Any thread. run() returns after the work at hand.
+  void stop() EXCLUDES(mutex_);
+
+ private:
+  void wait_for_work() EXCLUDES(mutex_);
+  void run_posted() EXCLUDES(mutex_);
+  void run_due() EXCLUDES(mutex_);
+  bool stopping() const EXCLUDES(mutex_);
+
+  const std::chrono::steady_clock::time_point start_;
+  Timers timers_;
+
+  mutable Mutex mutex_;
+  Condition work_arrived_;
+  std::vector<Callback> inbox_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace berth

@@ -1,0 +1,262 @@
+#include "cluster/cluster.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "cluster/columns.h"
+#include "cluster/object_store.h"
+#include "cluster/placed_pods.h"
+#include "cluster/seen_pods.h"
+
+namespace berth {
+namespace {
+
+using Entry = PlacedPods::Entry;
+
+constexpr std::uint8_t kPods = bits(RowChange::kPods);
+constexpr std::uint32_t kPositionBits = 0x7fffffff;
+
+// "uid(namespace/name)", as upstream's messages name a pod.
+std::string describe(const Pod& pod) {
+  return fmt::format("{}({})", pod.uid_text(), pod.full_name());
+}
+
+std::unexpected<Error> no_uid() {
+  return fail(ErrorKind::kInvalid, "cannot get cache key for pod with empty UID");
+}
+
+}  // namespace
+
+// The pods' side of the cluster: the columns are in NodeTable.
+struct Cluster::State {
+  explicit State(NodeTable::Columns& table) : columns(table) {}
+
+  // Every change of the cluster comes through here: trials must have put everything back.
+  NodeTable::Columns& settled() {
+    BERTH_CHECK(columns.trial_edits == 0);
+    return columns;
+  }
+
+  void place(Ref<const Pod> pod, NodeRow row, bool assumed);
+  void remove(const Entry& entry);
+  // By another version, confirmed, on the same row.
+  void replace(const Entry& entry, Ref<const Pod> pod);
+  // A pod has left the position: whoever is there now came from the end of the list.
+  void filled_hole(NodeRow row, std::uint32_t position);
+  // The sentence for a watch that says something impossible.
+  std::unexpected<Error> moved(const Entry& entry, const Pod& pod) const;
+
+  NodeTable::Columns& columns;
+  PlacedPods placed;
+  SeenPods seen;
+  ObjectStore objects;
+};
+
+void Cluster::State::place(Ref<const Pod> pod, NodeRow row, bool assumed) {
+  const Pod* placed_pod = pod.get();
+  const std::uint32_t position = columns.push_pod(row, std::move(pod));
+  placed.insert({placed_pod, row, position & kPositionBits, assumed});
+  columns.changed(row, kPods);
+}
+
+void Cluster::State::remove(const Entry& entry) {
+  const Entry was = entry;  // the index's own entry goes away here
+  placed.erase(was.pod->uid());
+  const Ref<const Pod> taken = columns.take_pod(was.row, was.position);
+  filled_hole(was.row, was.position);
+  columns.changed(was.row, kPods);
+  columns.free_if_unused(was.row);
+}
+
+void Cluster::State::replace(const Entry& entry, Ref<const Pod> pod) {
+  const Entry was = entry;
+  const Ref<const Pod> before(was.pod);  // the index reads it until it has the new one
+  const Pod* after = pod.get();
+  const std::uint32_t position = columns.replace_pod(was.row, was.position, std::move(pod));
+  placed.replace({after, was.row, position & kPositionBits, false});
+  if (was.position != position) filled_hole(was.row, was.position);
+  columns.changed(was.row, kPods);
+}
+
+void Cluster::State::filled_hole(NodeRow row, std::uint32_t position) {
+  const auto& pods = columns.rows[row].pods;
+  if (position < pods.size()) placed.moved(pods[position]->uid(), position);
+}
+
+std::unexpected<Error> Cluster::State::moved(const Entry& entry, const Pod& pod) const {
+  const Symbols& symbols = *columns.symbols;
+  return fail(ErrorKind::kInternal,
+              fmt::format("pod {} is on node {}, but the watch shows it on node {}", describe(pod),
+                          symbols.text(columns.rows[entry.row].name),
+                          pod.node().empty() ? "<none>" : pod.node_name()));
+}
+
+Cluster::Cluster(std::shared_ptr<Symbols> symbols)
+    : symbols_(std::move(symbols)),
+      nodes_(symbols_),
+      state_(std::make_unique<State>(*nodes_.columns_)) {}
+Cluster::~Cluster() = default;
+
+void Cluster::begin_cycle() { state_->settled().begin_cycle(); }
+
+// ---- nodes --------------------------------------------------------------------------------------
+
+void Cluster::add_node(Ref<const Node> node) {
+  NodeTable::Columns& columns = state_->settled();
+  const NodeRow row = columns.claim(node->symbol);
+  columns.set_node(row, std::move(node));
+}
+
+// Upstream's two differ only for orders of events that informers never deliver (core.md §6.8).
+void Cluster::update_node(Ref<const Node> node) { add_node(std::move(node)); }
+
+Result<void> Cluster::remove_node(Symbol name) {
+  NodeTable::Columns& columns = state_->settled();
+  const NodeRow row = columns.find(name);
+  if (row == kNoRow || !nodes_.has_node(row))
+    return fail(ErrorKind::kNotFound, fmt::format("node {} is not found", symbols_->text(name)));
+  columns.clear_node(row);
+  columns.free_if_unused(row);
+  return {};
+}
+
+// ---- pods on nodes ------------------------------------------------------------------------------
+
+Result<void> Cluster::assume(Ref<const Pod> pod, NodeRow row) {
+  NodeTable::Columns& columns = state_->settled();
+  if (pod->uid().empty()) return no_uid();
+  if (state_->placed.find(pod->uid()))
+    return fail(ErrorKind::kConflict,
+                fmt::format("pod {} is in the cache, so can't be assumed", describe(*pod)));
+  if (!columns.in_use(row))
+    return fail(
+        ErrorKind::kInternal,
+        fmt::format("pod {} can't be assumed on row {}: no node has it", describe(*pod), row));
+  state_->place(std::move(pod), row, true);
+  return {};
+}
+
+Result<void> Cluster::forget(const Pod& pod) {
+  state_->settled();
+  if (pod.uid().empty()) return no_uid();
+  const Entry* entry = state_->placed.find(pod.uid());
+  if (!entry) return {};
+  if (!pod.node().empty() && pod.node() != nodes_.name(entry->row))
+    return fail(ErrorKind::kConflict,
+                fmt::format("pod {} was assumed on {} but assigned to {}", describe(pod),
+                            pod.node_name(), nodes_.name_text(entry->row)));
+  if (!entry->assumed)
+    return fail(ErrorKind::kConflict,
+                fmt::format("pod {} wasn't assumed so cannot be forgotten", describe(pod)));
+  state_->remove(*entry);
+  return {};
+}
+
+Result<void> Cluster::add_pod(Ref<const Pod> pod) {
+  NodeTable::Columns& columns = state_->settled();
+  if (pod->uid().empty()) return no_uid();
+  if (pod->node().empty())
+    return fail(ErrorKind::kInvalid,
+                fmt::format("pod {} has no node, so cannot be added", describe(*pod)));
+  const Entry* entry = state_->placed.find(pod->uid());
+  if (entry && !entry->assumed)
+    return fail(ErrorKind::kConflict,
+                fmt::format("pod {} was already in added state", describe(*pod)));
+  const NodeRow row = columns.claim(pod->node());
+  if (entry && entry->row == row) {
+    state_->replace(*entry, std::move(pod));
+    return {};
+  }
+  if (entry) state_->remove(*entry);  // bound to another node than we thought
+  state_->place(std::move(pod), row, false);
+  return {};
+}
+
+Result<void> Cluster::update_pod(Ref<const Pod> pod) {
+  state_->settled();
+  if (pod->uid().empty()) return no_uid();
+  const Entry* entry = state_->placed.find(pod->uid());
+  if (!entry)
+    return fail(ErrorKind::kNotFound,
+                fmt::format("pod {} is not added to scheduler cache, so cannot be updated",
+                            describe(*pod)));
+  if (entry->assumed)
+    return fail(ErrorKind::kConflict,
+                fmt::format("assumed pod {} should not be updated", describe(*pod)));
+  if (pod->node() != nodes_.name(entry->row)) return state_->moved(*entry, *pod);
+  state_->replace(*entry, std::move(pod));
+  return {};
+}
+
+Result<void> Cluster::remove_pod(const Pod& pod) {
+  state_->settled();
+  if (pod.uid().empty()) return no_uid();
+  const Entry* entry = state_->placed.find(pod.uid());
+  if (!entry)
+    return fail(ErrorKind::kNotFound,
+                fmt::format("pod {} is not found in scheduler cache, so cannot be removed from it",
+                            describe(pod)));
+  // A deletion that the watch missed may come with a last state from before the pod had a node.
+  if (!pod.node().empty() && pod.node() != nodes_.name(entry->row))
+    return state_->moved(*entry, pod);
+  state_->remove(*entry);
+  return {};
+}
+
+bool Cluster::is_assumed(const Uid& uid) const {
+  const Entry* entry = state_->placed.find(uid);
+  return entry && entry->assumed;
+}
+
+Ref<const Pod> Cluster::placed(const Uid& uid) const {
+  const Entry* entry = state_->placed.find(uid);
+  return entry ? Ref<const Pod>(entry->pod) : Ref<const Pod>();
+}
+
+NodeRow Cluster::row_of(const Uid& uid) const {
+  const Entry* entry = state_->placed.find(uid);
+  return entry ? entry->row : kNoRow;
+}
+
+std::size_t Cluster::placed_count() const { return state_->placed.size(); }
+std::size_t Cluster::assumed_count() const { return state_->placed.assumed(); }
+
+void Cluster::for_each_placed(
+    const std::function<void(const Pod&, NodeRow, bool assumed)>& visit) const {
+  state_->placed.for_each(
+      [&visit](const Entry& entry) { visit(*entry.pod, entry.row, entry.assumed != 0); });
+}
+
+// ---- all pods that the watch has shown ----------------------------------------------------------
+
+void Cluster::see_pod(Ref<const Pod> pod) { state_->seen.put(std::move(pod)); }
+void Cluster::unsee_pod(const Pod& pod) { state_->seen.remove(pod); }
+Ref<const Pod> Cluster::seen_pod(std::string_view namespace_name, std::string_view name) const {
+  return state_->seen.find(namespace_name, name);
+}
+std::size_t Cluster::seen_count() const { return state_->seen.size(); }
+void Cluster::for_each_seen(const std::function<void(const Ref<const Pod>&)>& visit) const {
+  state_->seen.for_each(visit);
+}
+
+// ---- other objects ------------------------------------------------------------------------------
+
+void Cluster::put(Ref<const Object> object) { state_->objects.put(std::move(object)); }
+void Cluster::remove(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
+  state_->objects.remove(kind, namespace_name, name);
+}
+Ref<const Object> Cluster::find(ObjectKind kind, std::string_view namespace_name,
+                                std::string_view name) const {
+  return state_->objects.find(kind, namespace_name, name);
+}
+std::vector<Ref<const Object>> Cluster::list(ObjectKind kind) const {
+  return state_->objects.list(kind);
+}
+std::uint64_t Cluster::generation(ObjectKind kind) const {
+  return state_->objects.generation(kind);
+}
+
+}  // namespace berth

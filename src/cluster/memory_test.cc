@@ -1,0 +1,127 @@
+// How much memory a bound pod takes, everything included. A program of its own, because it counts
+// every allocation.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include "api/interner.h"
+#include "api/testing/builders.h"
+#include "cluster/cluster.h"
+
+namespace {
+
+// Bytes that are allocated now, with the word that malloc keeps beside each block. The test has one
+// thread.
+std::size_t allocated = 0;
+constexpr std::size_t kMallocHeader = sizeof(void*);
+
+void* counted(void* block) {
+  if (!block) throw std::bad_alloc();
+  allocated += malloc_usable_size(block) + kMallocHeader;
+  return block;
+}
+
+void discounted(void* block) {
+  if (block) allocated -= malloc_usable_size(block) + kMallocHeader;
+  std::free(block);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(std::malloc(size)); }
+void* operator new[](std::size_t size) { return counted(std::malloc(size)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  const auto unit = static_cast<std::size_t>(alignment);
+  return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
+}
+void operator delete(void* block) noexcept { discounted(block); }
+void operator delete[](void* block) noexcept { discounted(block); }
+void operator delete(void* block, std::size_t) noexcept { discounted(block); }
+void operator delete[](void* block, std::size_t) noexcept { discounted(block); }
+void operator delete(void* block, std::align_val_t) noexcept { discounted(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { discounted(block); }
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kNodes = 200;
+
+// Pods of one workload, named and numbered as a ReplicaSet's are.
+struct Workload {
+  berth::testing::World world;
+  Ref<const Pod> sample = world.pod("sample")
+                              .cpu("250m")
+                              .memory("512Mi")
+                              .label("app", "frontend")
+                              .label("pod-template-hash", "7d9f8b6c5d")
+                              .controlled_by("apps/v1", "ReplicaSet", "frontend-7d9f8b6c5d");
+
+  Ref<const Pod> pod(std::size_t number) {
+    PodDraft draft;
+    draft.name = fmt::format("frontend-7d9f8b6c5d-{:05x}", number);
+    draft.uid = fmt::format("0b9d3c6e-5a1f-4c7e-9d2b-{:012x}", number);
+    draft.meta = sample->meta_ref();
+    draft.spec = sample->spec_ref();
+    draft.node_name = fmt::format("node-{}", number % kNodes);
+    draft.resource_version = fmt::format("{}", 1000000 + number);
+    draft.generation = 1;
+    draft.phase = PodPhase::kRunning;
+    draft.scheduled_condition = true;
+    draft.creation_time = draft.start_time = WallTime{std::chrono::hours(1)};
+    return make_pod(std::move(draft));
+  }
+};
+
+TEST(Memory, ABoundPodTakesAtMost250Bytes) {
+  Workload workload;
+  Cluster cluster(workload.world.interner.symbols());
+  for (std::size_t i = 0; i < kNodes; ++i)
+    cluster.add_node(workload.world.node(fmt::format("node-{}", i)));
+  cluster.begin_cycle();
+
+  // Also just after the indices have doubled, when they are at their emptiest.
+  const std::size_t before = allocated;
+  std::size_t worst = 0;
+  constexpr std::size_t kPods = 20000;
+  for (std::size_t i = 0; i < kPods; ++i) {
+    Ref<const Pod> pod = workload.pod(i);
+    cluster.see_pod(pod);
+    ASSERT_TRUE(cluster.add_pod(std::move(pod)));
+    // The log has a fixed size and is not the pods'; below a few thousand pods it would hide them.
+    if (i >= kPods / 2) worst = std::max(worst, (allocated - before) / (i + 1));
+  }
+  RecordProperty("bytes_per_pod", static_cast<int>((allocated - before) / kPods));
+  RecordProperty("bytes_per_pod_at_worst", static_cast<int>(worst));
+  EXPECT_LE((allocated - before) / kPods, 250U);
+  EXPECT_LE(worst, 250U);
+  EXPECT_GT((allocated - before) / kPods, 100U) << "the count itself is broken";
+}
+
+TEST(Memory, PodsThatWentGiveTheirMemoryBack) {
+  Workload workload;
+  Cluster cluster(workload.world.interner.symbols());
+  const auto churn = [&] {
+    for (std::size_t i = 0; i < 2000; ++i) {
+      Ref<const Pod> pod = workload.pod(i);
+      cluster.see_pod(pod);
+      ASSERT_TRUE(cluster.add_pod(std::move(pod)));
+    }
+    for (std::size_t i = 0; i < 2000; ++i) {
+      const Ref<const Pod> pod = workload.pod(i);
+      cluster.unsee_pod(*pod);
+      ASSERT_TRUE(cluster.remove_pod(*pod));
+    }
+  };
+  churn();
+  const std::size_t after_one = allocated;
+  for (int round = 0; round < 5; ++round) churn();
+  EXPECT_LE(allocated, after_one + 4096);
+  EXPECT_EQ(cluster.nodes().ghost_count(), 0U);
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,97 @@
+#include "cluster/node_table.h"
+
+#include "base/check.h"
+#include "cluster/columns.h"
+
+namespace berth {
+
+NodeTable::NodeTable(std::shared_ptr<Symbols> symbols)
+    : columns_(std::make_unique<Columns>(std::move(symbols))) {}
+NodeTable::~NodeTable() = default;
+
+std::size_t NodeTable::rows() const { return columns_->rows.size(); }
+const NodeSet& NodeTable::nodes() const { return columns_->nodes; }
+std::size_t NodeTable::node_count() const { return columns_->node_count; }
+std::size_t NodeTable::ghost_count() const {
+  return columns_->rows.size() - columns_->unused.size() - columns_->node_count;
+}
+std::span<const NodeRow> NodeTable::order() const { return columns_->order.rows(); }
+
+NodeRow NodeTable::find(Symbol node_name) const { return columns_->find(node_name); }
+const Node& NodeTable::node(NodeRow row) const { return *columns_->rows[row].node; }
+const Ref<const Node>& NodeTable::node_ref(NodeRow row) const { return columns_->rows[row].node; }
+Symbol NodeTable::name(NodeRow row) const { return columns_->rows[row].name; }
+std::string_view NodeTable::name_text(NodeRow row) const {
+  return columns_->symbols->text(columns_->rows[row].name);
+}
+
+std::span<const std::int64_t> NodeTable::allocatable_milli_cpu() const {
+  return columns_->amounts[kAllocatableMilliCpu];
+}
+std::span<const std::int64_t> NodeTable::allocatable_memory() const {
+  return columns_->amounts[kAllocatableMemory];
+}
+std::span<const std::int64_t> NodeTable::allocatable_ephemeral_storage() const {
+  return columns_->amounts[kAllocatableEphemeralStorage];
+}
+std::span<const std::int64_t> NodeTable::allocatable_pods() const {
+  return columns_->amounts[kAllocatablePods];
+}
+std::span<const std::int64_t> NodeTable::requested_milli_cpu() const {
+  return columns_->amounts[kRequestedMilliCpu];
+}
+std::span<const std::int64_t> NodeTable::requested_memory() const {
+  return columns_->amounts[kRequestedMemory];
+}
+std::span<const std::int64_t> NodeTable::requested_ephemeral_storage() const {
+  return columns_->amounts[kRequestedEphemeralStorage];
+}
+std::span<const std::int64_t> NodeTable::nonzero_requested_milli_cpu() const {
+  return columns_->amounts[kNonzeroMilliCpu];
+}
+std::span<const std::int64_t> NodeTable::nonzero_requested_memory() const {
+  return columns_->amounts[kNonzeroMemory];
+}
+std::span<const std::int64_t> NodeTable::pod_counts() const { return columns_->amounts[kPodCount]; }
+
+std::span<const std::int64_t> NodeTable::allocatable_scalar(Symbol name) const {
+  const Columns::Scalar* scalar = columns_->scalar(name);
+  return scalar ? std::span<const std::int64_t>(scalar->allocatable)
+                : std::span<const std::int64_t>();
+}
+std::span<const std::int64_t> NodeTable::requested_scalar(Symbol name) const {
+  const Columns::Scalar* scalar = columns_->scalar(name);
+  return scalar ? std::span<const std::int64_t>(scalar->requested)
+                : std::span<const std::int64_t>();
+}
+
+const NodeSet& NodeTable::cordoned() const { return columns_->cordoned; }
+const NodeSet& NodeTable::tainted() const { return columns_->tainted; }
+const NodeSet& NodeTable::with_affinity_pods() const { return columns_->with_affinity_pods; }
+const NodeSet& NodeTable::with_required_anti_affinity_pods() const {
+  return columns_->with_required_anti_affinity_pods;
+}
+std::uint64_t NodeTable::generation(NodeRow row) const { return columns_->generations[row]; }
+
+std::span<const Ref<const Pod>> NodeTable::pods(NodeRow row) const {
+  return columns_->rows[row].pods;
+}
+std::span<const ImageState> NodeTable::images(NodeRow row) const {
+  return columns_->rows[row].images;
+}
+std::span<const HostPort> NodeTable::host_ports(NodeRow row) const {
+  return columns_->rows[row].ports;
+}
+std::int32_t NodeTable::claim_users(NodeRow row, Symbol namespace_name, Symbol claim) const {
+  return columns_->claims.count(row, namespace_name, claim);
+}
+bool NodeTable::is_claim_used(Symbol namespace_name, Symbol claim) const {
+  return columns_->claims.any(columns_->nodes, namespace_name, claim);
+}
+
+std::uint64_t NodeTable::log_end() const { return columns_->log.end(); }
+std::optional<std::span<const ChangedRow>> NodeTable::changes_since(std::uint64_t position) const {
+  return columns_->log.since(position);
+}
+
+}  // namespace berth

@@ -1,0 +1,36 @@
+#include "cluster/object_store.h"
+
+#include <utility>
+
+namespace berth {
+
+void ObjectStore::put(Ref<const Object> object) {
+  OfKind& kind = of(object->kind);
+  // The old version goes first: its own texts are the key.
+  const auto found = kind.objects.find(object);
+  const auto hint = found == kind.objects.end() ? found : kind.objects.erase(found);
+  kind.objects.insert(hint, std::move(object));
+  ++kind.generation;
+}
+
+void ObjectStore::remove(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
+  OfKind& objects = of(kind);
+  const auto found = objects.objects.find(FullName{namespace_name, name});
+  if (found == objects.objects.end()) return;
+  objects.objects.erase(found);
+  ++objects.generation;
+}
+
+Ref<const Object> ObjectStore::find(ObjectKind kind, std::string_view namespace_name,
+                                    std::string_view name) const {
+  const OfKind& objects = of(kind);
+  const auto found = objects.objects.find(FullName{namespace_name, name});
+  return found == objects.objects.end() ? Ref<const Object>() : *found;
+}
+
+std::vector<Ref<const Object>> ObjectStore::list(ObjectKind kind) const {
+  const OfKind& objects = of(kind);
+  return {objects.objects.begin(), objects.objects.end()};
+}
+
+}  // namespace berth

@@ -1,0 +1,122 @@
+// Pods that the watch has shown, and the objects of other kinds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/kinds.h"
+#include "api/testing/builders.h"
+#include "cluster/cluster.h"
+
+namespace berth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+struct Objects : ::testing::Test {
+  berth::testing::World world;
+  Cluster cluster{world.interner.symbols()};
+
+  template <typename T>
+  Ref<const T> make(const std::string& namespace_name, const std::string& name,
+                    const std::string& version = "1") {
+    auto object = make_ref<T>(world.interner.hold());
+    object->namespace_name = object->symbols.intern(namespace_name);
+    object->name = name;
+    object->resource_version = version;
+    return object;
+  }
+  std::vector<std::string> listed(ObjectKind kind) {
+    std::vector<std::string> names;
+    for (const Ref<const Object>& object : cluster.list(kind))
+      names.push_back(std::string(cluster.symbols().text(object->namespace_name)) + "/" +
+                      object->name);
+    return names;
+  }
+};
+using SeenPods = Objects;
+
+TEST_F(SeenPods, AreFoundByNamespaceAndName) {
+  const Ref<const Pod> a = world.pod("p").in("a"), b = world.pod("p").in("b");
+  cluster.see_pod(a);
+  cluster.see_pod(b);
+  EXPECT_EQ(cluster.seen_pod("a", "p"), a);
+  EXPECT_EQ(cluster.seen_pod("b", "p"), b);
+  EXPECT_EQ(cluster.seen_pod("c", "p"), nullptr);
+  EXPECT_EQ(cluster.seen_pod("a", "q"), nullptr);
+  EXPECT_EQ(cluster.seen_count(), 2U);
+}
+
+TEST_F(SeenPods, AreTheNewestVersion) {
+  const Ref<const Pod> old = world.pod("p").version("1"), fresh = world.pod("p").version("2");
+  cluster.see_pod(old);
+  cluster.see_pod(fresh);
+  EXPECT_EQ(cluster.seen_pod("default", "p"), fresh);
+  EXPECT_EQ(cluster.seen_count(), 1U);
+  cluster.unsee_pod(*old);
+  EXPECT_EQ(cluster.seen_pod("default", "p"), nullptr);
+  cluster.unsee_pod(*old);
+  EXPECT_EQ(cluster.seen_count(), 0U);
+}
+
+TEST_F(SeenPods, ASuccessorOfTheSameNameStays) {
+  const Ref<const Pod> old = world.pod("p").uid("u1"), fresh = world.pod("p").uid("u2");
+  cluster.see_pod(old);
+  cluster.see_pod(fresh);
+  cluster.unsee_pod(*old);
+  EXPECT_EQ(cluster.seen_pod("default", "p"), fresh);
+}
+
+TEST_F(SeenPods, AreAllVisited) {
+  for (const char* name : {"a", "b", "c"}) cluster.see_pod(world.pod(name));
+  std::vector<std::string> names;
+  cluster.for_each_seen([&](const Ref<const Pod>& pod) { names.emplace_back(pod->name()); });
+  EXPECT_THAT(names, UnorderedElementsAre("a", "b", "c"));
+}
+
+TEST_F(Objects, AreFoundByKindNamespaceAndName) {
+  const auto service = make<Service>("ns", "web");
+  const auto set = make<ReplicaSet>("ns", "web");
+  cluster.put(service);
+  cluster.put(set);
+  cluster.put(make<Namespace>("", "ns"));
+  EXPECT_EQ(cluster.find(ObjectKind::kService, "ns", "web"), Ref<const Object>(service));
+  EXPECT_EQ(cluster.find(ObjectKind::kReplicaSet, "ns", "web"), Ref<const Object>(set));
+  EXPECT_EQ(cluster.find(ObjectKind::kService, "", "web"), nullptr);
+  EXPECT_TRUE(cluster.find(ObjectKind::kNamespace, "", "ns"));
+}
+
+TEST_F(Objects, ANewVersionReplacesTheOld) {
+  cluster.put(make<Service>("ns", "web", "1"));
+  cluster.put(make<Service>("ns", "web", "2"));
+  EXPECT_EQ(cluster.find(ObjectKind::kService, "ns", "web")->resource_version, "2");
+  EXPECT_THAT(listed(ObjectKind::kService), ElementsAre("ns/web"));
+}
+
+TEST_F(Objects, AreListedByNamespaceAndName) {
+  // Made in an order in which symbols do not sort like texts.
+  for (const auto& [ns, name] : std::vector<std::pair<std::string, std::string>>{
+           {"z", "a"}, {"b", "y"}, {"a", "z"}, {"b", "x"}, {"aa", "a"}})
+    cluster.put(make<Service>(ns, name));
+  EXPECT_THAT(listed(ObjectKind::kService), ElementsAre("a/z", "aa/a", "b/x", "b/y", "z/a"));
+  EXPECT_THAT(listed(ObjectKind::kNamespace), IsEmpty());
+}
+
+TEST_F(Objects, AKindsGenerationGrowsWhenItsObjectsChange) {
+  const std::uint64_t start = cluster.generation(ObjectKind::kService);
+  cluster.put(make<Service>("ns", "web"));
+  const std::uint64_t put = cluster.generation(ObjectKind::kService);
+  EXPECT_GT(put, start);
+  cluster.put(make<Namespace>("", "ns"));
+  cluster.remove(ObjectKind::kService, "ns", "other");
+  EXPECT_EQ(cluster.generation(ObjectKind::kService), put) << "nothing happened to services";
+  cluster.put(make<Service>("ns", "web", "2"));
+  const std::uint64_t replaced = cluster.generation(ObjectKind::kService);
+  EXPECT_GT(replaced, put);
+  cluster.remove(ObjectKind::kService, "ns", "web");
+  EXPECT_GT(cluster.generation(ObjectKind::kService), replaced);
+  EXPECT_EQ(cluster.find(ObjectKind::kService, "ns", "web"), nullptr);
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,34 @@
+// SeenPods: the newest version that the watch has shown of every pod, by namespace and name.
+// Part of Cluster.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "api/pod.h"
+
+namespace berth {
+
+class SeenPods {
+ public:
+  SeenPods();
+  ~SeenPods();
+  SeenPods(const SeenPods&) = delete;
+  SeenPods& operator=(const SeenPods&) = delete;
+
+  void put(Ref<const Pod> pod);
+  // Only if it is this pod: one that was made anew under the same name stays.
+  void remove(const Pod& pod);
+  Ref<const Pod> find(std::string_view namespace_name, std::string_view name) const;
+
+  std::size_t size() const;
+  void for_each(const std::function<void(const Ref<const Pod>&)>& visit) const;
+
+ private:
+  struct Index;
+  std::unique_ptr<Index> index_;
+};
+
+}  // namespace berth

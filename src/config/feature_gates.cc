@@ -1,0 +1,144 @@
+#include "config/feature_gates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "api/labels.h"
+#include "config/known_gates.h"
+#include "config/text.h"
+
+namespace berth::config {
+namespace {
+
+constexpr std::string_view kAllAlpha = "AllAlpha";
+constexpr std::string_view kAllBeta = "AllBeta";
+
+const Gate* find_gate(std::string_view name) {
+  const std::span<const Gate> gates = known_gates();
+  const auto found = std::ranges::lower_bound(gates, name, {}, &Gate::name);
+  return found != gates.end() && found->name == name ? &*found : nullptr;
+}
+
+std::optional<bool> parse_bool(std::string_view text) {
+  for (const std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == yes) return true;
+  }
+  for (const std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
+struct Assignment {
+  std::string_view component;  // empty when not written
+  std::string_view text;       // "A=true"
+};
+
+std::vector<Assignment> split(std::string_view flag_value) {
+  std::vector<Assignment> assignments;
+  while (!flag_value.empty()) {
+    const std::size_t comma = flag_value.find(',');
+    const std::string_view pair = flag_value.substr(0, comma);
+    flag_value = comma == std::string_view::npos ? "" : flag_value.substr(comma + 1);
+    if (pair.empty()) continue;
+    const std::size_t colon = pair.find(':');
+    if (colon == std::string_view::npos) {
+      assignments.push_back({"", trim_space(pair)});
+    } else {
+      assignments.push_back(
+          {trim_space(pair.substr(0, colon)), trim_space(pair.substr(colon + 1))});
+    }
+  }
+  return assignments;
+}
+
+}  // namespace
+
+Result<void> FeatureGates::set(std::string_view flag_value) {
+  const std::vector<Assignment> assignments = split(flag_value);
+  for (const Assignment& assignment : assignments) {
+    if (assignment.component.empty()) bare_names_ = true;
+    if (assignment.component == "kube") prefixed_names_ = true;
+  }
+  if (bare_names_ && prefixed_names_) {
+    return fail(ErrorKind::kInvalid,
+                "set kube feature gates with default empty prefix or kube: prefix consistently, do "
+                "not mix use");
+  }
+  std::map<std::string, bool, std::less<>> wanted;
+  for (const Assignment& assignment : assignments) {
+    if (!assignment.component.empty() && assignment.component != "kube") {
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("component not registered: {}", assignment.component));
+    }
+    if (assignment.text.empty()) continue;
+    const std::size_t equals = assignment.text.find('=');
+    const std::string_view name = trim_space(assignment.text.substr(0, equals));
+    if (equals == std::string_view::npos) {
+      return fail(ErrorKind::kInvalid, fmt::format("missing bool value for {}", name));
+    }
+    const std::string_view value = trim_space(assignment.text.substr(equals + 1));
+    const std::optional<bool> on = parse_bool(value);
+    if (!on) {
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("invalid value of {}={}, err: strconv.ParseBool: parsing {}: invalid "
+                              "syntax",
+                              name, value, quoted(value)));
+    }
+    wanted.insert_or_assign(std::string(name), *on);
+  }
+  for (const auto& [name, on] : wanted) {
+    if (!find_gate(name)) {
+      return fail(ErrorKind::kInvalid, fmt::format("unrecognized feature gate: {}", name));
+    }
+  }
+  std::vector<std::string> refusals;
+  for (const auto& [name, on] : wanted) {
+    const Gate& gate = *find_gate(name);
+    if (gate.locked && gate.enabled_by_default != on) {
+      refusals.push_back(fmt::format("cannot set feature gate {} to {}, feature is locked to {}",
+                                     name, on, gate.enabled_by_default));
+    }
+  }
+  if (!refusals.empty()) return fail(aggregate(refusals));
+  for (const auto& [name, on] : wanted) set_.insert_or_assign(name, on);
+  return {};
+}
+
+Result<void> FeatureGates::validate() const {
+  std::vector<std::string> complaints;
+  const std::span<const GateNeed> needs = gate_needs();
+  for (std::size_t i = 0; i < needs.size();) {
+    const std::string_view gate = needs[i].gate;
+    std::vector<std::string_view> missing;
+    for (; i < needs.size() && needs[i].gate == gate; ++i) {
+      if (!enabled(needs[i].needs)) missing.push_back(needs[i].needs);
+    }
+    if (!missing.empty() && enabled(gate)) {
+      complaints.push_back(
+          fmt::format("{} is enabled, but depends on features that are disabled: [{}]", gate,
+                      fmt::join(missing, " ")));
+    }
+  }
+  if (complaints.empty()) return {};
+  return fail(aggregate(complaints));
+}
+
+bool FeatureGates::enabled(std::string_view name) const {
+  if (const auto found = set_.find(name); found != set_.end()) return found->second;
+  const Gate* gate = find_gate(name);
+  if (!gate) return false;
+  // Neither of the two switches the other.
+  if (name != kAllAlpha && name != kAllBeta) {
+    const bool alpha = gate->stage == Gate::Stage::kAlpha;
+    const bool beta = gate->stage == Gate::Stage::kBeta;
+    if (const auto all = set_.find(kAllAlpha); alpha && all != set_.end()) return all->second;
+    if (const auto all = set_.find(kAllBeta); beta && all != set_.end()) return all->second;
+  }
+  return gate->enabled_by_default;
+}
+
+}  // namespace berth::config

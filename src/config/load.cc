@@ -1,0 +1,154 @@
+// From a file to a checked configuration.
+#include "config/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "api/yaml.h"
+#include "config/decode.h"
+#include "config/defaults.h"
+#include "config/json_tree.h"
+#include "config/plugin_args.h"
+#include "config/strict_decoder.h"
+#include "config/text.h"
+#include "config/type_meta.h"
+
+namespace berth::config {
+namespace {
+
+// Of several YAML documents the first one counts, whatever the others are.
+std::string_view first_document(std::string_view text) {
+  bool content = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    const std::string_view words = trim_space(line);
+    const std::string_view rest = line.substr(std::min<std::size_t>(3, line.size()));
+    const bool marker_ends =
+        rest.empty() || rest.starts_with(' ') || rest.starts_with('\t') || rest.starts_with('\r');
+    if (line.starts_with("---") && marker_ends) {
+      if (content) return text.substr(0, begin);
+      content = true;  // an empty document counts as well
+    } else if (line.starts_with("...") && marker_ends) {
+      if (content) return text.substr(0, begin);
+    } else if (!words.empty() && !words.starts_with('#') && !line.starts_with('%')) {
+      content = true;
+    }
+    begin = end + 1;
+  }
+  return text;
+}
+
+Result<JsonValue> read_tree(std::string_view text) {
+  if (trim_space(text).starts_with('{')) {
+    Result<JsonValue> json = parse_json(text);
+    if (json) return json;
+    return fail(ErrorKind::kInvalid, fmt::format("couldn't get version/kind; json parse error: {}",
+                                                 json.error().message));
+  }
+  Result<std::vector<YamlDocument>> documents = parse_yaml(first_document(text));
+  if (!documents) {
+    std::string& message = documents.error().message;
+    if (message.contains("already set in map")) message.insert(0, kStrict);
+    return fail(std::move(documents.error()));
+  }
+  if (documents->empty()) return JsonValue{};
+  Result<JsonValue> json = parse_json(documents->front().json);
+  // Upstream goes through maps, which have no order of their own.
+  if (json) sort_members(*json);
+  return json;
+}
+
+// An object of another kind that this scheme knows: decoded for its errors, and then refused.
+std::unexpected<Error> refuse_args_kind(const TypeMeta& meta, const JsonValue& json,
+                                        const FeatureGates& gates, Interner& interner) {
+  StrictDecoder in;
+  decode_args(plugin_of(meta.kind), in, json, gates, interner);
+  if (auto error = in.error()) return fail(ErrorKind::kInvalid, std::move(*error));
+  if (!in.strict_errors().empty()) {
+    return fail(ErrorKind::kInvalid,
+                fmt::format("{}{}", kStrict, fmt::join(in.strict_errors(), ", ")));
+  }
+  return fail(ErrorKind::kInvalid, fmt::format("couldn't decode as {}, got {}, Kind={}: ",
+                                               kConfigurationKind, meta.api_version, meta.kind));
+}
+
+// Parity: the arguments of NodeResourcesFit are checked where upstream builds the plugin, so only
+// if it is enabled, and with the words of building.
+Result<void> check_fit_args(const Configuration& configuration) {
+  for (const Profile& profile : configuration.profiles) {
+    const std::vector<std::string_view> enabled = enabled_plugins(profile.plugins);
+    if (!std::ranges::binary_search(enabled, "NodeResourcesFit")) continue;
+    for (const PluginConfig& config : profile.plugin_config) {
+      const auto* args = std::get_if<NodeResourcesFitArgs>(&config.args);
+      if (config.name != "NodeResourcesFit" || !args) continue;
+      const std::vector<std::string> problems = validate(*args);
+      if (problems.empty()) continue;
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("initializing profiles: creating profile for scheduler name {}: "
+                              "initializing plugin \"NodeResourcesFit\": {}",
+                              profile.scheduler_name, aggregate(problems).message));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Configuration> parse_configuration(std::string_view text, const FeatureGates& gates,
+                                          Interner& interner) {
+  Result<JsonValue> json = read_tree(text);
+  if (!json) return fail(std::move(json.error()));
+  Result<TypeMeta> meta = type_meta_of(*json);
+  if (!meta) return fail(std::move(meta.error()));
+  if (meta->kind.empty()) {
+    return fail(ErrorKind::kInvalid, fmt::format("Object 'Kind' is missing in '{}'", text));
+  }
+  if (meta->version().empty()) {
+    return fail(ErrorKind::kInvalid, fmt::format("Object 'apiVersion' is missing in '{}'", text));
+  }
+  if (meta->api_version != kGroupVersion) return not_registered(*meta);
+  if (!plugin_of(meta->kind).empty()) return refuse_args_kind(*meta, *json, gates, interner);
+  if (meta->kind != kConfigurationKind) return not_registered(*meta);
+
+  Result<WrittenConfiguration> written = decode_configuration(*json, gates, interner);
+  if (!written) return fail(std::move(written.error()));
+  Configuration configuration = with_defaults(std::move(*written), gates);
+  if (Result<void> valid = validate(configuration, gates); !valid) {
+    return fail(std::move(valid.error()));
+  }
+  if (Result<void> valid = check_fit_args(configuration); !valid) {
+    return fail(std::move(valid.error()));
+  }
+  return configuration;
+}
+
+Result<Configuration> load_configuration(const std::string& path, const FeatureGates& gates,
+                                         Interner& interner) {
+  const auto problem = [&](std::string_view action, int number) {
+    std::string reason = std::strerror(number);
+    if (!reason.empty() && reason.front() >= 'A' && reason.front() <= 'Z') {
+      reason.front() = static_cast<char>(reason.front() | 0x20);
+    }
+    return fail(number == ENOENT ? ErrorKind::kNotFound : ErrorKind::kInvalid,
+                fmt::format("{} {}: {}", action, path, reason));
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  if (!file) return problem("open", errno);
+  std::string text;
+  char chunk[1 << 14];
+  for (std::size_t size; (size = std::fread(chunk, 1, sizeof(chunk), file.get())) > 0;) {
+    text.append(chunk, size);
+  }
+  if (std::ferror(file.get())) return problem("read", errno);
+  return parse_configuration(text, gates, interner);
+}
+
+}  // namespace berth::config

@@ -1,0 +1,41 @@
+// Reading a KubeSchedulerConfiguration file: strict decoding, defaulting, merging with the default
+// plugins, validation. Errors are upstream's sentences (shell.md §2).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/interner.h"
+#include "base/result.h"
+#include "config/configuration.h"
+#include "config/feature_gates.h"
+
+namespace berth::config {
+
+// `text` is YAML or JSON; of several YAML documents the first one counts. The result has defaults
+// filled in and is valid.
+Result<Configuration> parse_configuration(std::string_view text, const FeatureGates& gates,
+                                          Interner& interner);
+
+// `open <path>: no such file or directory` and the like, else as parse_configuration.
+Result<Configuration> load_configuration(const std::string& path, const FeatureGates& gates,
+                                         Interner& interner);
+
+// Every complaint about a configuration in upstream's order, `a` or `[a, b]`. For configurations
+// that did not come out of a file unchanged: made in code, or with command line flags applied.
+Result<void> validate(const Configuration& configuration, const FeatureGates& gates);
+
+// The complaints about one plugin's arguments, with paths that begin at the arguments.
+// Parity: upstream makes them when the plugin is built, not when the file is checked.
+std::vector<std::string> validate(const NodeResourcesFitArgs& args);
+
+// What is in force without a file.
+Configuration default_configuration(const FeatureGates& gates);
+
+// The default multiPoint list with weights (§2.6).
+std::vector<PluginRef> default_multi_point(const FeatureGates& gates);
+
+std::string_view to_string(ExtensionPoint point);  // "PreEnqueue", …
+
+}  // namespace berth::config

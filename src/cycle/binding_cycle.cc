@@ -1,0 +1,137 @@
+#include "cycle/binding_cycle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace berth {
+
+Outcome as_fit_error(Outcome rejection) {
+  if (!rejection.rejected()) return rejection;
+  Outcome outcome;
+  outcome.code = rejection.code;
+  outcome.plugin = rejection.plugin;
+  outcome.fit_error = fit_error_for_one(rejection);
+  outcome.error = outcome.fit_error->message();
+  return outcome;
+}
+
+Task<void> BindingCycle::run(std::unique_ptr<Attempt> attempt) {
+  Task<Outcome> advancing = advance(*attempt);
+  const Outcome outcome = co_await advancing;
+  ChangeGate::Passed passed(with_.gate);
+  co_await passed;
+  if (outcome.ok())
+    succeed(*attempt);
+  else
+    fail(*attempt, outcome);
+}
+
+Task<Outcome> BindingCycle::advance(Attempt& attempt) {
+  const Uid uid = attempt.pod().uid();
+  bool has_work = true;
+  if (nominate_) {
+    Outcome flight = attempt.framework.run_pre_bind_pre_flight(attempt.cycle, attempt.node);
+    if (!flight.ok() && flight.code != Code::kSkip) co_return flight;
+    has_work = flight.ok();
+    // Binding will take a while: others are told where this pod is about to be.
+    if (has_work || with_.waiting_pods.contains(uid)) {
+      Task<void> nominating = nominate(attempt);
+      co_await nominating;
+    }
+  }
+
+  if (with_.waiting_pods.contains(uid)) {
+    const TimePoint since = attempt.permitted;
+    WaitingPods::Settled settled = with_.waiting_pods.settled(uid);
+    Outcome waited = co_await settled;
+    with_.observer.wait_ended(attempt.pod(), waited, with_.loop.now() - since);
+    if (waited.rejected()) co_return as_fit_error(std::move(waited));
+    if (!waited.ok()) co_return wrap_failure("waiting on permit for pod: ", waited, waited.plugin);
+  }
+
+  ChangeGate::Passed passed(with_.gate);
+  co_await passed;
+  with_.queue.done(uid);  // events seen from here on are not replayed for it
+
+  Task<Outcome> preparing = pre_bind(attempt, has_work);
+  Outcome prepared = co_await preparing;
+  if (!prepared.ok()) co_return prepared;
+  Task<Outcome> binding = bind(attempt);
+  Outcome bound = co_await binding;
+  co_return bound;
+}
+
+Task<void> BindingCycle::nominate(const Attempt& attempt) {
+  if (attempt.pod().nominated_node_name() == attempt.node) co_return;
+  PodStatusPatch patch;
+  patch.nominated_node_name = attempt.node;
+  Task<Result<void>> writing = with_.api.patch_status(attempt.queued.pod, std::move(patch));
+  const Result<void> written = co_await writing;
+  if (!written)
+    with_.observer.trouble(fmt::format("nominating node {} for pod {}: {}", attempt.node,
+                                       attempt.pod().full_name(), written.error().message));
+}
+
+Task<Outcome> BindingCycle::pre_bind(Attempt& attempt, bool has_work) {
+  if (!has_work) co_return Outcome::success();
+  PodsInPreBind::Stay stay(with_.pods_in_pre_bind, attempt.pod().uid());
+  Task<Outcome> running =
+      attempt.framework.run_pre_bind(attempt.cycle, attempt.node, stay.token());
+  Outcome outcome = co_await running;
+  if (outcome.ok() && !stay.mark_prebound()) co_return Outcome::failure(stay.token().cause());
+  co_return outcome;
+}
+
+Task<Outcome> BindingCycle::bind(Attempt& attempt) {
+  for (Extender* extender : extenders_) {
+    if (!extender->binds() || !extender->interested_in(attempt.pod())) continue;
+    Task<Result<void>> asking = extender->bind(attempt.queued.pod, attempt.node);
+    const Result<void> bound = co_await asking;
+    if (bound) co_return Outcome::success();
+    if (!extender->ignorable()) co_return Outcome::failure(bound.error().message);
+    with_.observer.trouble(bound.error().message);
+  }
+  Task<Outcome> binding = attempt.framework.run_bind(attempt.cycle, attempt.node);
+  Outcome outcome = co_await binding;
+  co_return outcome;
+}
+
+void BindingCycle::succeed(Attempt& attempt) {
+  PodEvent event;
+  event.pod = attempt.queued.pod;
+  event.reason = "Scheduled";
+  event.action = "Binding";
+  event.note =
+      fmt::format("Successfully assigned {} to {}", attempt.pod().full_name(), attempt.node);
+  event.reporting_controller = attempt.framework.profile_name();
+  with_.observer.event(event);
+  with_.api.record(std::move(event));
+  with_.observer.bound(attempt.pod(), attempt.node, attempt.queued.attempts);
+
+  attempt.framework.run_post_bind(attempt.cycle, attempt.node);
+  std::vector<Ref<const Pod>> to_activate;
+  for (const auto& [name, pod] : attempt.cycle.pods_to_activate) to_activate.push_back(pod);
+  if (!to_activate.empty()) with_.queue.activate(to_activate);
+}
+
+void BindingCycle::fail(Attempt& attempt, const Outcome& outcome) {
+  attempt.framework.run_unreserve(attempt.cycle, attempt.node);
+  const Result<void> forgotten = with_.cluster.forget(attempt.pod());
+  if (!forgotten) with_.observer.trouble(forgotten.error().message);
+
+  // The place is free again, which may help others. A pod that was turned away must not be woken by
+  // the place that it had itself; one that failed may.
+  const AnyObject before = attempt.queued.pod;
+  if (forgotten && !outcome.rejected())
+    with_.queue.move_all(events::kAssignedPodDelete, before, {});
+  with_.failures.handle(attempt, outcome, Nominating::clear());
+  if (forgotten && outcome.rejected()) {
+    const Uid uid = attempt.pod().uid();
+    with_.queue.move_all(events::kAssignedPodDelete, before, {},
+                         [uid](const Pod& other) { return other.uid() != uid; });
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,60 @@
+// BindingCycle: from the permit to the bound pod, one coroutine per pod (core.md §8).
+//
+//   preflight ► nominate ► WaitOnPermit ► (events no longer replayed) ► PreBind ► Bind ► PostBind
+//        └───────────────────── failure: Unreserve, forget, requeue ──────────────┘
+//
+// Many are in flight at once. Every step that changes the cluster or the queue passes the gate.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/task.h"
+#include "cluster/cluster.h"
+#include "cycle/attempt.h"
+#include "base/change_gate.h"
+#include "cycle/failure_handler.h"
+#include "framework/extender.h"
+#include "framework/pods_in_pre_bind.h"
+#include "framework/waiting_pods.h"
+#include "queue/scheduling_queue.h"
+
+namespace berth {
+
+class BindingCycle {
+ public:
+  struct Collaborators {
+    Loop& loop;
+    Cluster& cluster;
+    SchedulingQueue& queue;
+    WaitingPods& waiting_pods;
+    PodsInPreBind& pods_in_pre_bind;
+    ClusterApi& api;
+    ChangeGate& gate;
+    FailureHandler& failures;
+    Observer& observer;
+  };
+  BindingCycle(const Collaborators& with, std::vector<Extender*> extenders,
+               bool nominate_before_binding)
+      : with_(with), extenders_(std::move(extenders)), nominate_(nominate_before_binding) {}
+
+  // The whole way of an assumed, reserved and permitted pod.
+  Task<void> run(std::unique_ptr<Attempt> attempt);
+
+ private:
+  Task<Outcome> advance(Attempt& attempt);
+  Task<Outcome> pre_bind(Attempt& attempt, bool has_work);
+  Task<Outcome> bind(Attempt& attempt);
+  Task<void> nominate(const Attempt& attempt);
+  void succeed(Attempt& attempt);
+  void fail(Attempt& attempt, const Outcome& outcome);
+
+  Collaborators with_;
+  std::vector<Extender*> extenders_;
+  bool nominate_;  // gate NominatedNodeNameForExpectation
+};
+
+// An attempt that failed after it was reserved: what a rejection looks like to the user.
+Outcome as_fit_error(Outcome rejection);
+
+}  // namespace berth

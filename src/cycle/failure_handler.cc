@@ -1,0 +1,111 @@
+#include "cycle/failure_handler.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kNoteLimit = 1024;
+constexpr std::string_view kCut = " ...";
+
+bool same_condition(const PodCondition& a, const PodCondition& b) {
+  // Parity: a change of observedGeneration alone is not worth a write.
+  return a.status == b.status && a.reason == b.reason && a.message == b.message &&
+         a.last_probe_time == b.last_probe_time && a.last_transition_time == b.last_transition_time;
+}
+
+}  // namespace
+
+std::string event_note(std::string message) {
+  if (message.size() <= kNoteLimit) return message;
+  message.resize(kNoteLimit - kCut.size());
+  return message += kCut;
+}
+
+std::optional<PodStatusPatch> status_patch(const Pod& pod, PodCondition condition,
+                                           const std::optional<Nominating>& nominating) {
+  PodStatusPatch patch;
+  const PodCondition* present = pod.condition(condition.type);
+  if (present && present->status == condition.status)
+    condition.last_transition_time = present->last_transition_time;
+  if (!present || !same_condition(*present, condition)) patch.condition = std::move(condition);
+  if (nominating && nominating->mode == Nominating::Mode::kOverride &&
+      nominating->node_name != pod.nominated_node_name())
+    patch.nominated_node_name = nominating->node_name;
+  if (!patch.condition && !patch.nominated_node_name) return std::nullopt;
+  return patch;
+}
+
+void FailureHandler::handle(Attempt& attempt, const Outcome& outcome,
+                            const std::optional<Nominating>& nominating) {
+  observer_.failed(attempt.pod(), outcome);
+  const Uid uid = attempt.pod().uid();
+  const Fate fate = requeue(attempt, outcome);
+  if (fate != Fate::kReplaced) {
+    queue_.nominate(attempt.pod(), nominating);
+    report(attempt, outcome, nominating);
+  }
+  if (fate != Fate::kRequeued) queue_.done(uid);
+}
+
+FailureHandler::Fate FailureHandler::requeue(Attempt& attempt, const Outcome& outcome) {
+  QueuedPod& queued = attempt.queued;
+  queued.unschedulable_plugins = {};
+  queued.pending_plugins = {};
+  queued.gating_plugin.clear();
+  if (outcome.fit_error) {
+    queued.unschedulable_plugins = outcome.fit_error->unschedulable_plugins;
+    queued.pending_plugins = outcome.fit_error->pending_plugins;
+  }
+  // The newest version counts: updates that came during the attempt are kept.
+  Ref<const Pod> newest = cluster_.seen_pod(attempt.pod().namespace_name(), attempt.pod().name());
+  if (!newest) return Fate::kLeftAlone;
+  if (!newest->node().empty()) return Fate::kLeftAlone;  // bound after all, or by somebody else
+  if (newest->uid() != attempt.pod().uid()) return Fate::kReplaced;
+  QueuedPod returning = queued;
+  returning.pod = std::move(newest);
+  if (const Result<void> returned = queue_.return_failed(std::move(returning)); !returned)
+    observer_.trouble(returned.error().message);
+  return Fate::kRequeued;
+}
+
+void FailureHandler::report(const Attempt& attempt, const Outcome& outcome,
+                            const std::optional<Nominating>& nominating) {
+  // Parity: when every Bind plugin skipped there is no error to tell of, and nothing is written.
+  if (outcome.code == Code::kSkip) return;
+  const std::string message = outcome.message();
+  Ref<const Pod> pod = cluster_.seen_pod(attempt.pod().namespace_name(), attempt.pod().name());
+  if (!pod) pod = attempt.queued.pod;
+
+  PodEvent event;
+  event.pod = pod;
+  event.type = EventType::kWarning;
+  event.reason = "FailedScheduling";
+  event.action = "Scheduling";
+  event.note = event_note(message);
+  event.reporting_controller = attempt.framework.profile_name();
+  observer_.event(event);
+  api_.record(std::move(event));
+
+  PodCondition condition;
+  condition.type = "PodScheduled";
+  condition.status = "False";
+  condition.reason = outcome.rejected() ? "Unschedulable" : "SchedulerError";
+  condition.message = message;
+  condition.last_transition_time = loop_.wall_now();
+  condition.observed_generation = pod->generation();
+  if (std::optional<PodStatusPatch> needed = status_patch(*pod, std::move(condition), nominating))
+    tasks_.spawn(patch(pod, std::move(*needed)));
+}
+
+Task<void> FailureHandler::patch(Ref<const Pod> pod, PodStatusPatch change) {
+  Task<Result<void>> writing = api_.patch_status(pod, std::move(change));
+  const Result<void> written = co_await writing;
+  if (!written)
+    observer_.trouble(fmt::format("updating the status of pod {}: {}", pod->full_name(),
+                                  written.error().message));
+}
+
+}  // namespace berth

@@ -1,0 +1,366 @@
+#include "cycle/node_search.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "base/check.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kMinFeasibleNodesToFind = 100;
+// An extender's scores go to 10, plugins' to 100.
+constexpr std::int64_t kExtenderScale = kMaxScore / 10;
+
+}  // namespace
+
+std::size_t feasible_nodes_to_find(std::size_t nodes, std::int32_t percentage) {
+  if (percentage <= 0 || percentage >= 100 || nodes < kMinFeasibleNodesToFind) return nodes;
+  return std::max(kMinFeasibleNodesToFind, nodes * static_cast<std::size_t>(percentage) / 100);
+}
+
+Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
+                                   std::int32_t percentage) {
+  SearchResult result;
+  const std::size_t all_nodes = cluster_.nodes().node_count();
+  scratch_.reset(cluster_.nodes().rows());
+  cycle.lend(&scratch_);
+  if (all_nodes == 0) {
+    result.outcome.code = Code::kUnschedulableAndUnresolvable;
+    result.outcome.error = "no nodes available to schedule pods";
+    result.nominating = Nominating::clear();
+    co_return result;
+  }
+
+  Found found{NodeSet(cluster_.nodes().rows()), {}};
+  found.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
+  Task<Outcome> finding = find_feasible(cycle, framework, percentage, found);
+  Outcome outcome = co_await finding;
+  result.feasible = found.feasible.count();
+  result.evaluated = result.feasible + found.diagnosis.explicit_nodes.count();
+  if (outcome.ok() && result.feasible > 1) {
+    Task<Outcome> scoring = prioritize(cycle, framework, found.feasible);
+    outcome = co_await scoring;
+  }
+  if (!outcome.ok()) {
+    result.outcome = std::move(outcome);
+    result.nominating = Nominating::clear();
+    co_return result;
+  }
+  if (result.feasible == 1) {
+    found.feasible.for_each([&](NodeRow row) { result.row = row; });
+    co_return result;
+  }
+  if (result.feasible > 1) {
+    std::tie(result.row, result.score) = select(found.feasible);
+    co_return result;
+  }
+
+  // Nothing fits. The sentence is made before PostFilter, whose trials reuse the verdicts.
+  std::shared_ptr<FitError> error = framework.fit_error(cycle, found.diagnosis, all_nodes);
+  if (framework.plugins().post_filter.empty()) {
+    result.nominating = Nominating::clear();
+  } else {
+    Task<PostFilterResult> helping = framework.run_post_filter(cycle, found.diagnosis);
+    PostFilterResult helped = co_await helping;
+    error->post_filter_message = helped.outcome.message();
+    result.nominating = std::move(helped.nominating);
+  }
+  result.outcome.code = Code::kUnschedulable;
+  result.outcome.error = error->message();
+  result.outcome.fit_error = std::move(error);
+  co_return result;
+}
+
+Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework,
+                                        std::int32_t percentage, Found& found) {
+  PreFilterRun pre = framework.run_pre_filter(cycle);
+  Diagnosis& diagnosis = found.diagnosis;
+  diagnosis.unschedulable_plugins = pre.restricting;
+  if (!pre.outcome.ok()) {
+    if (!pre.outcome.rejected()) co_return std::move(pre.outcome);
+    diagnosis.pre_filter_message = pre.outcome.message();
+    diagnosis.add_plugin(pre.outcome.code, pre.outcome.plugin);
+    diagnosis.absent = std::move(pre.outcome);
+    co_return Outcome::success();
+  }
+
+  if (!cycle.pod().nominated_node().empty()) {
+    Task<bool> trying = try_nominated(cycle, framework, found);
+    if (co_await trying) co_return Outcome::success();
+  }
+
+  std::vector<NodeRow> named;
+  if (pre.nodes) {
+    for (const Symbol name : *pre.nodes)
+      if (const NodeRow row = cluster_.nodes().find(name);
+          row != kNoRow && cluster_.nodes().has_node(row))
+        named.push_back(row);
+    diagnosis.absent = Outcome::of(
+        Code::kUnschedulableAndUnresolvable,
+        fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(pre.restricting, " ")));
+  }
+  const std::size_t candidates = pre.nodes ? named.size() : cluster_.nodes().node_count();
+  Outcome filtered = filter(cycle, framework, pre.nodes ? &named : nullptr,
+                            enough(framework, candidates, percentage), found);
+  next_start_ = (next_start_ + found.feasible.count() + diagnosis.explicit_nodes.count()) %
+                cluster_.nodes().node_count();
+  if (!filtered.ok()) co_return filtered;
+  Task<Outcome> asking = ask_extenders(cycle, found);
+  Outcome asked = co_await asking;
+  co_return asked;
+}
+
+std::size_t NodeSearch::enough(const Framework& framework, std::size_t nodes,
+                               std::int32_t percentage) const {
+  const bool choice_matters =
+      !framework.plugins().score.empty() ||
+      std::ranges::any_of(extenders_, [](const Extender* extender) {
+        return extender->filters() || extender->prioritizes();
+      });
+  return choice_matters ? feasible_nodes_to_find(nodes, percentage) : 1;
+}
+
+// The node that was promised to the pod, before all others. Errors are not fatal here: the full
+// search follows and will meet them again.
+Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework, Found& found) {
+  const NodeRow row = cluster_.nodes().find(cycle.pod().nominated_node());
+  if (row == kNoRow || !cluster_.nodes().has_node(row)) {
+    observer_.trouble(fmt::format("nominated node \"{}\" of pod {} does not exist",
+                                  cycle.pod().nominated_node_name(), cycle.pod().full_name()));
+    co_return false;
+  }
+  const Result<Status> status = framework.filter_row_with_nominated(cycle, cluster_, row);
+  if (!status) {
+    observer_.trouble(status.error().message);
+    co_return false;
+  }
+  if (!status->ok()) {
+    const Outcome why = framework.explain(cycle, *status);
+    if (!why.rejected()) {
+      observer_.trouble(why.message());
+      co_return false;
+    }
+    found.diagnosis.explicit_nodes.insert(row);
+    // Parity: a plugin that only asks to wait (Pending) is remembered here as a plain rejector.
+    found.diagnosis.unschedulable_plugins.insert(why.plugin);
+    co_return false;
+  }
+  Found alone{NodeSet(cluster_.nodes().rows()), {}};
+  alone.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
+  alone.feasible.insert(row);
+  Task<Outcome> asking = ask_extenders(cycle, alone);
+  const Outcome asked = co_await asking;
+  if (!asked.ok()) {
+    observer_.trouble(asked.message());
+    co_return false;
+  }
+  if (alone.feasible.contains(row)) {
+    found.feasible.insert(row);
+    co_return true;
+  }
+  found.diagnosis.explicit_nodes.insert(row);
+  co_return false;
+}
+
+Outcome NodeSearch::filter(Cycle& cycle, const Framework& framework,
+                           const std::vector<NodeRow>* only, std::size_t limit, Found& found) {
+  const std::size_t candidates = only ? only->size() : cluster_.nodes().node_count();
+  if (limit < candidates) {
+    if (only) return filter_in_turn(cycle, framework, *only, limit, found);
+    const std::span<const NodeRow> order = cluster_.nodes().order();
+    return filter_in_turn(cycle, framework, {order.begin(), order.end()}, limit, found);
+  }
+  if (only)
+    for (const NodeRow row : *only) found.feasible.insert(row);
+  else
+    found.feasible = cluster_.nodes().nodes();
+  found.feasible.reserve_rows(cluster_.nodes().rows());
+  const NodeSet looked_at = found.feasible;
+  if (Outcome outcome = framework.run_filters_with_nominated(cycle, cluster_, found.feasible);
+      !outcome.ok())
+    return outcome;
+  return note_rejections(cycle, framework, looked_at, found).value_or(Outcome::success());
+}
+
+// Sampling: nodes in turn, from where the last search stopped, until there are enough. The search
+// only ends when one more than enough was found, as upstream's does; the extra one is not used.
+Outcome NodeSearch::filter_in_turn(Cycle& cycle, const Framework& framework,
+                                   const std::vector<NodeRow>& order, std::size_t limit,
+                                   Found& found) {
+  if (framework.plugins().filter.empty()) {
+    for (std::size_t i = 0; i < limit; ++i)
+      found.feasible.insert(order[(next_start_ + i) % order.size()]);
+    return {};
+  }
+  std::vector<NodeRow> accepted;
+  std::size_t visited = 0;
+  while (accepted.size() <= limit && visited < order.size()) {
+    // As many as could be needed at best: never one that upstream would not look at.
+    const std::size_t take = std::min(limit + 1 - accepted.size(), order.size() - visited);
+    NodeSet batch(cluster_.nodes().rows());
+    for (std::size_t i = 0; i < take; ++i)
+      batch.insert(order[(next_start_ + visited + i) % order.size()]);
+    const NodeSet looked_at = batch;
+    if (Outcome outcome = framework.run_filters_with_nominated(cycle, cluster_, batch);
+        !outcome.ok())
+      return outcome;
+    for (std::size_t i = 0; i < take; ++i) {
+      const NodeRow row = order[(next_start_ + visited + i) % order.size()];
+      if (!batch.contains(row)) continue;
+      accepted.push_back(row);
+      if (accepted.size() <= limit) found.feasible.insert(row);
+    }
+    NodeSet rejected_or_extra = looked_at;
+    if (accepted.size() > limit) rejected_or_extra.erase(accepted.back());
+    if (std::optional<Outcome> error =
+            note_rejections(cycle, framework, rejected_or_extra, found))
+      return std::move(*error);
+    visited += take;
+  }
+  return {};
+}
+
+// Files the verdicts of the rows that were looked at and are not feasible. An Error among them ends
+// the attempt; of several the first in snapshot order counts.
+std::optional<Outcome> NodeSearch::note_rejections(const Cycle& cycle, const Framework& framework,
+                                                   const NodeSet& looked_at, Found& found) {
+  PluginMask seen, seen_pending;
+  bool error = false;
+  looked_at.for_each([&](NodeRow row) {
+    if (found.feasible.contains(row)) return;
+    found.diagnosis.explicit_nodes.insert(row);
+    const Status status = scratch_.verdicts[row];
+    if (!is_rejected(status.code)) {
+      error = true;
+      return;
+    }
+    PluginMask& mask = status.code == Code::kPending ? seen_pending : seen;
+    if (status.plugin >= PluginMask::kCapacity || mask.test(status.plugin)) return;
+    mask.set(status.plugin);
+    found.diagnosis.add_plugin(status.code, std::string(framework.plugin(status.plugin)->name()));
+  });
+  if (!error) return std::nullopt;
+  for (const NodeRow row : cluster_.nodes().order()) {
+    const Status status = scratch_.verdicts[row];
+    if (looked_at.contains(row) && !status.ok() && !is_rejected(status.code))
+      return framework.explain(cycle, status);
+  }
+  BERTH_CHECK(false);
+  return std::nullopt;
+}
+
+NodeRow NodeSearch::row_of(std::string_view node_name) const {
+  const Symbol symbol = cluster_.symbols().find(node_name);
+  const NodeRow row = symbol.empty() ? kNoRow : cluster_.nodes().find(symbol);
+  return row != kNoRow && cluster_.nodes().has_node(row) ? row : kNoRow;
+}
+
+Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, Found& found) {
+  const NodeTable& nodes = cluster_.nodes();
+  const std::size_t before = found.feasible.count();
+  for (Extender* extender : extenders_) {
+    if (found.feasible.empty()) break;
+    if (!extender->filters() || !extender->interested_in(cycle.pod())) continue;
+    std::vector<std::string> names;
+    for (const NodeRow row : nodes.order())
+      if (found.feasible.contains(row)) names.emplace_back(nodes.name_text(row));
+    Task<Result<ExtenderVerdicts>> asking = extender->filter(cycle.pod_ref(), names);
+    const Result<ExtenderVerdicts> verdicts = co_await asking;
+    if (!verdicts) {
+      if (extender->ignorable()) {
+        observer_.trouble(verdicts.error().message);
+        continue;
+      }
+      co_return Outcome::failure(verdicts.error().message);
+    }
+    NodeSet passed(nodes.rows());
+    for (const std::string& name : verdicts->nodes) {
+      const NodeRow row = row_of(name);
+      if (row == kNoRow || !found.feasible.contains(row))
+        co_return Outcome::failure(
+            fmt::format("extender \"{}\" claims a filtered node \"{}\" which is not found in the"
+                        " input node list",
+                        extender->name(), name));
+      passed.insert(row);
+    }
+    const auto note = [&](const std::string& name, Code code, const std::string& why) {
+      const NodeRow row = row_of(name);
+      if (row == kNoRow) return;
+      found.diagnosis.explicit_nodes.insert(row);
+      scratch_.verdicts[row] = {code, Status::kListed, Status::kNoPlugin,
+                                cycle.list_reasons({why})};
+    };
+    for (const auto& [name, why] : verdicts->failed_unresolvable)
+      note(name, Code::kUnschedulableAndUnresolvable, why);
+    for (const auto& [name, why] : verdicts->failed)
+      if (!verdicts->failed_unresolvable.contains(name)) note(name, Code::kUnschedulable, why);
+    found.feasible = std::move(passed);
+  }
+  if (found.feasible.count() < before) found.diagnosis.unschedulable_plugins.insert("Extender");
+  co_return Outcome::success();
+}
+
+Task<Outcome> NodeSearch::prioritize(Cycle& cycle, const Framework& framework,
+                                     const NodeSet& feasible) {
+  const NodeTable& nodes = cluster_.nodes();
+  totals_.resize(nodes.rows());
+  if (extenders_.empty() && framework.plugins().score.empty()) {
+    feasible.for_each([&](NodeRow row) { totals_[row] = 1; });
+    co_return Outcome::success();
+  }
+  if (Outcome outcome = framework.run_pre_score(cycle, feasible); !outcome.ok()) co_return outcome;
+  if (Outcome outcome = framework.run_scores(cycle, feasible, totals_); !outcome.ok())
+    co_return outcome;
+
+  std::vector<Extender*> asked;
+  std::vector<Task<Result<std::vector<ExtenderScore>>>> asking;
+  for (Extender* extender : extenders_) {
+    if (!extender->prioritizes() || !extender->interested_in(cycle.pod())) continue;
+    std::vector<std::string> names;
+    for (const NodeRow row : nodes.order())
+      if (feasible.contains(row)) names.emplace_back(nodes.name_text(row));
+    asked.push_back(extender);
+    asking.push_back(extender->prioritize(cycle.pod_ref(), std::move(names)));
+  }
+  if (asked.empty()) co_return Outcome::success();
+  WhenAll<Result<std::vector<ExtenderScore>>> all(std::move(asking));
+  const std::vector<Result<std::vector<ExtenderScore>>> answers = co_await all;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (!answers[i]) {  // costs that extender's contribution, nothing else
+      observer_.trouble(answers[i].error().message);
+      continue;
+    }
+    for (const ExtenderScore& score : *answers[i])
+      if (const NodeRow row = row_of(score.node);
+          row != kNoRow && feasible.contains(row))
+        totals_[row] += score.score * asked[i]->weight() * kExtenderScale;
+  }
+  co_return Outcome::success();
+}
+
+std::pair<NodeRow, std::int64_t> NodeSearch::select(const NodeSet& feasible) {
+  std::int64_t best = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t ties = 0;
+  feasible.for_each([&](NodeRow row) {
+    if (totals_[row] > best) {
+      best = totals_[row];
+      ties = 0;
+    }
+    if (totals_[row] == best) ++ties;
+  });
+  // Ties are numbered by row, so that whatever else finds the same maxima draws the same one.
+  std::uint64_t drawn = ties > 1 ? random_.below(ties) : 0;
+  NodeRow chosen = kNoRow;
+  feasible.for_each([&](NodeRow row) {
+    if (totals_[row] == best && drawn-- == 0) chosen = row;
+  });
+  return {chosen, best};
+}
+
+}  // namespace berth

@@ -1,0 +1,70 @@
+// NodeSearch: which node for this pod? Filter, extenders, score, select (core.md §7.2 to §7.6).
+//
+// Where berth differs from upstream on purpose: without a percentage every node is looked at, and
+// ties among the best are broken by a seeded, uniform draw.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "base/task.h"
+#include "cluster/cluster.h"
+#include "framework/extender.h"
+#include "framework/framework.h"
+
+namespace berth {
+
+// How many feasible nodes are enough among `nodes`; `percentage` 0 means all.
+std::size_t feasible_nodes_to_find(std::size_t nodes, std::int32_t percentage);
+
+struct SearchResult {
+  Outcome outcome;       // Success, or why there is no node (with a FitError: none fits)
+  NodeRow row = kNoRow;  // with Success
+  std::int64_t score = 0;
+  std::size_t evaluated = 0;
+  std::size_t feasible = 0;
+  std::optional<Nominating> nominating;  // without success: what becomes of the nomination
+};
+
+class NodeSearch {
+ public:
+  NodeSearch(Cluster& cluster, Random& random, std::vector<Extender*> extenders, Observer& observer)
+      : cluster_(cluster), random_(random), extenders_(std::move(extenders)), observer_(observer) {}
+
+  // One at a time. The cycle's verdicts stay readable until the next search.
+  Task<SearchResult> run(Cycle& cycle, const Framework& framework, std::int32_t percentage);
+
+ private:
+  struct Found {
+    NodeSet feasible;
+    Diagnosis diagnosis;
+  };
+  Task<Outcome> find_feasible(Cycle& cycle, const Framework& framework, std::int32_t percentage,
+                              Found& found);
+  Task<bool> try_nominated(Cycle& cycle, const Framework& framework, Found& found);
+  Outcome filter(Cycle& cycle, const Framework& framework, const std::vector<NodeRow>* only,
+                 std::size_t limit, Found& found);
+  Outcome filter_in_turn(Cycle& cycle, const Framework& framework,
+                         const std::vector<NodeRow>& order, std::size_t limit, Found& found);
+  std::optional<Outcome> note_rejections(const Cycle& cycle, const Framework& framework,
+                                         const NodeSet& looked_at, Found& found);
+  Task<Outcome> ask_extenders(Cycle& cycle, Found& found);
+  Task<Outcome> prioritize(Cycle& cycle, const Framework& framework, const NodeSet& feasible);
+  std::pair<NodeRow, std::int64_t> select(const NodeSet& feasible);
+  NodeRow row_of(std::string_view node_name) const;
+  std::size_t enough(const Framework& framework, std::size_t nodes, std::int32_t percentage) const;
+
+  Cluster& cluster_;
+  Random& random_;
+  std::vector<Extender*> extenders_;
+  Observer& observer_;
+
+  CycleScratch scratch_;
+  std::vector<Score> totals_;
+  std::size_t next_start_ = 0;  // where the next sampled search begins, for fairness
+};
+
+}  // namespace berth

@@ -1,0 +1,155 @@
+#include "cycle/schedule_one.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace berth {
+
+ScheduleOne::ScheduleOne(const Collaborators& with, std::vector<ScheduleProfile> profiles,
+                         NodeSearch& search)
+    : with_(with), profiles_(std::move(profiles)), search_(search) {
+  with_.queue.on_ready([this] { wake(); });
+}
+
+void ScheduleOne::start() {
+  running_ = true;
+  wake();
+}
+
+void ScheduleOne::stop() { running_ = false; }
+
+void ScheduleOne::wake() {
+  if (!running_ || turn_posted_ || open_) return;
+  turn_posted_ = true;
+  with_.loop.post([this, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired()) return;
+    turn_posted_ = false;
+    take_turn();
+  });
+}
+
+void ScheduleOne::take_turn() {
+  if (!running_) return;
+  for (int taken = 0; taken < kPodsPerTurn; ++taken)
+    if (!run_one()) return;
+  if (with_.queue.ready()) wake();
+}
+
+const ScheduleProfile* ScheduleOne::profile_of(const Pod& pod) const {
+  const auto found =
+      std::ranges::find(profiles_, pod.scheduler_name(), &ScheduleProfile::scheduler_name);
+  return found == profiles_.end() ? nullptr : &*found;
+}
+
+bool ScheduleOne::run_one() {
+  if (open_) return false;
+  std::optional<QueuedPod> popped = with_.queue.pop();
+  if (!popped) return false;
+  const Ref<const Pod> pod = popped->pod;
+  const ScheduleProfile* profile = profile_of(*pod);
+  if (!profile) {
+    with_.observer.trouble(fmt::format("profile not found for scheduler name \"{}\"",
+                                       pod->text(pod->scheduler_name())));
+    with_.queue.done(pod->uid());
+    return true;
+  }
+  if (skip(*pod, *profile)) {
+    with_.queue.done(pod->uid());
+    return true;
+  }
+  open_ = true;
+  with_.gate.close();
+  with_.cluster.begin_cycle();
+  with_.observer.attempt_started(*pod, popped->attempts);
+  with_.tasks.spawn(attempt(std::make_unique<Attempt>(std::move(*popped), *profile->framework,
+                                                      with_.cluster, with_.loop.now()),
+                            profile->percentage_of_nodes_to_score));
+  return true;
+}
+
+bool ScheduleOne::skip(const Pod& pod, const ScheduleProfile& profile) {
+  if (pod.terminating()) {
+    PodEvent event;
+    event.pod = Ref<const Pod>(&pod);
+    event.type = EventType::kWarning;
+    event.reason = "FailedScheduling";
+    event.action = "Scheduling";
+    event.note = fmt::format("skip schedule deleting pod: {}", pod.full_name());
+    event.reporting_controller = profile.framework->profile_name();
+    with_.observer.event(event);
+    with_.api.record(std::move(event));
+    return true;
+  }
+  return with_.cluster.is_assumed(pod.uid());  // an update brought it back while it is binding
+}
+
+Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, std::int32_t percentage) {
+  Task<SearchResult> searching = search_.run(attempt->cycle, attempt->framework, percentage);
+  SearchResult result = co_await searching;
+  Outcome outcome = std::move(result.outcome);
+  std::optional<Nominating> nominating = std::move(result.nominating);
+  if (outcome.ok()) {
+    outcome = prepare_for_binding(*attempt, result.row);
+    nominating = Nominating::clear();
+  }
+  attempt->cycle.lend(nullptr);
+
+  Decision decision;
+  decision.pod = attempt->queued.pod;
+  decision.attempt = attempt->queued.attempts;
+  decision.node = outcome.ok() ? attempt->node : std::string();
+  decision.evaluated_nodes = result.evaluated;
+  decision.feasible_nodes = result.feasible;
+  decision.score = result.score;
+  decision.outcome = outcome;
+  with_.observer.decided(decision);
+
+  if (outcome.ok()) {
+    open_ = false;
+    with_.gate.open();
+    with_.tasks.spawn(with_.bindings.run(std::move(attempt)));
+  } else {
+    with_.failures.handle(*attempt, outcome, nominating);
+    open_ = false;
+    with_.gate.open();
+  }
+  if (with_.queue.ready()) wake();
+}
+
+Outcome ScheduleOne::prepare_for_binding(Attempt& attempt, NodeRow row) {
+  attempt.node = with_.cluster.nodes().name_text(row);
+  if (const Result<void> assumed = with_.cluster.assume(attempt.queued.pod, row); !assumed)
+    return Outcome::failure(assumed.error().message);
+  with_.queue.remove_nomination(attempt.pod().uid());
+
+  if (Outcome reserved = attempt.framework.run_reserve(attempt.cycle, attempt.node); !reserved.ok())
+    return undo(attempt, std::move(reserved));
+  PermitRun permit = attempt.framework.run_permit(attempt.cycle, attempt.node);
+  attempt.permitted = with_.loop.now();
+  if (permit.outcome.code == Code::kWait) {
+    with_.waiting_pods.hold(attempt.queued.pod, attempt.node, permit.holds);
+    with_.observer.wait_started(attempt.pod(), permit.holds);
+  } else if (!permit.outcome.ok()) {
+    return undo(attempt, std::move(permit.outcome));
+  }
+
+  std::vector<Ref<const Pod>> to_activate;
+  for (const auto& [name, pod] : attempt.cycle.pods_to_activate) to_activate.push_back(pod);
+  attempt.cycle.pods_to_activate.clear();
+  if (!to_activate.empty()) with_.queue.activate(to_activate);
+  return Outcome::success();
+}
+
+// Reserve or Permit said no: everything they did is taken back.
+Outcome ScheduleOne::undo(Attempt& attempt, Outcome outcome) {
+  attempt.framework.run_unreserve(attempt.cycle, attempt.node);
+  if (const Result<void> forgotten = with_.cluster.forget(attempt.pod()); !forgotten)
+    with_.observer.trouble(forgotten.error().message);
+  return as_fit_error(std::move(outcome));
+}
+
+}  // namespace berth

@@ -1,0 +1,80 @@
+// ScheduleOne: takes pods from the queue, one at a time, and finds each a node (core.md §7).
+//
+//   pop ► search (PreFilter … select) ► assume ► Reserve ► Permit ► binding cycle, on its own
+//
+// The scheduling cycle is a coroutine, at most one open at a time; most pods never suspend in it.
+// While one is suspended the gate is closed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/task.h"
+#include "cycle/binding_cycle.h"
+#include "base/change_gate.h"
+#include "cycle/failure_handler.h"
+#include "cycle/node_search.h"
+#include "framework/framework.h"
+#include "queue/scheduling_queue.h"
+
+namespace berth {
+
+// A profile as the scheduling cycle sees it.
+struct ScheduleProfile {
+  const Framework* framework = nullptr;
+  Symbol scheduler_name;
+  std::int32_t percentage_of_nodes_to_score = 0;
+};
+
+class ScheduleOne {
+ public:
+  struct Collaborators {
+    Loop& loop;
+    Cluster& cluster;
+    SchedulingQueue& queue;
+    WaitingPods& waiting_pods;
+    ClusterApi& api;
+    ChangeGate& gate;
+    FailureHandler& failures;
+    BindingCycle& bindings;
+    TaskSet& tasks;
+    Observer& observer;
+  };
+  ScheduleOne(const Collaborators& with, std::vector<ScheduleProfile> profiles,
+              NodeSearch& search);
+  ScheduleOne(const ScheduleOne&) = delete;
+  ScheduleOne& operator=(const ScheduleOne&) = delete;
+
+  // From now on pods are taken whenever there are any.
+  void start();
+  // No new attempts. What is open or binding goes on.
+  void stop();
+
+  // Takes one pod, if there is one and no cycle is open. Whether it did.
+  bool run_one();
+  bool cycle_open() const { return open_; }
+
+ private:
+  static constexpr int kPodsPerTurn = 16;  // before timers and other work get their turn
+
+  void wake();
+  void take_turn();
+  const ScheduleProfile* profile_of(const Pod& pod) const;
+  bool skip(const Pod& pod, const ScheduleProfile& profile);
+  Task<void> attempt(std::unique_ptr<Attempt> attempt, std::int32_t percentage);
+  Outcome prepare_for_binding(Attempt& attempt, NodeRow row);
+  Outcome undo(Attempt& attempt, Outcome outcome);
+
+  Collaborators with_;
+  std::vector<ScheduleProfile> profiles_;
+  NodeSearch& search_;
+  bool running_ = false;
+  bool turn_posted_ = false;
+  bool open_ = false;
+  // Gone with this object: what was posted before must not run after.
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+};
+
+}  // namespace berth

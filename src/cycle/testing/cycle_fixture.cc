@@ -1,0 +1,41 @@
+#include "cycle/testing/cycle_fixture.h"
+
+namespace berth::testing {
+
+void CycleFixture::start() {
+  if (profile.plugins.queue_sort.empty())
+    profile.add(std::make_unique<FakeQueueSort>(), profile.plugins.queue_sort);
+  if (profile.plugins.bind.empty()) profile.bind("Binder");
+  const QueueSortPlugin& sort = *profile.plugins.queue_sort.front().plugin;
+  Handle handle{"default-scheduler",    world.loop, world.random, world.cluster, world.waiting_pods,
+                world.pods_in_pre_bind, late_queue, late_queue,   *api,          world.gates};
+  framework = std::make_unique<Framework>("default-scheduler", std::move(profile.plugins), handle,
+                                          observer);
+  QueueProfile queue_profile;
+  queue_profile.scheduler_name = "default-scheduler";
+  for (Framework::QueueingEvents& events : *framework->queueing_events())
+    queue_profile.events.push_back({std::move(events.plugin), std::move(events.events)});
+  for (const Placed<PreEnqueuePlugin>& placed : framework->plugins().pre_enqueue)
+    queue_profile.pre_enqueue.push_back(placed.plugin);
+  queue = std::make_unique<SchedulingQueue>(world.loop, world.cluster, sort,
+                                            std::vector{std::move(queue_profile)}, QueueOptions{},
+                                            observer);
+  late_queue.queue = queue.get();
+  failures = std::make_unique<FailureHandler>(world.loop, world.cluster, *queue, *api, tasks,
+                                              observer);
+  search = std::make_unique<NodeSearch>(world.cluster, world.random, extenders, observer);
+  bindings = std::make_unique<BindingCycle>(
+      BindingCycle::Collaborators{world.loop, world.cluster, *queue, world.waiting_pods,
+                                  world.pods_in_pre_bind, *api, gate, *failures, observer},
+      extenders, true);
+  schedule_one = std::make_unique<ScheduleOne>(
+      ScheduleOne::Collaborators{world.loop, world.cluster, *queue, world.waiting_pods, *api, gate,
+                                 *failures, *bindings, tasks, observer},
+      std::vector<ScheduleProfile>{
+          {framework.get(), world.symbol("default-scheduler"), percentage}},
+      *search);
+  queue->run();
+  schedule_one->start();
+}
+
+}  // namespace berth::testing

@@ -1,0 +1,94 @@
+// A whole scheduler made of fakes, for tests of the scheduling and binding cycle: one profile of
+// scripted plugins, a real cluster and queue, virtual time, an API that remembers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/change_gate.h"
+#include "cycle/binding_cycle.h"
+#include "cycle/failure_handler.h"
+#include "cycle/node_search.h"
+#include "cycle/schedule_one.h"
+#include "framework/testing/fake_plugins.h"
+#include "queue/scheduling_queue.h"
+
+namespace berth::testing {
+
+// The queue as plugins see it, once it is there.
+class LateQueue final : public Nominator, public Activator {
+ public:
+  SchedulingQueue* queue = nullptr;
+  std::vector<Ref<const Pod>> nominated_pods(Symbol node) const override {
+    return queue->nominated_pods(node);
+  }
+  const std::vector<Symbol>& nominated_nodes() const override { return queue->nominated_nodes(); }
+  void activate(std::span<const Ref<const Pod>> pods) override { queue->activate(pods); }
+};
+
+// Remembers what it was told.
+class RecordingObserver final : public Observer {
+ public:
+  std::vector<Decision> decisions;
+  std::vector<std::string> bound_pods;  // "pod on node"
+  std::vector<std::pair<std::string, Outcome>> failures;
+  std::vector<std::string> queued_pods;  // "pod queue event"
+  std::vector<std::string> troubles;
+  std::vector<PodEvent> pod_events;
+
+  void decided(const Decision& decision) override { decisions.push_back(decision); }
+  void bound(const Pod& pod, std::string_view node, std::int32_t) override {
+    bound_pods.push_back(std::string(pod.name()) + " on " + std::string(node));
+  }
+  void failed(const Pod& pod, const Outcome& outcome) override {
+    failures.emplace_back(pod.name(), outcome);
+  }
+  void queued(const Pod& pod, QueueName queue, std::string_view event) override {
+    queued_pods.push_back(std::string(pod.name()) + " " + std::string(to_string(queue)) + " " +
+                          std::string(event));
+  }
+  void event(const PodEvent& event) override { pod_events.push_back(event); }
+  void trouble(std::string_view message) override { troubles.emplace_back(message); }
+};
+
+class CycleFixture {
+ public:
+  FakeWorld world;
+  FakeProfile profile{world};
+  RecordingObserver observer;
+  ChangeGate gate;
+  LateQueue late_queue;
+  std::vector<Extender*> extenders;
+  std::int32_t percentage = 0;
+  TaskSet tasks;
+
+  // After nodes and plugins are there. Without a Bind plugin one is added that always works.
+  void start();
+  ~CycleFixture() { tasks.clear(); }
+
+  // The watch shows a new pod.
+  Ref<const Pod> add(Ref<const Pod> pod) {
+    world.cluster.see_pod(pod);
+    queue->add(pod);
+    return pod;
+  }
+  Ref<const Pod> add(const std::string& name) { return add(world.pod(name)); }
+  void run_until(Duration time) { world.loop.run_until(TimePoint{time}); }
+  // Everything that can happen now.
+  void settle() { run_until(world.loop.now().since_start); }
+
+  const Outcome* last_failure() const {
+    return observer.failures.empty() ? nullptr : &observer.failures.back().second;
+  }
+
+  std::unique_ptr<Framework> framework;
+  std::unique_ptr<SchedulingQueue> queue;
+  std::unique_ptr<FailureHandler> failures;
+  std::unique_ptr<NodeSearch> search;
+  std::unique_ptr<BindingCycle> bindings;
+  std::unique_ptr<ScheduleOne> schedule_one;
+  ClusterApi* api = &world.api;  // may be replaced before start()
+};
+
+}  // namespace berth::testing

@@ -1,0 +1,198 @@
+#include "engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/change_gate.h"
+#include "base/check.h"
+#include "config/load.h"
+#include "cycle/binding_cycle.h"
+#include "cycle/failure_handler.h"
+#include "cycle/node_search.h"
+#include "cycle/schedule_one.h"
+#include "framework/framework.h"
+#include "framework/pods_in_pre_bind.h"
+#include "ingest/ingest.h"
+
+namespace berth {
+namespace {
+
+// The queue as plugins see it. Plugins are made before the queue, which needs to know them.
+class QueueDoor final : public Nominator, public Activator {
+ public:
+  void lead_to(SchedulingQueue& queue) { queue_ = &queue; }
+
+  std::vector<Ref<const Pod>> nominated_pods(Symbol node) const override {
+    return queue_ ? queue_->nominated_pods(node) : std::vector<Ref<const Pod>>();
+  }
+  const std::vector<Symbol>& nominated_nodes() const override {
+    static const std::vector<Symbol> kNone;
+    return queue_ ? queue_->nominated_nodes() : kNone;
+  }
+  void activate(std::span<const Ref<const Pod>> pods) override {
+    if (queue_) queue_->activate(pods);
+  }
+
+ private:
+  SchedulingQueue* queue_ = nullptr;
+};
+
+using Frameworks = std::vector<std::unique_ptr<Framework>>;
+
+Result<QueueProfile> queue_profile(const Framework& framework, bool has_extenders) {
+  QueueProfile profile;
+  profile.scheduler_name = framework.profile_name();
+  Result<std::vector<Framework::QueueingEvents>> events = framework.queueing_events();
+  if (!events) return fail(events.error());
+  for (Framework::QueueingEvents& of_plugin : *events)
+    profile.events.push_back({std::move(of_plugin.plugin), std::move(of_plugin.events)});
+  // Pods that an extender turned away are tried again on any event.
+  if (has_extenders) profile.events.push_back({"Extender", Framework::all_events()});
+  for (const Placed<PreEnqueuePlugin>& placed : framework.plugins().pre_enqueue)
+    profile.pre_enqueue.push_back(placed.plugin);
+  return profile;
+}
+
+QueueOptions queue_options(const EngineOptions& options) {
+  QueueOptions queue;
+  queue.initial_backoff = std::chrono::seconds(options.configuration.pod_initial_backoff_seconds);
+  queue.max_backoff = std::chrono::seconds(options.configuration.pod_max_backoff_seconds);
+  queue.pop_from_backoff = options.gates.enabled("SchedulerPopFromBackoffQ");
+  return queue;
+}
+
+// Extenders whose errors may be ignored come after those whose may not.
+std::vector<Extender*> in_order(std::vector<Extender*> extenders) {
+  std::ranges::stable_partition(extenders,
+                                [](const Extender* extender) { return !extender->ignorable(); });
+  return extenders;
+}
+
+}  // namespace
+
+struct Engine::Parts {
+  Parts(Loop& l, Interner& interner, ClusterApi& a, Observer& o, EngineOptions opts)
+      : loop(l),
+        api(a),
+        observer(o),
+        options(std::move(opts)),
+        extenders(in_order(options.extenders)),
+        random(options.seed),
+        cluster(interner.symbols()),
+        symbols(interner.hold()),
+        waiting_pods(loop) {}
+
+  // Unfinished attempts first: they refer to everything below.
+  ~Parts() { tasks.clear(); }
+
+  Result<void> make_frameworks(const PluginTable& plugins);
+  Result<void> assemble();
+
+  Loop& loop;
+  ClusterApi& api;
+  Observer& observer;
+  const EngineOptions options;
+  const std::vector<Extender*> extenders;
+  Random random;
+  Cluster cluster;
+  SymbolHold symbols;  // of the profiles' names
+  ChangeGate gate;
+  WaitingPods waiting_pods;
+  PodsInPreBind pods_in_pre_bind;
+  QueueDoor door;
+  Frameworks frameworks;
+  std::unique_ptr<SchedulingQueue> queue;
+  TaskSet tasks;
+  std::unique_ptr<FailureHandler> failures;
+  std::unique_ptr<NodeSearch> search;
+  std::unique_ptr<BindingCycle> bindings;
+  std::unique_ptr<ScheduleOne> schedule_one;
+  std::unique_ptr<Ingest> ingest;
+};
+
+Result<void> Engine::Parts::make_frameworks(const PluginTable& plugins) {
+  const std::vector<config::PluginRef> defaults = config::default_multi_point(options.gates);
+  for (const config::Profile& profile : options.configuration.profiles) {
+    const Handle handle{profile.scheduler_name, loop,         random,
+                        cluster,                waiting_pods, pods_in_pre_bind,
+                        door,                   door,         api,
+                        options.gates};
+    Result<ProfilePlugins> made = ProfilePlugins::make(profile, defaults, plugins, handle);
+    if (!made)
+      return fail(made.error().kind,
+                  fmt::format("initializing profiles: creating profile for scheduler name {}: {}",
+                              profile.scheduler_name, made.error().message));
+    frameworks.push_back(std::make_unique<Framework>(profile.scheduler_name, std::move(*made),
+                                                     handle, observer));
+  }
+  if (frameworks.empty())
+    return fail(ErrorKind::kInvalid, "initializing profiles: at least one profile is required");
+  return {};
+}
+
+Result<void> Engine::Parts::assemble() {
+  std::vector<QueueProfile> queue_profiles;
+  std::vector<ScheduleProfile> schedule_profiles;
+  std::set<Symbol> names;
+  for (std::size_t i = 0; i < frameworks.size(); ++i) {
+    Result<QueueProfile> profile = queue_profile(*frameworks[i], !extenders.empty());
+    if (!profile) return fail(profile.error());
+    queue_profiles.push_back(std::move(*profile));
+    const config::Profile& configured = options.configuration.profiles[i];
+    const Symbol name = symbols.intern(configured.scheduler_name);
+    names.insert(name);
+    schedule_profiles.push_back(
+        {frameworks[i].get(), name,
+         configured.percentage_of_nodes_to_score.value_or(
+             options.configuration.percentage_of_nodes_to_score)});
+  }
+  const QueueSortPlugin& sort = *frameworks.front()->plugins().queue_sort.front().plugin;
+  queue = std::make_unique<SchedulingQueue>(loop, cluster, sort, std::move(queue_profiles),
+                                            queue_options(options), observer);
+  door.lead_to(*queue);
+  failures = std::make_unique<FailureHandler>(loop, cluster, *queue, api, tasks, observer);
+  search = std::make_unique<NodeSearch>(cluster, random, extenders, observer);
+  bindings = std::make_unique<BindingCycle>(
+      BindingCycle::Collaborators{loop, cluster, *queue, waiting_pods, pods_in_pre_bind, api, gate,
+                                  *failures, observer},
+      extenders, options.gates.enabled("NominatedNodeNameForExpectation"));
+  schedule_one = std::make_unique<ScheduleOne>(
+      ScheduleOne::Collaborators{loop, cluster, *queue, waiting_pods, api, gate, *failures,
+                                 *bindings, tasks, observer},
+      std::move(schedule_profiles), *search);
+  ingest = std::make_unique<Ingest>(cluster, *queue, waiting_pods, gate, std::move(names), observer);
+  return {};
+}
+
+Result<std::unique_ptr<Engine>> Engine::make(Loop& loop, Interner& interner,
+                                             const PluginTable& plugins, ClusterApi& api,
+                                             Observer& observer, EngineOptions options) {
+  auto parts = std::make_unique<Parts>(loop, interner, api, observer, std::move(options));
+  if (Result<void> made = parts->make_frameworks(plugins); !made) return fail(made.error());
+  if (Result<void> assembled = parts->assemble(); !assembled) return fail(assembled.error());
+  return std::unique_ptr<Engine>(new Engine(std::move(parts)));
+}
+
+Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Engine::~Engine() = default;
+
+void Engine::apply(Delta delta) { parts_->ingest->apply(std::move(delta)); }
+
+void Engine::start() {
+  parts_->queue->run();
+  parts_->schedule_one->start();
+}
+
+void Engine::stop() { parts_->schedule_one->stop(); }
+bool Engine::run_one() { return parts_->schedule_one->run_one(); }
+
+Cluster& Engine::cluster() { return parts_->cluster; }
+SchedulingQueue& Engine::queue() { return *parts_->queue; }
+WaitingPods& Engine::waiting_pods() { return parts_->waiting_pods; }
+std::size_t Engine::tasks() const { return parts_->tasks.size(); }
+bool Engine::cycle_open() const { return parts_->schedule_one->cycle_open(); }
+
+}  // namespace berth

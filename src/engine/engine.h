@@ -1,0 +1,74 @@
+// Engine: the scheduler put together. Cluster, queue, profiles, scheduling and binding cycle, on a
+// Loop and a door to the cluster that somebody else provides. The simulator, the program and the
+// library are each an Engine with a different Loop and a different door.
+//
+//     deltas ──► apply ──► Ingest ──► Cluster, SchedulingQueue
+//                                          │ ScheduleOne ► BindingCycle ──► ClusterApi
+//
+// World thread only, except waiting_pods(). Stop feeding it before it goes; unfinished attempts end
+// with it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/interner.h"
+#include "api/object.h"
+#include "base/loop.h"
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "config/configuration.h"
+#include "config/feature_gates.h"
+#include "framework/cluster_api.h"
+#include "framework/extender.h"
+#include "framework/observer.h"
+#include "framework/plugin_table.h"
+#include "framework/waiting_pods.h"
+#include "queue/scheduling_queue.h"
+
+namespace berth {
+
+struct EngineOptions {
+  config::Configuration configuration;
+  config::FeatureGates gates;
+  std::uint64_t seed = 0;  // of the draw among equally good nodes
+  std::vector<Extender*> extenders;
+};
+
+class Engine {
+ public:
+  // What is passed by reference outlives the engine. Errors are upstream's sentences about profiles
+  // and plugins.
+  static Result<std::unique_ptr<Engine>> make(Loop& loop, Interner& interner,
+                                              const PluginTable& plugins, ClusterApi& api,
+                                              Observer& observer, EngineOptions options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // The watch shows something.
+  void apply(Delta delta);
+
+  // From now on pods are scheduled as they come; the queue's flushes run.
+  void start();
+  // No new attempts; bindings go on.
+  void stop();
+  // Schedules one pod now, if there is one. For those who drive it step by step.
+  bool run_one();
+
+  Cluster& cluster();
+  SchedulingQueue& queue();
+  WaitingPods& waiting_pods();
+  // Attempts that are open, waiting or binding.
+  std::size_t tasks() const;
+  // Whether a scheduling cycle is suspended in the middle (an extender is asked).
+  bool cycle_open() const;
+
+ private:
+  struct Parts;
+  explicit Engine(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace berth

@@ -1,0 +1,124 @@
+// Cycle: one attempt to schedule one pod, from the first plugin asked to the end of its binding.
+//
+// It carries the pod, a view of the cluster, what plugins leave for their later steps (upstream's
+// CycleState) and the verdicts by node. World thread; plugins get it by reference and keep nothing
+// of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/pod.h"
+#include "cluster/cluster.h"
+#include "framework/status.h"
+
+namespace berth {
+
+class Plugin;
+
+// The arrays that every attempt needs and none keeps: made once and lent from pod to pod.
+struct CycleScratch {
+  std::vector<Status> verdicts;                           // by row
+  std::vector<std::vector<std::string>> listed_reasons;   // what Status::kListed refers to
+  void reset(std::size_t rows) {
+    verdicts.assign(rows, Status{});
+    listed_reasons.clear();
+  }
+};
+
+// Which plugins of the profile (by index) sat out at a step.
+class PluginMask {
+ public:
+  void set(std::uint16_t plugin) { words_[plugin / 64] |= std::uint64_t{1} << (plugin % 64); }
+  bool test(std::uint16_t plugin) const {
+    return (words_[plugin / 64] >> (plugin % 64) & 1) != 0;
+  }
+  void clear() { words_[0] = words_[1] = 0; }
+  static constexpr std::size_t kCapacity = 128;  // plugins in one profile
+
+ private:
+  std::uint64_t words_[2] = {0, 0};
+};
+
+class Cycle {
+ public:
+  Cycle(Ref<const Pod> pod, const Cluster& cluster) : pod_(std::move(pod)), cluster_(cluster) {}
+  Cycle(const Cycle&) = delete;
+  Cycle& operator=(const Cycle&) = delete;
+
+  const Pod& pod() const { return *pod_; }
+  const Ref<const Pod>& pod_ref() const { return pod_; }
+  const Cluster& cluster() const { return cluster_; }
+  const NodeTable& nodes() const { return cluster_.nodes(); }
+  const Symbols& symbols() const { return cluster_.symbols(); }
+
+  // What `plugin` leaves for its own later steps: one value per plugin and type.
+  template <typename T>
+  T& put(const Plugin& plugin, T value) {
+    auto box = std::make_unique<Box<T>>(std::move(value));
+    T& stored = box->value;
+    for (State& state : states_)
+      if (state.plugin == &plugin && state.type == type_tag<T>()) {
+        state.box = std::move(box);
+        return stored;
+      }
+    states_.push_back({&plugin, type_tag<T>(), std::move(box)});
+    return stored;
+  }
+  // Null when the plugin has not put one.
+  template <typename T>
+  T* find(const Plugin& plugin) const {
+    for (const State& state : states_)
+      if (state.plugin == &plugin && state.type == type_tag<T>())
+        return &static_cast<Box<T>*>(state.box.get())->value;
+    return nullptr;
+  }
+
+  // Plugins that said Skip: their later steps are left out.
+  PluginMask skip_filter;
+  PluginMask skip_score;
+  PluginMask skip_pre_bind;
+  PluginMask parallel_pre_bind;
+
+  // Pods to be woken when this attempt succeeds, by full name (upstream's pods-to-activate).
+  std::map<std::string, Ref<const Pod>> pods_to_activate;
+
+  // ---- verdicts by node; only while the scheduling cycle is open
+  void lend(CycleScratch* scratch) { scratch_ = scratch; }
+  CycleScratch* scratch() const { return scratch_; }
+  // The sentences of a verdict given by `plugin`.
+  std::vector<std::string> reasons_of(const Status& status, const Plugin* plugin) const;
+  // Files a list of sentences; the number is a Status's argument with kListed.
+  std::uint32_t list_reasons(std::vector<std::string> reasons) const;
+
+ private:
+  struct BoxBase {
+    virtual ~BoxBase() = default;
+  };
+  template <typename T>
+  struct Box final : BoxBase {
+    explicit Box(T v) : value(std::move(v)) {}
+    T value;
+  };
+  template <typename T>
+  static const void* type_tag() {
+    static constexpr char kTag = 0;
+    return &kTag;
+  }
+  struct State {
+    const Plugin* plugin;
+    const void* type;
+    std::unique_ptr<BoxBase> box;
+  };
+
+  Ref<const Pod> pod_;
+  const Cluster& cluster_;
+  std::vector<State> states_;
+  CycleScratch* scratch_ = nullptr;
+};
+
+}  // namespace berth

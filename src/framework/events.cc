@@ -1,0 +1,130 @@
+#include "framework/events.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace berth {
+
+std::string_view to_string(EventResource resource) {
+  switch (resource) {
+    case EventResource::kPod: return "Pod";
+    case EventResource::kAssignedPod: return "AssignedPod";
+    case EventResource::kUnscheduledPod: return "UnschedulablePod";
+    case EventResource::kNode: return "Node";
+    case EventResource::kPersistentVolume: return "PersistentVolume";
+    case EventResource::kPersistentVolumeClaim: return "PersistentVolumeClaim";
+    case EventResource::kCSINode: return "storage.k8s.io/CSINode";
+    case EventResource::kCSIDriver: return "storage.k8s.io/CSIDriver";
+    case EventResource::kVolumeAttachment: return "storage.k8s.io/VolumeAttachment";
+    case EventResource::kCSIStorageCapacity: return "storage.k8s.io/CSIStorageCapacity";
+    case EventResource::kStorageClass: return "storage.k8s.io/StorageClass";
+    case EventResource::kResourceClaim: return "resource.k8s.io/ResourceClaim";
+    case EventResource::kResourceSlice: return "resource.k8s.io/ResourceSlice";
+    case EventResource::kDeviceClass: return "resource.k8s.io/DeviceClass";
+    case EventResource::kPodGroup: return "scheduling.k8s.io/PodGroup";
+    case EventResource::kWildcard: return "*";
+  }
+  return "*";
+}
+
+namespace {
+
+// A single action's name; masks other than the two named ones have none.
+std::string_view action_name(std::uint32_t actions) {
+  static constexpr std::array<std::pair<std::uint32_t, std::string_view>, 15> kNames{{
+      {action::kAdd, "Add"},
+      {action::kDelete, "Delete"},
+      {action::kUpdateNodeAllocatable, "UpdateNodeAllocatable"},
+      {action::kUpdateNodeLabel, "UpdateNodeLabel"},
+      {action::kUpdateNodeTaint, "UpdateNodeTaint"},
+      {action::kUpdateNodeCondition, "UpdateNodeCondition"},
+      {action::kUpdateNodeAnnotation, "UpdateNodeAnnotation"},
+      {action::kUpdateNodeDeclaredFeature, "UpdateNodeDeclaredFeature"},
+      {action::kUpdatePodLabel, "UpdatePodLabel"},
+      {action::kUpdatePodScaleDown, "UpdatePodScaleDown"},
+      {action::kUpdatePodToleration, "UpdatePodToleration"},
+      {action::kUpdatePodSchedulingGatesEliminated, "UpdatePodSchedulingGatesEliminated"},
+      {action::kUpdatePodGeneratedResourceClaim, "UpdatePodGeneratedResourceClaim"},
+      {action::kAll, "All"},
+      {action::kUpdate, "Update"},
+  }};
+  const auto found = std::ranges::find(kNames, actions, [](const auto& name) { return name.first; });
+  return found == kNames.end() ? std::string_view{} : found->second;
+}
+
+bool is_pod(EventResource resource) {
+  return resource == EventResource::kAssignedPod || resource == EventResource::kUnscheduledPod;
+}
+
+// Some request is gone or smaller, in thousandths.
+bool scaled_down(const Pod& before, const Pod& after) {
+  const RequestOptions options{
+      .use_status = true, .pod_level = true, .pod_level_status = true, .defaults = nullptr};
+  if (before.spec_ref() == after.spec_ref() && !before.extra() && !after.extra()) return false;
+  const ResourceList old_requests = pod_requests(before, options);
+  const ResourceList new_requests = pod_requests(after, options);
+  return std::ranges::any_of(old_requests, [&](const ResourceAmount& old_amount) {
+    const Quantity* now = new_requests.find(old_amount.name);
+    return !now || old_amount.amount.milli_value() > now->milli_value();
+  });
+}
+
+// type → status, whatever the order.
+std::vector<NodeCondition> by_type(std::vector<NodeCondition> conditions) {
+  std::ranges::sort(conditions, {}, &NodeCondition::type);
+  return conditions;
+}
+
+
+}  // namespace
+
+std::string ClusterEvent::label() const {
+  if (!custom_label.empty()) return std::string(custom_label);
+  return std::string(to_string(resource)) += action_name(actions);
+}
+
+bool matches(const ClusterEvent& registered, const ClusterEvent& incoming) {
+  if (registered.is_wildcard()) return true;
+  const bool resource = registered.resource == EventResource::kWildcard ||
+                        registered.resource == incoming.resource ||
+                        (registered.resource == EventResource::kPod && is_pod(incoming.resource));
+  // Parity: compared as numbers, so a generic Update is heard only by who registered all updates.
+  return resource && (registered.actions & incoming.actions) != 0 &&
+         incoming.actions <= registered.actions;
+}
+
+std::vector<ClusterEvent> pod_update_events(const Pod& before, const Pod& after) {
+  const EventResource resource =
+      after.node().empty() ? EventResource::kUnscheduledPod : EventResource::kAssignedPod;
+  std::vector<ClusterEvent> events;
+  const auto happened = [&](std::uint32_t actions) { events.push_back({resource, actions, {}}); };
+  if (before.labels() != after.labels()) happened(action::kUpdatePodLabel);
+  if (scaled_down(before, after)) happened(action::kUpdatePodScaleDown);
+  if (!before.spec().scheduling_gates.empty() && after.spec().scheduling_gates.empty())
+    happened(action::kUpdatePodSchedulingGatesEliminated);
+  if (before.spec().tolerations.size() != after.spec().tolerations.size())
+    happened(action::kUpdatePodToleration);
+  if (events.empty()) happened(action::kUpdate);
+  return events;
+}
+
+std::vector<ClusterEvent> node_update_events(const Node& before, const Node& after) {
+  std::vector<ClusterEvent> events;
+  const auto happened = [&](std::uint32_t actions) {
+    events.push_back({EventResource::kNode, actions, {}});
+  };
+  // Parity: an uncordoned node is reported as a change of taints, and again if its taints changed.
+  if (before.unschedulable && !after.unschedulable) happened(action::kUpdateNodeTaint);
+  if (before.allocatable != after.allocatable) happened(action::kUpdateNodeAllocatable);
+  if (before.labels != after.labels) happened(action::kUpdateNodeLabel);
+  if (before.taints != after.taints) happened(action::kUpdateNodeTaint);
+  if (by_type(before.conditions) != by_type(after.conditions))
+    happened(action::kUpdateNodeCondition);
+  if (before.annotations != after.annotations) happened(action::kUpdateNodeAnnotation);
+  if (before.declared_features != after.declared_features)
+    happened(action::kUpdateNodeDeclaredFeature);
+  return events;
+}
+
+}  // namespace berth

@@ -1,0 +1,132 @@
+#include "framework/events.h"
+
+#include <gtest/gtest.h>
+
+#include "api/testing/builders.h"
+
+namespace berth {
+namespace {
+
+using testing::World;
+
+TEST(ClusterEvent, LabelIsResourceAndAction) {
+  EXPECT_EQ(events::kNodeAdd.label(), "NodeAdd");
+  EXPECT_EQ(events::kAssignedPodDelete.label(), "AssignedPodDelete");
+  EXPECT_EQ(events::kUnscheduledPodAdd.label(), "UnschedulablePodAdd");
+  EXPECT_EQ(events::kUnscheduledPodUpdate.label(), "UnschedulablePodUpdate");
+  EXPECT_EQ(events::kUnschedulableTimeout.label(), "UnschedulableTimeout");
+  EXPECT_EQ((ClusterEvent{EventResource::kNode, action::kAdd | action::kDelete, {}}).label(), "Node")
+      << "a mixture of actions has no name";
+}
+
+TEST(ClusterEvent, WhoHearsWhat) {
+  using enum EventResource;
+  struct Case {
+    const char* behaviour;
+    ClusterEvent registered, incoming;
+    bool heard;
+  };
+  const Case cases[] = {
+      {"the wildcard hears all", {kWildcard, action::kAll, {}}, events::kNodeAdd, true},
+      {"the same event", {kNode, action::kAdd, {}}, events::kNodeAdd, true},
+      {"one of several actions", {kNode, action::kAdd | action::kDelete, {}}, events::kNodeAdd, true},
+      {"another resource", {kPod, action::kAdd, {}}, events::kNodeAdd, false},
+      {"Pod hears of assigned pods", {kPod, action::kDelete, {}}, events::kAssignedPodDelete, true},
+      {"Pod hears of unscheduled pods", {kPod, action::kAdd, {}}, events::kUnscheduledPodAdd, true},
+      {"assigned pods alone do not hear of others",
+       {kAssignedPod, action::kAdd, {}},
+       events::kUnscheduledPodAdd,
+       false},
+      {"all updates hear a single one",
+       {kNode, action::kUpdate, {}},
+       {kNode, action::kUpdateNodeTaint, {}},
+       true},
+      {"a single update does not hear the generic one",
+       {kPod, action::kUpdatePodLabel, {}},
+       events::kUnscheduledPodUpdate,
+       false},
+      {"any resource, one action", {kWildcard, action::kAdd, {}}, events::kNodeAdd, true},
+  };
+  for (const Case& c : cases) EXPECT_EQ(matches(c.registered, c.incoming), c.heard) << c.behaviour;
+}
+
+std::vector<std::uint32_t> actions(const std::vector<ClusterEvent>& events) {
+  std::vector<std::uint32_t> found;
+  for (const ClusterEvent& event : events) found.push_back(event.actions);
+  return found;
+}
+
+TEST(PodUpdateEvents, OnePerThingThatChanged) {
+  World world;
+  const Ref<const Pod> before =
+      world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k");
+  struct Case {
+    const char* behaviour;
+    Ref<const Pod> after;
+    std::vector<std::uint32_t> expected;
+  };
+  const Case cases[] = {
+      {"nothing of note is a generic update",
+       world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k").version("2"),
+       {action::kUpdate}},
+      {"labels", world.pod("p").cpu("2").label("app", "b").gate("g").tolerates("k"),
+       {action::kUpdatePodLabel}},
+      {"a smaller request", world.pod("p").cpu("1").label("app", "a").gate("g").tolerates("k"),
+       {action::kUpdatePodScaleDown}},
+      {"a larger request is nothing of note",
+       world.pod("p").cpu("3").label("app", "a").gate("g").tolerates("k"), {action::kUpdate}},
+      {"the last gate went", world.pod("p").cpu("2").label("app", "a").tolerates("k"),
+       {action::kUpdatePodSchedulingGatesEliminated}},
+      {"one more toleration",
+       world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k").tolerates("l"),
+       {action::kUpdatePodToleration}},
+      {"several at once, in order", world.pod("p").cpu("1").tolerates("k").tolerates("l"),
+       {action::kUpdatePodLabel, action::kUpdatePodScaleDown,
+        action::kUpdatePodSchedulingGatesEliminated, action::kUpdatePodToleration}},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(actions(pod_update_events(*before, *c.after)), c.expected) << c.behaviour;
+
+  const Ref<const Pod> bound = world.pod("p").cpu("2").on("n");
+  EXPECT_EQ(pod_update_events(*before, *bound).front().resource, EventResource::kAssignedPod);
+  EXPECT_EQ(pod_update_events(*before, *before).front().resource, EventResource::kUnscheduledPod);
+}
+
+TEST(NodeUpdateEvents, OnePerThingThatChanged) {
+  World world;
+  const Ref<const Node> before =
+      world.node("n").cordoned().label("a", "1").condition("Ready", "True");
+  const auto like_before = [&] {
+    testing::NodeBuilder node = world.node("n");
+    node.label("a", "1");
+    return node;
+  };
+  struct Case {
+    const char* behaviour;
+    Ref<const Node> after;
+    std::vector<std::uint32_t> expected;
+  };
+  const Case cases[] = {
+      {"nothing of note", like_before().cordoned().condition("Ready", "True").version("9"), {}},
+      {"uncordoned counts as a change of taints", like_before().condition("Ready", "True"),
+       {action::kUpdateNodeTaint}},
+      {"more room", like_before().cordoned().condition("Ready", "True").cpu("8"),
+       {action::kUpdateNodeAllocatable}},
+      {"labels", like_before().cordoned().condition("Ready", "True").zone("z"),
+       {action::kUpdateNodeLabel}},
+      {"a condition", like_before().cordoned().condition("Ready", "False"),
+       {action::kUpdateNodeCondition}},
+      {"an annotation", like_before().cordoned().condition("Ready", "True").annotation("x", "y"),
+       {action::kUpdateNodeAnnotation}},
+      {"taints twice, when uncordoned and tainted at once",
+       like_before().condition("Ready", "True").taint("t", "NoSchedule"),
+       {action::kUpdateNodeTaint, action::kUpdateNodeTaint}},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(actions(node_update_events(*before, *c.after)), c.expected) << c.behaviour;
+  EXPECT_TRUE(node_update_events(*cases[1].after, *before).empty())
+      << "cordoning alone helps nobody";
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,46 @@
+// Extender: a program outside that is asked about nodes. The webhook is in `extender`; this is what
+// the scheduling cycle sees of it. Answers may take long: the cycle is suspended meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/pod.h"
+#include "base/result.h"
+#include "base/task.h"
+
+namespace berth {
+
+struct ExtenderVerdicts {
+  std::vector<std::string> nodes;                            // that pass, in the order given
+  std::map<std::string, std::string> failed;                 // node: why
+  std::map<std::string, std::string> failed_unresolvable;    // node: why; preemption cannot help
+};
+
+struct ExtenderScore {
+  std::string node;
+  std::int64_t score = 0;  // 0 to 10 by convention; not checked
+};
+
+class Extender {
+ public:
+  virtual ~Extender() = default;
+  virtual std::string_view name() const = 0;
+  virtual bool interested_in(const Pod& pod) const = 0;
+  virtual bool ignorable() const = 0;  // its errors are skipped
+  virtual bool filters() const = 0;
+  virtual bool prioritizes() const = 0;
+  virtual bool binds() const = 0;
+  virtual std::int64_t weight() const = 0;
+
+  virtual Task<Result<ExtenderVerdicts>> filter(Ref<const Pod> pod,
+                                                std::vector<std::string> nodes) = 0;
+  virtual Task<Result<std::vector<ExtenderScore>>> prioritize(Ref<const Pod> pod,
+                                                              std::vector<std::string> nodes) = 0;
+  virtual Task<Result<void>> bind(Ref<const Pod> pod, std::string node) = 0;
+};
+
+}  // namespace berth

@@ -1,0 +1,387 @@
+#include "framework/framework.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/check.h"
+#include "framework/what_if.h"
+
+namespace berth {
+
+Outcome wrap_failure(std::string prefix, const Outcome& cause, std::string_view plugin) {
+  return Outcome::failure(std::move(prefix) + cause.message()).by(plugin);
+}
+
+Framework::Framework(std::string profile_name, ProfilePlugins plugins, const Handle& handle,
+                     Observer& observer)
+    : profile_name_(std::move(profile_name)),
+      plugins_(std::move(plugins)),
+      handle_(handle),
+      observer_(observer) {}
+
+Framework::~Framework() = default;
+
+// ---- PreFilter
+
+namespace {
+
+// "node(s) didn't satisfy plugin A", or of several: "plugin(s) [A B] simultaneously".
+std::string emptied_by(const std::set<std::string>& restricting) {
+  if (restricting.size() == 1)
+    return fmt::format("node(s) didn't satisfy plugin {}", *restricting.begin());
+  return fmt::format("node(s) didn't satisfy plugin(s) [{}] simultaneously",
+                     fmt::join(restricting, " "));
+}
+
+void intersect(std::optional<std::vector<Symbol>>& nodes, std::vector<Symbol> others) {
+  if (!nodes) {
+    nodes = std::move(others);
+    return;
+  }
+  std::vector<Symbol> common;
+  std::ranges::set_intersection(*nodes, others, std::back_inserter(common));
+  nodes = std::move(common);
+}
+
+}  // namespace
+
+PreFilterRun Framework::run_pre_filter(Cycle& cycle) const {
+  PreFilterRun run;
+  cycle.skip_filter.clear();
+  for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
+    std::optional<std::vector<Symbol>> nodes;
+    Outcome outcome = guarded(*placed.plugin, [&] {
+      PreFilterResult result = placed->pre_filter(cycle);
+      nodes = std::move(result.nodes);
+      return std::move(result.outcome);
+    });
+    switch (outcome.code) {
+      case Code::kSkip: cycle.skip_filter.set(placed.index); continue;
+      case Code::kSuccess: break;
+      case Code::kUnschedulable:
+        // The others run all the same: preemption needs what they leave behind.
+        run.outcome = std::move(outcome).by(placed->name());
+        continue;
+      case Code::kUnschedulableAndUnresolvable:
+        run.outcome = std::move(outcome).by(placed->name());
+        return run;
+      default:
+        run.outcome = wrap_failure(fmt::format("running PreFilter plugin \"{}\": ", placed->name()),
+                                   outcome, placed->name());
+        return run;
+    }
+    if (!nodes) continue;
+    run.restricting.insert(placed.name());
+    intersect(run.nodes, std::move(*nodes));
+    if (run.nodes->empty()) {
+      run.outcome = Outcome::of(Code::kUnschedulableAndUnresolvable, emptied_by(run.restricting));
+      return run;
+    }
+  }
+  return run;
+}
+
+Outcome Framework::run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {
+  for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
+    if (cycle.skip_filter.test(placed.index)) continue;
+    const Outcome outcome =
+        guarded(*placed.plugin, [&] { return placed->add_pod(cycle, pod, row); });
+    if (!outcome.ok())
+      return wrap_failure(fmt::format("running AddPod on PreFilter plugin \"{}\": ", placed->name()),
+                          outcome, placed->name());
+  }
+  return {};
+}
+
+Outcome Framework::run_remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {
+  for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
+    if (cycle.skip_filter.test(placed.index)) continue;
+    const Outcome outcome =
+        guarded(*placed.plugin, [&] { return placed->remove_pod(cycle, pod, row); });
+    if (!outcome.ok())
+      return wrap_failure(
+          fmt::format("running RemovePod on PreFilter plugin \"{}\": ", placed->name()), outcome,
+          placed->name());
+  }
+  return {};
+}
+
+// ---- Filter
+
+void Framework::run_filters(const Cycle& cycle, NodeSet& feasible) const {
+  BERTH_CHECK(cycle.scratch() != nullptr);
+  std::span<Status> verdicts = cycle.scratch()->verdicts;
+  for (const Placed<FilterPlugin>& placed : plugins_.filter) {
+    if (cycle.skip_filter.test(placed.index)) continue;
+    FilterPass pass(placed.index, cycle, feasible, verdicts);
+    const Outcome ran = guarded(*placed.plugin, [&] {
+      placed->filter(cycle, pass);
+      return Outcome();
+    });
+    if (!ran.ok())  // it threw: no row it was asked about can be trusted
+      feasible.for_each([&](NodeRow row) { pass.reject(row, Code::kError, ran.all_reasons()); });
+  }
+}
+
+Status Framework::filter_row(const Cycle& cycle, NodeRow row) const {
+  NodeSet feasible(cycle.nodes().rows());
+  feasible.insert(row);
+  cycle.scratch()->verdicts[row] = Status{};
+  run_filters(cycle, feasible);
+  return cycle.scratch()->verdicts[row];
+}
+
+Result<Status> Framework::filter_row_with_nominated(Cycle& cycle, Cluster& cluster,
+                                                    NodeRow row) const {
+  const std::vector<Ref<const Pod>> nominated =
+      handle_.nominator.nominated_pods(cluster.nodes().name(row));
+  const Pod& pod = cycle.pod();
+  {
+    WhatIf what_if(*this, cycle, cluster);
+    for (const Ref<const Pod>& other : nominated) {
+      if (other->priority() < pod.priority() || other->uid() == pod.uid()) continue;
+      if (const Outcome added = what_if.add(other, row); !added.ok())
+        return fail(ErrorKind::kInternal, added.message());
+    }
+    if (what_if.edits() > 0) {
+      const Status with = filter_row(cycle, row);
+      if (!with.ok()) return with;
+    }
+  }
+  // Without them as well: they may never come, and it must not depend on them (pod affinity).
+  return filter_row(cycle, row);
+}
+
+Outcome Framework::run_filters_with_nominated(Cycle& cycle, Cluster& cluster,
+                                              NodeSet& feasible) const {
+  // The rows with nominated pods are few: they are judged one by one, all others in one batch.
+  std::vector<NodeRow> apart;
+  for (const Symbol node : handle_.nominator.nominated_nodes()) {
+    const NodeRow row = cluster.nodes().find(node);
+    if (row == kNoRow || !feasible.contains(row)) continue;
+    feasible.erase(row);
+    apart.push_back(row);
+  }
+  run_filters(cycle, feasible);
+  for (const NodeRow row : apart) {
+    const Result<Status> status = filter_row_with_nominated(cycle, cluster, row);
+    if (!status) return Outcome::failure(status.error().message);
+    if (status->ok()) feasible.insert(row);
+  }
+  return {};
+}
+
+Outcome Framework::explain(const Cycle& cycle, const Status& status) const {
+  const Plugin* by = plugin(status.plugin);
+  Outcome outcome;
+  outcome.code = status.code;
+  if (by) outcome.plugin = by->name();
+  outcome.reasons = cycle.reasons_of(status, by);
+  if (status.ok() || is_rejected(status.code)) return outcome;
+  return wrap_failure(fmt::format("running \"{}\" filter plugin: ", outcome.plugin), outcome,
+                      outcome.plugin);
+}
+
+std::shared_ptr<FitError> Framework::fit_error(const Cycle& cycle, const Diagnosis& diagnosis,
+                                               std::size_t all_nodes) const {
+  auto error = std::make_shared<FitError>();
+  error->all_nodes = all_nodes;
+  error->unschedulable_plugins = diagnosis.unschedulable_plugins;
+  error->pending_plugins = diagnosis.pending_plugins;
+  error->pre_filter_message = diagnosis.pre_filter_message;
+  error->post_filter_message = diagnosis.post_filter_message;
+  // Verdicts are counted as words first: five thousand nodes have a handful of different ones.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Status, std::size_t>> counts;
+  std::size_t explicit_count = 0;
+  diagnosis.explicit_nodes.for_each([&](NodeRow row) {
+    const Status status = cycle.scratch()->verdicts[row];
+    const auto word = static_cast<std::uint32_t>(status.plugin << 16 | status.reason << 8 |
+                                                 static_cast<std::uint8_t>(status.code));
+    auto& counted = counts[{word, status.argument}];
+    counted.first = status;
+    ++counted.second;
+    ++explicit_count;
+  });
+  for (const auto& [word, counted] : counts)
+    for (std::string& reason : explain(cycle, counted.first).all_reasons())
+      error->reasons[std::move(reason)] += counted.second;
+  if (explicit_count < all_nodes)
+    for (std::string& reason : diagnosis.absent.all_reasons())
+      error->reasons[std::move(reason)] += all_nodes - explicit_count;
+  return error;
+}
+
+// ---- PostFilter
+
+Task<PostFilterResult> Framework::run_post_filter(Cycle& cycle, const Diagnosis& diagnosis) const {
+  PostFilterResult last;
+  last.outcome.code = Code::kUnschedulable;
+  for (const Placed<PostFilterPlugin>& placed : plugins_.post_filter) {
+    PostFilterResult result;
+    try {
+      Task<PostFilterResult> task = placed->post_filter(cycle, diagnosis);
+      result = co_await task;
+    } catch (const std::exception& exception) {
+      result.outcome = Outcome::failure(exception.what());
+    }
+    if (result.outcome.ok()) co_return result;
+    result.outcome.plugin = placed.name();
+    if (result.outcome.code == Code::kUnschedulableAndUnresolvable) co_return result;
+    if (!result.outcome.rejected()) {
+      result.outcome.code = Code::kError;
+      result.nominating.reset();
+      co_return result;
+    }
+    if (result.nominating && result.nominating->mode != Nominating::Mode::kNoop)
+      last.nominating = result.nominating;
+    for (std::string& reason : result.outcome.all_reasons())
+      last.outcome.reasons.push_back(std::move(reason));
+    if (last.outcome.plugin.empty()) last.outcome.plugin = result.outcome.plugin;
+  }
+  co_return last;
+}
+
+// ---- Score
+
+Outcome Framework::run_pre_score(Cycle& cycle, const NodeSet& feasible) const {
+  cycle.skip_score.clear();
+  for (const Placed<PreScorePlugin>& placed : plugins_.pre_score) {
+    const Outcome outcome =
+        guarded(*placed.plugin, [&] { return placed->pre_score(cycle, feasible); });
+    if (outcome.code == Code::kSkip)
+      cycle.skip_score.set(placed.index);
+    else if (!outcome.ok())
+      return wrap_failure(fmt::format("running PreScore plugin \"{}\": ", placed->name()), outcome,
+                          placed->name());
+  }
+  return {};
+}
+
+Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
+                              const ScoreVisitor& visit) const {
+  feasible.for_each([&](NodeRow row) { totals[row] = 0; });
+  raw_scores_.resize(totals.size());
+  const std::span<Score> raw(raw_scores_);
+  for (const Placed<ScorePlugin>& placed : plugins_.score) {
+    if (cycle.skip_score.test(placed.index)) continue;
+    Outcome outcome = guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
+    if (!outcome.ok())
+      return wrap_failure(
+          fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
+          placed->name());
+    outcome = guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
+    if (!outcome.ok())
+      return wrap_failure(
+          fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",
+                      placed->name()),
+          outcome, placed->name());
+    std::optional<Score> invalid;
+    feasible.for_each([&](NodeRow row) {
+      if ((raw[row] < kMinScore || raw[row] > kMaxScore) && !invalid) invalid = raw[row];
+      raw[row] *= placed.weight;
+      totals[row] += raw[row];
+    });
+    if (invalid)
+      return Outcome::failure(
+                 fmt::format("applying score defaultWeights on Score plugins: plugin \"{}\" returns"
+                             " an invalid score {}, it should in the range of [0, 100] after"
+                             " normalizing",
+                             placed->name(), *invalid))
+          .by(placed->name());
+    if (visit) visit({placed.plugin, raw});
+  }
+  return {};
+}
+
+// ---- Reserve, Permit
+
+Outcome Framework::run_reserve(Cycle& cycle, std::string_view node_name) const {
+  for (const Placed<ReservePlugin>& placed : plugins_.reserve) {
+    Outcome outcome = guarded(*placed.plugin, [&] { return placed->reserve(cycle, node_name); });
+    if (outcome.ok()) {
+      observer_.reserved(cycle.pod(), placed->name());
+      continue;
+    }
+    if (outcome.rejected()) return std::move(outcome).by(placed->name());
+    return wrap_failure(fmt::format("running Reserve plugin \"{}\": ", placed->name()), outcome,
+                        placed->name());
+  }
+  return {};
+}
+
+void Framework::run_unreserve(Cycle& cycle, std::string_view node_name) const {
+  for (auto placed = plugins_.reserve.rbegin(); placed != plugins_.reserve.rend(); ++placed) {
+    const Outcome ran = guarded(*placed->plugin, [&] {
+      placed->plugin->unreserve(cycle, node_name);
+      return Outcome();
+    });
+    if (!ran.ok()) observer_.trouble(ran.message());
+    observer_.unreserved(cycle.pod(), placed->plugin->name());
+  }
+}
+
+PermitRun Framework::run_permit(Cycle& cycle, std::string_view node_name) const {
+  PermitRun run;
+  for (const Placed<PermitPlugin>& placed : plugins_.permit) {
+    Duration timeout{0};
+    Outcome outcome = guarded(*placed.plugin, [&] {
+      PermitResult result = placed->permit(cycle, node_name);
+      timeout = result.timeout;
+      return std::move(result.outcome);
+    });
+    if (outcome.ok()) continue;
+    if (outcome.code == Code::kWait) {
+      run.holds.push_back({placed.name(), timeout});
+      run.outcome = std::move(outcome).by(placed->name());
+      continue;
+    }
+    run.holds.clear();
+    run.outcome = outcome.rejected()
+                      ? std::move(outcome).by(placed->name())
+                      : wrap_failure(fmt::format("running Permit plugin \"{}\": ", placed->name()),
+                                     outcome, placed->name());
+    return run;
+  }
+  if (run.outcome.code == Code::kWait)
+    run.outcome.reasons.push_back("one or more plugins asked to wait and no plugin rejected pod");
+  return run;
+}
+
+// ---- Bind, PostBind
+
+Task<Outcome> Framework::run_bind(Cycle& cycle, std::string_view node_name) const {
+  for (const Placed<BindPlugin>& placed : plugins_.bind) {
+    Outcome outcome;
+    try {
+      Task<Outcome> task = placed->bind(cycle, node_name);
+      outcome = co_await task;
+    } catch (const std::exception& exception) {
+      outcome = Outcome::failure(placed.name() + " threw an exception: " + exception.what());
+    }
+    if (outcome.code == Code::kSkip) continue;
+    if (outcome.ok()) co_return outcome;
+    if (outcome.rejected()) {
+      outcome.plugin = placed.name();
+      co_return outcome;
+    }
+    co_return wrap_failure(fmt::format("running Bind plugin \"{}\": ", placed->name()), outcome,
+                           placed->name());
+  }
+  co_return Outcome::skip();
+}
+
+void Framework::run_post_bind(Cycle& cycle, std::string_view node_name) const {
+  for (const Placed<PostBindPlugin>& placed : plugins_.post_bind) {
+    const Outcome ran = guarded(*placed.plugin, [&] {
+      placed->post_bind(cycle, node_name);
+      return Outcome();
+    });
+    if (!ran.ok()) observer_.trouble(ran.message());
+  }
+}
+
+}  // namespace berth

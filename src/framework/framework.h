@@ -1,0 +1,149 @@
+// Framework: one profile's plugins, and how each extension point runs (core.md §3).
+//
+// The scheduling cycle and the binding cycle call these in order; each method asks the plugins of
+// one extension point and makes one outcome of their answers, in upstream's words. What a plugin
+// throws becomes an Error of that plugin.
+//
+// World thread only. Outlives every cycle that runs in it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/task.h"
+#include "framework/cycle.h"
+#include "framework/diagnosis.h"
+#include "framework/handle.h"
+#include "framework/observer.h"
+#include "framework/plugin.h"
+#include "framework/profile_plugins.h"
+
+namespace berth {
+
+// What PreFilter found out about the whole cluster.
+struct PreFilterRun {
+  Outcome outcome;  // Success, a rejection, or an Error
+  std::optional<std::vector<Symbol>> nodes;  // the only ones that can work; absent: all
+  std::set<std::string> restricting;         // plugins that said so
+};
+
+// How Permit ended: Success, Wait with who holds the pod, a rejection, or an Error.
+struct PermitRun {
+  Outcome outcome;
+  std::vector<PermitHold> holds;
+};
+
+// One plugin's scores, for whoever explains a decision: raw is the plugin's own, weighted is what
+// counts.
+struct PluginScores {
+  const ScorePlugin* plugin;
+  std::span<const Score> weighted_by_row;
+};
+using ScoreVisitor = std::function<void(const PluginScores&)>;
+
+class Framework {
+ public:
+  Framework(std::string profile_name, ProfilePlugins plugins, const Handle& handle,
+            Observer& observer);
+  ~Framework();
+
+  const std::string& profile_name() const { return profile_name_; }
+  const ProfilePlugins& plugins() const { return plugins_; }
+  const Plugin* plugin(std::uint16_t index) const {
+    return index < plugins_.all.size() ? plugins_.all[index].get() : nullptr;
+  }
+  // The events that each rejecting plugin waits for, completed as upstream does (§2.6). The error
+  // joins those of all plugins.
+  struct QueueingEvents {
+    std::string plugin;
+    std::vector<EventRegistration> events;
+  };
+  Result<std::vector<QueueingEvents>> queueing_events() const;
+  // What a plugin that does not register events is registered for: everything.
+  static std::vector<EventRegistration> all_events();
+
+  // Equal for pods that every plugin treats alike; absent when some plugin cannot tell.
+  std::optional<std::string> sign(const Pod& pod) const;
+
+  // ---- scheduling cycle
+  PreFilterRun run_pre_filter(Cycle& cycle) const;
+
+  // Takes the rows that some plugin rejects out of `feasible` and leaves the verdicts in the
+  // cycle's scratch.
+  void run_filters(const Cycle& cycle, NodeSet& feasible) const;
+  // The same, with pods that are nominated to a row and no less important taken into account
+  // (§3.4): such a row must be good both with and without them.
+  Outcome run_filters_with_nominated(Cycle& cycle, Cluster& cluster, NodeSet& feasible) const;
+  // A row alone; its verdict.
+  Status filter_row(const Cycle& cycle, NodeRow row) const;
+  // One row with its nominated pods.
+  Result<Status> filter_row_with_nominated(Cycle& cycle, Cluster& cluster, NodeRow row) const;
+  // What a verdict says in words, its plugin named.
+  Outcome explain(const Cycle& cycle, const Status& status) const;
+
+  Outcome run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const;
+  Outcome run_remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const;
+
+  Task<PostFilterResult> run_post_filter(Cycle& cycle, const Diagnosis& diagnosis) const;
+
+  Outcome run_pre_score(Cycle& cycle, const NodeSet& feasible) const;
+  // Writes every feasible row's weighted sum.
+  Outcome run_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
+                     const ScoreVisitor& visit = {}) const;
+
+  Outcome run_reserve(Cycle& cycle, std::string_view node_name) const;
+  void run_unreserve(Cycle& cycle, std::string_view node_name) const;  // all, in reverse
+  PermitRun run_permit(Cycle& cycle, std::string_view node_name) const;
+
+  // ---- binding cycle
+  Outcome run_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const;
+  Task<Outcome> run_pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) const;
+  Task<Outcome> run_bind(Cycle& cycle, std::string_view node_name) const;
+  void run_post_bind(Cycle& cycle, std::string_view node_name) const;
+
+  // The error that says that no node fits, from the cycle's verdicts.
+  std::shared_ptr<FitError> fit_error(const Cycle& cycle, const Diagnosis& diagnosis,
+                                      std::size_t all_nodes) const;
+
+ private:
+  using PreBinders = std::vector<Placed<PreBindPlugin>>;
+  Task<Outcome> run_pre_bind_group(Cycle& cycle, std::string_view node_name, CancelToken cancel,
+                                   PreBinders group) const;
+  Task<Outcome> run_one_pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel,
+                                 const PreBindPlugin& plugin) const;
+  Task<Outcome> run_pre_bind_beside(Cycle& cycle, std::string_view node_name,
+                                    const PreBindPlugin& plugin, CancelSource& group,
+                                    std::optional<Outcome>& first_failure) const;
+
+  std::string profile_name_;
+  ProfilePlugins plugins_;
+  Handle handle_;
+  Observer& observer_;
+  mutable std::vector<Score> raw_scores_;  // reused from pod to pod
+};
+
+// Calls into a plugin; what it throws becomes an Error with what it said.
+template <typename Call>
+Outcome guarded(const Plugin& plugin, Call call) {
+  try {
+    return call();
+  } catch (const std::exception& exception) {
+    return Outcome::failure(std::string(plugin.name()) + " threw an exception: " + exception.what());
+  } catch (...) {
+    return Outcome::failure(std::string(plugin.name()) + " threw an exception");
+  }
+}
+
+// An Error in the words of an extension point, `plugin` named. The code may differ only by being an
+// Error: rejections are passed on as they are by the callers.
+Outcome wrap_failure(std::string prefix, const Outcome& cause, std::string_view plugin);
+
+}  // namespace berth

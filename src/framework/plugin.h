@@ -1,0 +1,239 @@
+// What a plugin sees and what it says: one small interface per extension point.
+//
+// A plugin is asked once per pod about all nodes, not once per node: it reads columns of the
+// NodeTable and marks the rows that it rejects. One that would rather look at one node at a time
+// derives from PerNodeFilter or PerNodeScore and stays as short as that allows. A plugin may be
+// given a pass of a single row, for a trial ("what if these pods were gone?"), and cannot tell the
+// difference.
+//
+//   PreEnqueue QueueSort │ PreFilter Filter PostFilter PreScore Score Reserve Permit │ PreBind Bind PostBind
+//        queue           │               scheduling cycle                            │   binding cycle
+//
+// All calls come on the world thread. A plugin that throws fails the pod at hand, nothing else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/task.h"
+#include "cluster/node_set.h"
+#include "framework/cycle.h"
+#include "framework/diagnosis.h"
+#include "framework/events.h"
+#include "framework/queued_pod.h"
+#include "framework/status.h"
+
+namespace berth {
+
+using Score = std::int64_t;
+inline constexpr Score kMinScore = 0;
+inline constexpr Score kMaxScore = 100;
+
+// What an answer about a row depends on; tells what makes a kept answer stale.
+enum class Dependence : std::uint8_t {
+  kRow,       // the pod's spec and the node's own columns
+  kDomain,    // counts of pods per topology domain
+  kObjects,   // objects of some kinds
+  kAnything,  // run it again each time
+};
+
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+  virtual std::string_view name() const = 0;
+  // The sentences that Status::reason refers to.
+  virtual std::span<const std::string_view> reasons() const { return {}; }
+  virtual Dependence dependence() const { return Dependence::kAnything; }
+
+  // The events that may make a pod schedulable that this plugin rejected. nullopt: it does not say,
+  // so every event may. An empty list: none will.
+  virtual std::optional<std::vector<EventRegistration>> events_to_register() const {
+    return std::nullopt;
+  }
+};
+
+class PreEnqueuePlugin : public virtual Plugin {
+ public:
+  // Anything but Success keeps the pod out of the queue, gated by this plugin.
+  virtual Outcome pre_enqueue(const Pod& pod) const = 0;
+};
+
+class QueueSortPlugin : public virtual Plugin {
+ public:
+  // Whether `a` is to be tried before `b`. Ties are broken by arrival.
+  virtual bool less(const QueuedPod& a, const QueuedPod& b) const = 0;
+};
+
+// The only nodes that can work, by name, sorted and without repetition; absent: all.
+struct PreFilterResult {
+  Outcome outcome;
+  std::optional<std::vector<Symbol>> nodes;
+
+  PreFilterResult(Outcome o) : outcome(std::move(o)) {}  // NOLINT(google-explicit-constructor)
+  PreFilterResult(Outcome o, std::vector<Symbol> n) : outcome(std::move(o)), nodes(std::move(n)) {}
+};
+
+// Work done once per pod, before its nodes are looked at.
+class PreFilterPlugin : public virtual Plugin {
+ public:
+  virtual PreFilterResult pre_filter(Cycle& cycle) const = 0;
+  // A trial puts a pod on a row, or takes it off: what pre_filter left behind is to follow.
+  virtual Outcome add_pod(Cycle&, const Pod&, NodeRow) const { return {}; }
+  virtual Outcome remove_pod(Cycle&, const Pod&, NodeRow) const { return {}; }
+};
+
+// One plugin's turn at the rows that are still feasible.
+class FilterPass {
+ public:
+  FilterPass(std::uint16_t plugin, const Cycle& cycle, NodeSet& feasible, std::span<Status> verdicts)
+      : plugin_(plugin), cycle_(cycle), feasible_(feasible), verdicts_(verdicts) {}
+
+  const NodeSet& feasible() const { return feasible_; }
+  const NodeTable& nodes() const { return cycle_.nodes(); }
+
+  // `reason` is an index into the plugin's reasons().
+  void reject(NodeRow row, Code code, std::uint8_t reason) {
+    feasible_.erase(row);
+    verdicts_[row] = {code, reason, plugin_, 0};
+  }
+  // With sentences made for this row: several reasons, or free text.
+  void reject(NodeRow row, Code code, std::vector<std::string> reasons) {
+    reject_listed(row, code, cycle_.list_reasons(std::move(reasons)));
+  }
+  // With sentences that were filed before (Cycle::list_reasons): many rows, one list.
+  void reject_listed(NodeRow row, Code code, std::uint32_t listed) {
+    feasible_.erase(row);
+    verdicts_[row] = {code, Status::kListed, plugin_, listed};
+  }
+
+ private:
+  std::uint16_t plugin_;
+  const Cycle& cycle_;
+  NodeSet& feasible_;
+  std::span<Status> verdicts_;
+};
+
+class FilterPlugin : public virtual Plugin {
+ public:
+  virtual void filter(const Cycle& cycle, FilterPass& pass) const = 0;
+};
+
+// One node at a time.
+class PerNodeFilter : public FilterPlugin {
+ public:
+  virtual Outcome filter_node(const Cycle& cycle, NodeRow row) const = 0;
+  void filter(const Cycle& cycle, FilterPass& pass) const final;
+};
+
+// What PostFilter wants done with status.nominatedNodeName.
+struct Nominating {
+  enum class Mode : std::uint8_t { kNoop, kOverride } mode = Mode::kNoop;
+  std::string node_name;  // with kOverride; empty clears
+
+  static Nominating clear() { return {Mode::kOverride, {}}; }
+  static Nominating to(std::string node) { return {Mode::kOverride, std::move(node)}; }
+};
+
+struct PostFilterResult {
+  Outcome outcome;
+  std::optional<Nominating> nominating;
+};
+
+// Asked when no node fits: may make room (preemption). May wait (an extender is asked).
+class PostFilterPlugin : public virtual Plugin {
+ public:
+  virtual Task<PostFilterResult> post_filter(Cycle& cycle, const Diagnosis& diagnosis) const = 0;
+};
+
+class PreScorePlugin : public virtual Plugin {
+ public:
+  virtual Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const = 0;
+};
+
+class ScorePlugin : public virtual Plugin {
+ public:
+  // Writes a score for every feasible row; rows outside `feasible` may be written too, so that a
+  // kernel can run over whole columns.
+  virtual Outcome score(const Cycle& cycle, const NodeSet& feasible,
+                        std::span<Score> by_row) const = 0;
+  // Brings the scores of the feasible rows into [0, 100].
+  virtual Outcome normalize(const Cycle&, const NodeSet&, std::span<Score>) const { return {}; }
+};
+
+class PerNodeScore : public ScorePlugin {
+ public:
+  virtual Score score_node(const Cycle& cycle, NodeRow row) const = 0;
+  Outcome score(const Cycle& cycle, const NodeSet& feasible, std::span<Score> by_row) const final;
+};
+
+class ReservePlugin : public virtual Plugin {
+ public:
+  virtual Outcome reserve(Cycle& cycle, std::string_view node_name) const = 0;
+  // Must be idempotent: it is called for every Reserve plugin when anything later fails, also for
+  // those whose reserve failed or was never reached.
+  virtual void unreserve(Cycle& cycle, std::string_view node_name) const = 0;
+};
+
+struct PermitResult {
+  Outcome outcome;      // Success, Wait, or a rejection
+  Duration timeout{0};  // with Wait: how long at most
+
+  static PermitResult wait(Duration timeout, std::string reason = {}) {
+    PermitResult result;
+    result.outcome.code = Code::kWait;
+    if (!reason.empty()) result.outcome.reasons.push_back(std::move(reason));
+    result.timeout = timeout;
+    return result;
+  }
+};
+
+class PermitPlugin : public virtual Plugin {
+ public:
+  virtual PermitResult permit(Cycle& cycle, std::string_view node_name) const = 0;
+};
+
+struct PreBindPreFlight {
+  Outcome outcome;              // Success: pre_bind has work to do. Skip: it has none.
+  bool allow_parallel = false;  // may run side by side with other plugins that allow it
+};
+
+// The error of a pre_bind that ended because it was cancelled; it is told in the cause's words.
+inline constexpr std::string_view kContextCanceled = "context canceled";
+
+class PreBindPlugin : public virtual Plugin {
+ public:
+  virtual PreBindPreFlight pre_bind_pre_flight(Cycle&, std::string_view) const { return {}; }
+  // The cycle and the name live until the task is done. `cancel` may end it early, with a cause.
+  virtual Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name,
+                                 CancelToken cancel) const = 0;
+};
+
+class BindPlugin : public virtual Plugin {
+ public:
+  // Skip leaves the pod to the next binder.
+  virtual Task<Outcome> bind(Cycle& cycle, std::string_view node_name) const = 0;
+};
+
+class PostBindPlugin : public virtual Plugin {
+ public:
+  virtual void post_bind(Cycle& cycle, std::string_view node_name) const = 0;
+};
+
+// Part of a pod's signature: pods with equal signatures get equal answers from this plugin.
+struct SignatureFragment {
+  std::string key;
+  std::string value;
+};
+
+class SignPlugin : public virtual Plugin {
+ public:
+  // Unschedulable or Error: pods like this one have no signature.
+  virtual Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const = 0;
+};
+
+}  // namespace berth

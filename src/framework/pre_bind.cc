@@ -1,0 +1,121 @@
+// PreBind: the step that makes reservations durable. Plugins that allow it run side by side; the
+// first failure cancels the others (core.md §3.7).
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "framework/framework.h"
+
+namespace berth {
+
+Outcome Framework::run_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const {
+  PluginMask skip, parallel;
+  bool work_to_do = false;
+  for (const Placed<PreBindPlugin>& placed : plugins_.pre_bind) {
+    bool allow_parallel = false;
+    const Outcome outcome = guarded(*placed.plugin, [&] {
+      PreBindPreFlight flight = placed->pre_bind_pre_flight(cycle, node_name);
+      allow_parallel = flight.allow_parallel;
+      return std::move(flight.outcome);
+    });
+    if (outcome.code == Code::kError)
+      return wrap_failure(fmt::format("running PreBindPreFlight \"{}\": ", placed->name()), outcome,
+                          placed->name());
+    if (!outcome.ok() && outcome.code != Code::kSkip)
+      return Outcome::failure(
+                 fmt::format("PreBindPreFlight {} returned \"{}\", which is unsupported. It is"
+                             " supposed to return Success, Skip, or Error status",
+                             placed->name(), to_string(outcome.code)))
+          .by(placed->name());
+    if (outcome.ok())
+      work_to_do = true;
+    else
+      skip.set(placed.index);
+    if (allow_parallel) parallel.set(placed.index);
+  }
+  cycle.skip_pre_bind = skip;
+  cycle.parallel_pre_bind = parallel;
+  return work_to_do ? Outcome::success() : Outcome::skip();
+}
+
+Task<Outcome> Framework::run_pre_bind(Cycle& cycle, std::string_view node_name,
+                                      CancelToken cancel) const {
+  PreBinders group;
+  for (const Placed<PreBindPlugin>& placed : plugins_.pre_bind) {
+    const bool skipped = cycle.skip_pre_bind.test(placed.index);
+    if (cycle.parallel_pre_bind.test(placed.index)) {
+      if (!skipped) group.push_back(placed);
+      continue;
+    }
+    // Parity: a plugin that must run alone ends the group before it, also when it is skipped.
+    if (!group.empty()) {
+      Task<Outcome> together = run_pre_bind_group(cycle, node_name, cancel, std::exchange(group, {}));
+      Outcome outcome = co_await together;
+      if (!outcome.ok()) co_return outcome;
+    }
+    if (skipped) continue;
+    Task<Outcome> alone = run_one_pre_bind(cycle, node_name, cancel, *placed.plugin);
+    Outcome outcome = co_await alone;
+    if (!outcome.ok()) co_return outcome;
+  }
+  if (group.empty()) co_return Outcome::success();
+  Task<Outcome> together = run_pre_bind_group(cycle, node_name, cancel, std::move(group));
+  Outcome outcome = co_await together;
+  co_return outcome;
+}
+
+Task<Outcome> Framework::run_one_pre_bind(Cycle& cycle, std::string_view node_name,
+                                          CancelToken cancel, const PreBindPlugin& plugin) const {
+  Outcome outcome;
+  try {
+    Task<Outcome> task = plugin.pre_bind(cycle, node_name, cancel);
+    outcome = co_await task;
+  } catch (const std::exception& exception) {
+    outcome = Outcome::failure(std::string(plugin.name()) + " threw an exception: " +
+                               exception.what());
+  }
+  if (outcome.ok()) co_return outcome;
+  if (outcome.rejected()) {
+    outcome.plugin = plugin.name();
+    co_return outcome;
+  }
+  // A plugin that gave up because it was told to reports why it was told to.
+  if (cancel.cancelled() && outcome.error == kContextCanceled)
+    outcome = Outcome::failure(cancel.cause());
+  co_return wrap_failure(fmt::format("running PreBind plugin \"{}\": ", plugin.name()), outcome,
+                         plugin.name());
+}
+
+Task<Outcome> Framework::run_pre_bind_beside(Cycle& cycle, std::string_view node_name,
+                                             const PreBindPlugin& plugin, CancelSource& group,
+                                             std::optional<Outcome>& first_failure) const {
+  Task<Outcome> task = run_one_pre_bind(cycle, node_name, group.token(), plugin);
+  Outcome outcome = co_await task;
+  if (!outcome.ok() && !first_failure) {
+    first_failure = outcome;
+    group.cancel("some other PreBind operation failed");
+  }
+  co_return outcome;
+}
+
+Task<Outcome> Framework::run_pre_bind_group(Cycle& cycle, std::string_view node_name,
+                                            CancelToken cancel, PreBinders group) const {
+  if (group.size() == 1) {
+    Task<Outcome> alone = run_one_pre_bind(cycle, node_name, cancel, *group.front().plugin);
+    Outcome outcome = co_await alone;
+    co_return outcome;
+  }
+  CancelSource stop;
+  std::optional<Outcome> first_failure;
+  const CancelToken::Registration from_outside =
+      cancel.on_cancel([&stop, cancel] { stop.cancel(cancel.cause()); });
+  std::vector<Task<Outcome>> tasks;
+  tasks.reserve(group.size());
+  for (const Placed<PreBindPlugin>& placed : group)
+    tasks.push_back(run_pre_bind_beside(cycle, node_name, *placed.plugin, stop, first_failure));
+  WhenAll<Outcome> all(std::move(tasks));
+  co_await all;
+  co_return first_failure ? std::move(*first_failure) : Outcome::success();
+}
+
+}  // namespace berth

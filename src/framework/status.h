@@ -1,0 +1,99 @@
+// What plugins say. Two sizes of the same thing:
+//
+//   Status   about one node, in one word: fifty thousand of them a pod must not allocate
+//   Outcome  about the pod at one step of its way, with sentences
+//
+// Codes are upstream's, in upstream's order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace berth {
+
+enum class Code : std::uint8_t {
+  kSuccess,
+  kError,                         // something unexpected; the pod is retried after a backoff
+  kUnschedulable,                 // not now; preemption may help
+  kUnschedulableAndUnresolvable,  // preemption on that node cannot help
+  kWait,                          // Permit only
+  kSkip,                          // PreFilter, PreScore, PreBind's preflight, Bind
+  kPending,                       // rejected, but without a backoff penalty
+};
+
+std::string_view to_string(Code code);  // "Success", "Error", …
+
+constexpr bool is_rejected(Code code) {
+  return code == Code::kUnschedulable || code == Code::kUnschedulableAndUnresolvable ||
+         code == Code::kPending;
+}
+
+// A verdict about one node. Default: Success. The sentence behind `reason` is upstream's, letter for
+// letter; it is looked up when somebody reads the verdict.
+struct Status {
+  Code code = Code::kSuccess;
+  std::uint8_t reason = 0;     // index into the plugin's reasons(), or kListed
+  std::uint16_t plugin = 0;    // index into the profile's plugins, or kNoPlugin
+  std::uint32_t argument = 0;  // with kListed: index into the cycle's table of reason lists
+
+  static constexpr std::uint8_t kListed = 255;
+  static constexpr std::uint16_t kNoPlugin = 0xffff;
+
+  bool ok() const { return code == Code::kSuccess; }
+  friend bool operator==(const Status&, const Status&) = default;
+};
+static_assert(sizeof(Status) == 8);
+
+struct FitError;
+
+// A verdict about the pod: upstream's Status object.
+struct Outcome {
+  Code code = Code::kSuccess;
+  std::string plugin;                 // who said it; empty for nobody in particular
+  std::vector<std::string> reasons;
+  std::optional<std::string> error;   // an attached error's text; comes before the reasons
+  std::shared_ptr<const FitError> fit_error;  // when that error is "no node fits"
+
+  static Outcome success() { return {}; }
+  static Outcome skip() { return of(Code::kSkip); }
+  static Outcome of(Code code, std::string reason) {
+    Outcome outcome;
+    outcome.code = code;
+    outcome.reasons.push_back(std::move(reason));
+    return outcome;
+  }
+  static Outcome of(Code code) {
+    Outcome outcome;
+    outcome.code = code;
+    return outcome;
+  }
+  static Outcome unschedulable(std::string reason) {
+    return of(Code::kUnschedulable, std::move(reason));
+  }
+  // From an error: no reasons, so the message is exactly its text.
+  static Outcome failure(std::string text) {
+    Outcome outcome;
+    outcome.code = Code::kError;
+    outcome.error = std::move(text);
+    return outcome;
+  }
+
+  bool ok() const { return code == Code::kSuccess; }
+  bool rejected() const { return is_rejected(code); }
+  Outcome&& by(std::string_view name) && {
+    plugin = name;
+    return std::move(*this);
+  }
+
+  // The error's text, then the reasons.
+  std::vector<std::string> all_reasons() const;
+  // all_reasons(), comma separated.
+  std::string message() const;
+};
+
+}  // namespace berth

@@ -1,0 +1,186 @@
+#include "ingest/ingest.h"
+
+#include <optional>
+#include <utility>
+
+namespace berth {
+namespace {
+
+// The resource under which plugins register for a kind; none for kinds that move nobody.
+std::optional<EventResource> resource_of(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kPersistentVolume: return EventResource::kPersistentVolume;
+    case ObjectKind::kPersistentVolumeClaim: return EventResource::kPersistentVolumeClaim;
+    case ObjectKind::kStorageClass: return EventResource::kStorageClass;
+    case ObjectKind::kCSINode: return EventResource::kCSINode;
+    case ObjectKind::kCSIDriver: return EventResource::kCSIDriver;
+    case ObjectKind::kCSIStorageCapacity: return EventResource::kCSIStorageCapacity;
+    case ObjectKind::kVolumeAttachment: return EventResource::kVolumeAttachment;
+    case ObjectKind::kResourceClaim: return EventResource::kResourceClaim;
+    case ObjectKind::kResourceSlice: return EventResource::kResourceSlice;
+    case ObjectKind::kDeviceClass: return EventResource::kDeviceClass;
+    case ObjectKind::kPodGroup: return EventResource::kPodGroup;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods,
+               ChangeGate& gate, std::set<Symbol> schedulers, Observer& observer)
+    : cluster_(cluster),
+      queue_(queue),
+      waiting_pods_(waiting_pods),
+      gate_(gate),
+      schedulers_(std::move(schedulers)),
+      observer_(observer) {}
+
+void Ingest::check(const Result<void>& result) {
+  if (!result) observer_.trouble(result.error().message);
+}
+
+void Ingest::apply(Delta delta) {
+  gate_.pass([this, delta = std::move(delta)] { apply_now(delta); });
+}
+
+void Ingest::apply_now(const Delta& delta) {
+  if (const auto* changed = std::get_if<Ref<const Pod>>(&delta.object)) {
+    pod(delta.type, *changed);
+  } else if (const auto* object = std::get_if<Ref<const Object>>(&delta.object)) {
+    if ((*object)->kind == ObjectKind::kNode)
+      node(delta.type, *object);
+    else
+      other(delta.type, *object);
+  }
+}
+
+// ---- pods
+
+void Ingest::pod(DeltaType type, const Ref<const Pod>& pod) {
+  const Ref<const Pod> before = cluster_.seen_pod(pod->namespace_name(), pod->name());
+  // A pod that has finished takes no room: for scheduling it is gone.
+  if (type == DeltaType::kDeleted || pod->finished()) {
+    if (!before) return;
+    cluster_.unsee_pod(*before);
+    // The last state known counts, unless it is another pod's of the same name.
+    pod_deleted(before->uid() == pod->uid() && type == DeltaType::kDeleted ? pod : before);
+    return;
+  }
+  if (before && before->uid() != pod->uid()) {  // deleted and made anew between two looks
+    cluster_.unsee_pod(*before);
+    pod_deleted(before);
+  }
+  cluster_.see_pod(pod);
+  if (before && before->uid() == pod->uid())
+    pod_updated(before, pod);
+  else
+    pod_added(pod);
+}
+
+void Ingest::pod_added(const Ref<const Pod>& pod) {
+  if (!pod->node().empty()) {
+    check(cluster_.add_pod(pod));
+    queue_.move_all(events::kAssignedPodAdd, {}, pod);
+  } else if (ours(*pod)) {
+    queue_.add(pod);
+  }
+}
+
+void Ingest::pod_updated(const Ref<const Pod>& before, const Ref<const Pod>& after) {
+  if (!before->node().empty()) {
+    check(cluster_.update_pod(after));
+    for (const ClusterEvent& event : pod_update_events(*before, *after))
+      queue_.move_all(event, before, after);
+  } else if (!after->node().empty()) {
+    check(cluster_.add_pod(after));
+    queue_.move_all(events::kAssignedPodAdd, {}, after);
+    if (ours(*before)) queue_.remove(*before);
+  } else if (ours(*before)) {
+    unassigned_pod_updated(before, after);
+  }
+}
+
+void Ingest::unassigned_pod_updated(const Ref<const Pod>& before, const Ref<const Pod>& after) {
+  if (before->resource_version() == after->resource_version()) return;
+  if (cluster_.is_assumed(after->uid())) {
+    if (after->terminating() && !before->terminating()) assumed_pod_deleted(*after);
+    return;
+  }
+  queue_.update(*before, after);
+  if (!before->nominated_node().empty() && before->nominated_node() != after->nominated_node())
+    nomination_gone(before);
+}
+
+void Ingest::pod_deleted(const Ref<const Pod>& pod) {
+  if (!pod->node().empty()) {
+    check(cluster_.remove_pod(*pod));
+    queue_.move_all(events::kAssignedPodDelete, pod, {});
+    // The delete may be the first we hear of its binding; the queue must not keep it.
+    if (ours(*pod)) queue_.remove(*pod);
+    return;
+  }
+  if (!ours(*pod)) return;
+  queue_.remove(*pod);
+  if (cluster_.is_assumed(pod->uid()))
+    assumed_pod_deleted(*pod);
+  else if (!pod->nominated_node().empty())
+    nomination_gone(pod);
+}
+
+// The pod goes while it waits or binds. A waiting one is turned away and cleans up after itself; of
+// one that is binding only the place is given back, its binding is left to fail.
+void Ingest::assumed_pod_deleted(const Pod& pod) {
+  const Ref<const Pod> assumed = cluster_.placed(pod.uid());
+  if (!assumed) return;
+  if (!waiting_pods_.reject(pod.uid(), "", "removed")) check(cluster_.forget(*assumed));
+  queue_.move_all(events::kAssignedPodDelete, assumed, {});
+}
+
+// A place that was promised is free again, for pods that are not more important.
+void Ingest::nomination_gone(const Ref<const Pod>& pod) {
+  const std::int32_t priority = pod->priority();
+  queue_.move_all(events::kAssignedPodDelete, pod, {},
+                  [priority](const Pod& other) { return other.priority() <= priority; });
+}
+
+// ---- nodes and the rest
+
+void Ingest::node(DeltaType type, const Ref<const Object>& object) {
+  const Ref<const Node> node(static_cast<const Node*>(object.get()));
+  const NodeRow row = cluster_.nodes().find(node->symbol);
+  const bool known = row != kNoRow && cluster_.nodes().has_node(row);
+  if (type == DeltaType::kDeleted) {
+    queue_.move_all(events::kNodeDelete, object, {});
+    check(cluster_.remove_node(node->symbol));
+  } else if (known) {
+    const Ref<const Node> before = cluster_.nodes().node_ref(row);
+    cluster_.update_node(node);
+    for (const ClusterEvent& event : node_update_events(*before, *node))
+      queue_.move_all(event, Ref<const Object>(before), object);
+  } else {
+    cluster_.add_node(node);
+    queue_.move_all(events::kNodeAdd, {}, object);
+  }
+}
+
+void Ingest::other(DeltaType type, const Ref<const Object>& object) {
+  const std::string_view where = object->symbols.text(object->namespace_name);
+  const Ref<const Object> before = cluster_.find(object->kind, where, object->name);
+  const std::optional<EventResource> resource = resource_of(object->kind);
+  const auto happened = [&](std::uint32_t actions, const AnyObject& old_object,
+                            const AnyObject& new_object) {
+    if (resource) queue_.move_all({*resource, actions, {}}, old_object, new_object);
+  };
+  if (type == DeltaType::kDeleted) {
+    cluster_.remove(object->kind, where, object->name);
+    happened(action::kDelete, object, {});
+    return;
+  }
+  cluster_.put(object);
+  if (before)
+    happened(action::kUpdate, before, object);
+  else
+    happened(action::kAdd, {}, object);
+}
+
+}  // namespace berth

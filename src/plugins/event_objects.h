@@ -1,0 +1,32 @@
+// What an event is about, for queueing hints: the object as the kind that a plugin registered for.
+#pragma once
+
+#include "api/kinds.h"
+#include "api/node.h"
+#include "api/object.h"
+#include "api/pod.h"
+#include "base/result.h"
+
+namespace berth::plugins {
+
+// Null when there is no object: before an add, after a delete. An object of another kind is an
+// error, `expected *v1.Node, but got *v1.Pod`.
+Result<const Pod*> pod_in(const AnyObject& object);
+Result<const Node*> node_in(const AnyObject& object);
+Result<const DeviceClass*> device_class_in(const AnyObject& object);
+
+// The objects of one event.
+template <typename T>
+struct Change {
+  const T* before = nullptr;
+  const T* after = nullptr;
+};
+
+template <typename T>
+Result<Change<T>> change_of(Result<const T*> before, Result<const T*> after) {
+  if (!before) return fail(before.error());
+  if (!after) return fail(after.error());
+  return Change<T>{*before, *after};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,34 @@
+#include "plugins/node_name/node_name.h"
+
+namespace berth::plugins {
+namespace {
+
+enum : std::uint8_t { kOtherNode };
+constexpr std::string_view kReasons[] = {"node(s) didn't match the requested node name"};
+
+}  // namespace
+
+Result<std::unique_ptr<Plugin>> NodeName::create(const config::PluginArgs&, const Handle&) {
+  return std::make_unique<NodeName>();
+}
+
+std::span<const std::string_view> NodeName::reasons() const { return kReasons; }
+
+void NodeName::filter(const Cycle& cycle, FilterPass& pass) const {
+  if (cycle.pod().node().empty()) return;
+  const NodeRow wanted = cycle.nodes().find(cycle.pod().node());
+  pass.feasible().for_each([&](NodeRow row) {
+    if (row != wanted) pass.reject(row, Code::kUnschedulableAndUnresolvable, kOtherNode);
+  });
+}
+
+std::optional<std::vector<EventRegistration>> NodeName::events_to_register() const {
+  return {{{{EventResource::kNode, action::kAdd, {}}, {}}}};
+}
+
+Outcome NodeName::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
+  fragments.push_back({"v1.Pod.Spec.NodeName", std::string(pod.node_name())});
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,25 @@
+// NodeName rejects every node but the one that a pod names in spec.nodeName, if it names one.
+// Reads spec.nodeName and the nodes' names.
+// Changes its mind when a node is added.
+#pragma once
+
+#include <memory>
+
+#include "framework/plugin_table.h"
+
+namespace berth::plugins {
+
+class NodeName final : public FilterPlugin, public SignPlugin {
+ public:
+  static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
+                                                const Handle& handle);
+
+  std::string_view name() const override { return "NodeName"; }
+  std::span<const std::string_view> reasons() const override;
+  Dependence dependence() const override { return Dependence::kRow; }
+  void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::optional<std::vector<EventRegistration>> events_to_register() const override;
+  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,56 @@
+#include "plugins/node_name/node_name.h"
+
+#include <gtest/gtest.h>
+
+#include "plugins/testing/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using testing::PluginFixture;
+using testing::registered_events;
+using testing::unresolvable;
+using testing::Verdict;
+using Verdicts = std::map<std::string, Verdict>;
+
+class NodeNameTest : public ::testing::Test {
+ protected:
+  NodeNameTest() {
+    fixture.add_node(fixture.world.node("foo"));
+    fixture.add_node(fixture.world.node("bar"));
+  }
+  PluginFixture fixture;
+  NodeName plugin;
+  const Verdict other = unresolvable({"node(s) didn't match the requested node name"});
+};
+
+TEST_F(NodeNameTest, APodWithoutANodeNameMayGoAnywhere) {
+  EXPECT_EQ(fixture.filter(plugin, fixture.world.pod("p")), (Verdicts{{"bar", {}}, {"foo", {}}}));
+}
+
+TEST_F(NodeNameTest, APodWithANodeNameMayGoThereOnly) {
+  EXPECT_EQ(fixture.filter(plugin, fixture.world.pod("p").on("foo")),
+            (Verdicts{{"bar", other}, {"foo", {}}}));
+  EXPECT_EQ(fixture.filter_one_by_one(plugin, fixture.world.pod("p").on("foo")),
+            (Verdicts{{"bar", other}, {"foo", {}}}));
+  EXPECT_EQ(fixture.filter(plugin, fixture.world.pod("p").on("gone")),
+            (Verdicts{{"bar", other}, {"foo", other}}));
+}
+
+TEST_F(NodeNameTest, EveryAddedNodeMayHelp) {
+  EXPECT_EQ(registered_events(plugin),
+            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 1}}));
+  EXPECT_FALSE(plugin.events_to_register()->front().hint);
+}
+
+TEST_F(NodeNameTest, SignsTheNodeName) {
+  std::vector<SignatureFragment> fragments;
+  const Ref<const Pod> pod = fixture.world.pod("p").on("foo");
+  EXPECT_TRUE(plugin.sign(*pod, fragments).ok());
+  ASSERT_EQ(fragments.size(), 1u);
+  EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.NodeName");
+  EXPECT_EQ(fragments[0].value, "foo");
+}
+
+}  // namespace
+}  // namespace berth::plugins

@@ -1,0 +1,70 @@
+// How full nodes are, and would be with the pod: the columns that NodeResourcesFit and
+// NodeResourcesBalancedAllocation score by.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "api/pod.h"
+#include "api/resources.h"
+#include "cluster/node_table.h"
+#include "config/configuration.h"
+#include "plugins/arithmetic.h"
+
+namespace berth::plugins {
+
+// Which of a node's counts of cpu and memory is "used".
+enum class Used : std::uint8_t {
+  kRequested,         // what its pods request
+  kNonzeroRequested,  // the same, with upstream's defaults for containers that request nothing
+};
+
+// One scored resource over all rows. Where `allocatable` is 0 it does not count for that row.
+struct AllocationColumn {
+  std::span<const std::int64_t> allocatable;
+  std::span<const std::int64_t> used;
+  std::int64_t request = 0;  // of the pod
+  std::int64_t weight = 1;
+
+  // A scalar that no pod has asked for has no column of what is used.
+  std::int64_t used_on(NodeRow row) const { return used.empty() ? 0 : used[row]; }
+  // With the pod.
+  std::int64_t requested_on(NodeRow row) const { return wrapping_add(used_on(row), request); }
+};
+
+// The resources that a scorer is configured to look at, in the configuration's order.
+class ScoredResources {
+ public:
+  ScoredResources(const std::vector<config::ResourceWeight>& resources, SymbolHold symbols);
+
+  bool empty() const { return resources_.empty(); }
+  // Some name is neither a native resource nor a scalar one, so that Resources does not have it.
+  bool has_unknown() const;
+
+  // The pod's amount of each resource: from its requests as written, or, unless has_unknown(), from
+  // what has been added up for its spec.
+  std::vector<std::int64_t> amounts(const ResourceList& requests) const;
+  std::vector<std::int64_t> amounts(const PodUsage& usage, Used used) const;
+
+  // Columns of the resources that count on some row; `requests` are the pod's amounts. Scalars that
+  // the pod does not ask for are left out, and so is what no node can have.
+  std::vector<AllocationColumn> columns(const NodeTable& nodes,
+                                        std::span<const std::int64_t> requests, Used used) const;
+
+ private:
+  enum class Kind : std::uint8_t { kCpu, kMemory, kEphemeralStorage, kScalar, kUnknown };
+  struct Resource {
+    Symbol name;
+    Kind kind;
+    std::int64_t weight;
+  };
+  static Kind kind_of(Symbol name, std::string_view text);
+  static AllocationColumn column(const NodeTable& nodes, const Resource& resource, Used used);
+
+  SymbolHold symbols_;
+  std::vector<Resource> resources_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,47 @@
+// NodeResourcesBalancedAllocation prefers nodes whose resources the pod would leave more evenly
+// used than they are without it. Reads the pod's requests, and allocatable and requested resources
+// by node. A pod that requests none of the configured resources is none of its business. Rejects
+// nothing, so no event can change its mind.
+#pragma once
+
+#include <memory>
+
+#include "framework/plugin_table.h"
+#include "plugins/node_resources/allocation.h"
+
+namespace berth::plugins {
+
+class NodeResourcesBalancedAllocation final : public PreScorePlugin,
+                                              public ScorePlugin,
+                                              public SignPlugin {
+ public:
+  // What of the feature gates concerns it.
+  struct Gates {
+    bool pod_level_resources = true;
+    bool pod_level_status = true;  // InPlacePodLevelResourcesVerticalScaling
+    bool in_place_scaling = true;  // InPlacePodVerticalScaling
+  };
+
+  NodeResourcesBalancedAllocation(const config::NodeResourcesBalancedAllocationArgs& args,
+                                  Gates gates, SymbolHold symbols)
+      : resources_(args.resources, std::move(symbols)), gates_(gates) {}
+  static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
+                                                const Handle& handle);
+
+  std::string_view name() const override { return "NodeResourcesBalancedAllocation"; }
+  Dependence dependence() const override { return Dependence::kRow; }
+
+  Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
+  Outcome score(const Cycle& cycle, const NodeSet& feasible,
+                std::span<Score> by_row) const override;
+
+  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
+
+ private:
+  std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
+
+  ScoredResources resources_;
+  Gates gates_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,71 @@
+// NodeResourcesFit rejects nodes that have too little left of what the pod requests, or no place
+// for another pod, and prefers nodes by how full they would be (least, most, or by a shape). Reads
+// the pod's requests, and allocatable and requested resources and the number of pods by node.
+// Changes its mind when a pod goes or asks for less, or when a node is added or gets more.
+//
+// filtering.cc, scoring.cc and hints.cc are its three phases.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "framework/plugin_table.h"
+#include "plugins/node_resources/allocation.h"
+#include "plugins/normalize.h"
+
+namespace berth::plugins {
+
+class NodeResourcesFit final : public PreFilterPlugin,
+                               public FilterPlugin,
+                               public PreScorePlugin,
+                               public ScorePlugin,
+                               public SignPlugin {
+ public:
+  // What of the feature gates concerns it.
+  struct Gates {
+    bool pod_level_resources = true;
+    bool pod_level_status = true;    // InPlacePodLevelResourcesVerticalScaling
+    bool in_place_scaling = true;    // InPlacePodVerticalScaling
+    bool extended_resources = true;  // DRAExtendedResource
+  };
+
+  NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gates gates, SymbolHold symbols);
+  static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
+                                                const Handle& handle);
+
+  std::string_view name() const override { return "NodeResourcesFit"; }
+  std::span<const std::string_view> reasons() const override;
+  Dependence dependence() const override { return Dependence::kRow; }
+
+  PreFilterResult pre_filter(Cycle& cycle) const override;
+  void filter(const Cycle& cycle, FilterPass& pass) const override;
+
+  Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
+  Outcome score(const Cycle& cycle, const NodeSet& feasible,
+                std::span<Score> by_row) const override;
+
+  std::optional<std::vector<EventRegistration>> events_to_register() const override;
+  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
+
+ private:
+  // Whether the configuration says to leave this resource to somebody else.
+  bool is_ignored(std::string_view resource) const;
+  std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
+
+  Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
+                                        const AnyObject& after) const;
+  Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
+                                         const AnyObject& after) const;
+  bool scaled_down(const Pod& wanting, const Pod& before, const Pod& after) const;
+
+  std::set<std::string, std::less<>> ignored_resources_;
+  std::set<std::string, std::less<>> ignored_resource_groups_;
+  config::ScoringStrategyType strategy_;
+  BrokenLinear shape_;  // of RequestedToCapacityRatio
+  ScoredResources resources_;
+  ResourceList defaults_;  // what scoring takes a container for that does not say
+  Gates gates_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,120 @@
+// NodeResourcesFit: what may change its mind.
+#include <algorithm>
+#include <string>
+
+#include "plugins/event_objects.h"
+#include "plugins/node_resources/fit.h"
+#include "plugins/node_resources/request.h"
+
+namespace berth::plugins {
+namespace {
+
+// Asks about each resource that is asked for at all, with its amount and how a Resources has it.
+// True as soon as one answer is.
+template <typename Question>
+bool any_requested(const Resources& request, Question question) {
+  const auto asked = [&](std::int64_t amount, auto of) {
+    return amount > 0 && question(amount, of);
+  };
+  if (asked(request.milli_cpu, [](const Resources& r) { return r.milli_cpu; })) return true;
+  if (asked(request.memory, [](const Resources& r) { return r.memory; })) return true;
+  if (asked(request.ephemeral_storage, [](const Resources& r) { return r.ephemeral_storage; }))
+    return true;
+  return std::ranges::any_of(request.scalars, [&](const ScalarAmount& scalar) {
+    return asked(scalar.amount, [&](const Resources& r) { return r.scalar(scalar.name); });
+  });
+}
+
+// Whether a node without any pods would take the request.
+// Parity: what the configuration says to ignore is not ignored here.
+bool fits_empty_node(const Resources& request, const Resources& allocatable) {
+  return allocatable.pods >= 1 && !any_requested(request, [&](std::int64_t amount, auto of) {
+           return amount > of(allocatable);
+         });
+}
+
+Result<QueueingHint> after_device_class_change(const Pod& pod, const AnyObject& before,
+                                               const AnyObject& after) {
+  Result<Change<DeviceClass>> change = change_of(device_class_in(before), device_class_in(after));
+  if (!change) return fail(change.error());
+  if (!change->after) return QueueingHint::kSkip;
+  const Resources& request = pod.spec().usage.requests;
+  const Symbol extended = change->after->extended_resource_name;
+  if (!change->before) {
+    // Every class has a resource name of its own, beside the one that it may state.
+    const Symbol implicit =
+        pod.symbols().find("deviceclass.resource.kubernetes.io/" + change->after->name);
+    if (!implicit.empty() && request.has_scalar(implicit)) return QueueingHint::kQueue;
+  } else if (change->before->extended_resource_name == extended) {
+    return QueueingHint::kSkip;
+  }
+  return !extended.empty() && request.has_scalar(extended) ? QueueingHint::kQueue
+                                                           : QueueingHint::kSkip;
+}
+
+}  // namespace
+
+std::optional<std::vector<EventRegistration>> NodeResourcesFit::events_to_register() const {
+  const auto pod_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
+    return after_pod_change(pod, before, after);
+  };
+  const auto node_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
+    return after_node_change(pod, before, after);
+  };
+  std::vector<EventRegistration> registrations{
+      {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown, {}}, pod_hint},
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable, {}}, node_hint},
+  };
+  if (gates_.extended_resources)
+    registrations.push_back({{EventResource::kDeviceClass, action::kAdd | action::kUpdate, {}},
+                             after_device_class_change});
+  return registrations;
+}
+
+Result<QueueingHint> NodeResourcesFit::after_pod_change(const Pod& pod, const AnyObject& before,
+                                                        const AnyObject& after) const {
+  Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  if (!change) return fail(change.error());
+  const auto [old_pod, new_pod] = *change;
+  if (!new_pod) {
+    const bool held_a_place =
+        old_pod && (!old_pod->node().empty() || !old_pod->nominated_node().empty());
+    return held_a_place ? QueueingHint::kQueue : QueueingHint::kSkip;
+  }
+  if (!gates_.in_place_scaling) return QueueingHint::kSkip;
+  if (new_pod->uid() == pod.uid()) return QueueingHint::kQueue;
+  if (new_pod->node().empty() || !old_pod) return QueueingHint::kSkip;
+  return scaled_down(pod, *old_pod, *new_pod) ? QueueingHint::kQueue : QueueingHint::kSkip;
+}
+
+// Whether a pod gave back something that `wanting` asks for.
+// Parity: pod-level resources count here even with their gate off.
+bool NodeResourcesFit::scaled_down(const Pod& wanting, const Pod& before, const Pod& after) const {
+  const auto request = [&](const Pod& pod) {
+    return to_request(
+        pod_requests(pod, {.use_status = true, .pod_level_status = gates_.pod_level_status}),
+        pod.symbols());
+  };
+  const Resources old_request = request(before), new_request = request(after);
+  return any_requested(request(wanting),
+                       [&](std::int64_t, auto of) { return of(old_request) > of(new_request); });
+}
+
+Result<QueueingHint> NodeResourcesFit::after_node_change(const Pod& pod, const AnyObject& before,
+                                                         const AnyObject& after) const {
+  Result<Change<Node>> change = change_of(node_in(before), node_in(after));
+  if (!change) return fail(change.error());
+  if (!change->after) return QueueingHint::kSkip;
+  const Resources request = incoming_request(pod, gates_.pod_level_resources);
+  const Resources& now = change->after->allocatable_resources;
+  if (!fits_empty_node(request, now)) return QueueingHint::kSkip;
+  if (!change->before) return QueueingHint::kQueue;
+
+  const Resources& then = change->before->allocatable_resources;
+  const bool grew = now.pods > then.pods || any_requested(request, [&](std::int64_t, auto of) {
+                      return of(now) > of(then);
+                    });
+  return grew ? QueueingHint::kQueue : QueueingHint::kSkip;
+}
+
+}  // namespace berth::plugins

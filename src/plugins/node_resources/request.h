@@ -1,0 +1,21 @@
+// What an incoming pod asks for, as NodeResourcesFit weighs it against nodes.
+#pragma once
+
+#include "api/pod.h"
+#include "api/resources.h"
+#include "framework/plugin.h"
+
+namespace berth::plugins {
+
+// The pod's requests with negative amounts as zero. The status does not count: the pod is on no
+// node yet. `pod_level`: spec.resources counts (PodLevelResources).
+Resources incoming_request(const Pod& pod, bool pod_level);
+
+// Pods that ask for the same are the same to NodeResourcesFit and NodeResourcesBalancedAllocation.
+SignatureFragment request_fragment(const Pod& pod, bool pod_level);
+
+// The scalars that are asked for at all (amount above zero), in the order of their names' text, so
+// that reasons come in the same order in every run.
+std::vector<ScalarAmount> scalars_by_text(const Resources& request, const Symbols& symbols);
+
+}  // namespace berth::plugins

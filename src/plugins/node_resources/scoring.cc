@@ -1,0 +1,108 @@
+// NodeResourcesFit: which nodes it prefers.
+#include <algorithm>
+#include <cmath>
+
+#include "plugins/node_resources/fit.h"
+
+namespace berth::plugins {
+namespace {
+
+// What PreScore leaves for Score: the pod's amount of each scored resource.
+struct ScoredAmounts {
+  std::vector<std::int64_t> amounts;
+};
+
+// Of the scored resources of one row.
+struct WeightedSum {
+  std::int64_t sum = 0;
+  std::int64_t weights = 0;
+
+  void add(std::int64_t score, std::int64_t weight) {
+    sum = wrapping_add(sum, wrapping_mul(score, weight));
+    weights += weight;
+  }
+};
+
+std::int64_t percent(std::int64_t part, std::int64_t whole) {
+  return wrapping_div(wrapping_mul(part, kMaxScore), whole);
+}
+
+std::int64_t least_allocated(std::int64_t requested, std::int64_t allocatable) {
+  if (requested > allocatable) return 0;
+  return percent(wrapping_sub(allocatable, requested), allocatable);
+}
+
+std::int64_t most_allocated(std::int64_t requested, std::int64_t allocatable) {
+  return percent(std::min(requested, allocatable), allocatable);
+}
+
+// The average over the resources that the row has at all, rounded towards zero.
+template <typename ResourceScore>
+void score_rows(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
+                std::span<Score> by_row, ResourceScore resource_score) {
+  feasible.for_each([&](NodeRow row) {
+    WeightedSum total;
+    for (const AllocationColumn& column : columns)
+      if (const std::int64_t allocatable = column.allocatable[row]; allocatable != 0)
+        total.add(resource_score(column.requested_on(row), allocatable), column.weight);
+    by_row[row] = total.weights == 0 ? 0 : total.sum / total.weights;
+  });
+}
+
+void score_rows_by_shape(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
+                         std::span<Score> by_row, const BrokenLinear& shape) {
+  feasible.for_each([&](NodeRow row) {
+    WeightedSum total;
+    for (const AllocationColumn& column : columns) {
+      const std::int64_t allocatable = column.allocatable[row];
+      if (allocatable == 0) continue;
+      const std::int64_t requested = column.requested_on(row);
+      const std::int64_t score =
+          shape(requested > allocatable ? kMaxScore : percent(requested, allocatable));
+      // Parity: a resource that scores 0 does not count at all, not even by its weight.
+      if (score > 0) total.add(score, column.weight);
+    }
+    by_row[row] = total.weights == 0 ? 0
+                                     : truncated(std::round(static_cast<double>(total.sum) /
+                                                            static_cast<double>(total.weights)));
+  });
+}
+
+}  // namespace
+
+// Parity: scoring leaves out pod-level resources, which filtering counts, and takes containers that
+// request nothing for upstream's defaults.
+std::vector<std::int64_t> NodeResourcesFit::scored_amounts(const Pod& pod) const {
+  const PodSpec& spec = pod.spec();
+  if (spec.pod_requests || resources_.has_unknown())
+    return resources_.amounts(pod_requests(spec, {.pod_level = false, .defaults = &defaults_}));
+  return resources_.amounts(spec.usage, Used::kNonzeroRequested);
+}
+
+Outcome NodeResourcesFit::pre_score(Cycle& cycle, const NodeSet&) const {
+  cycle.put(*this, ScoredAmounts{scored_amounts(cycle.pod())});
+  return Outcome::success();
+}
+
+Outcome NodeResourcesFit::score(const Cycle& cycle, const NodeSet& feasible,
+                                std::span<Score> by_row) const {
+  if (resources_.empty()) return Outcome::failure("resources not found");
+  const ScoredAmounts* kept = cycle.find<ScoredAmounts>(*this);
+  const std::vector<std::int64_t> amounts = kept ? kept->amounts : scored_amounts(cycle.pod());
+  const std::vector<AllocationColumn> columns =
+      resources_.columns(cycle.nodes(), amounts, Used::kNonzeroRequested);
+  switch (strategy_) {
+    case config::ScoringStrategyType::kLeastAllocated:
+      score_rows(columns, feasible, by_row, least_allocated);
+      break;
+    case config::ScoringStrategyType::kMostAllocated:
+      score_rows(columns, feasible, by_row, most_allocated);
+      break;
+    case config::ScoringStrategyType::kRequestedToCapacityRatio:
+      score_rows_by_shape(columns, feasible, by_row, shape_);
+      break;
+  }
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins

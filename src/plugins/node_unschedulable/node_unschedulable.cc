@@ -1,0 +1,63 @@
+#include "plugins/node_unschedulable/node_unschedulable.h"
+
+#include "api/names.h"
+#include "plugins/event_objects.h"
+#include "plugins/signature.h"
+
+namespace berth::plugins {
+namespace {
+
+enum : std::uint8_t { kCordoned };
+constexpr std::string_view kReasons[] = {"node(s) were unschedulable"};
+
+bool tolerates_cordon(const Pod& pod) {
+  const Taint taint{names::kUnschedulableTaint, {}, TaintEffect::kNoSchedule};
+  // The taint has no value, so that comparing operators never tolerate it, gate or not.
+  return tolerates(pod.spec().tolerations, taint, {pod.symbols()});
+}
+
+Result<QueueingHint> after_node_change(const Pod&, const AnyObject& before,
+                                       const AnyObject& after) {
+  Result<Change<Node>> node = change_of(node_in(before), node_in(after));
+  if (!node) return fail(node.error());
+  const bool was_closed = !node->before || node->before->unschedulable;
+  const bool is_open = node->after && !node->after->unschedulable;
+  return was_closed && is_open ? QueueingHint::kQueue : QueueingHint::kSkip;
+}
+
+Result<QueueingHint> after_toleration_change(const Pod& pod, const AnyObject&,
+                                             const AnyObject& after) {
+  Result<const Pod*> updated = pod_in(after);
+  if (!updated) return fail(updated.error());
+  return *updated && (*updated)->uid() == pod.uid() && tolerates_cordon(**updated)
+             ? QueueingHint::kQueue
+             : QueueingHint::kSkip;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Plugin>> NodeUnschedulable::create(const config::PluginArgs&,
+                                                          const Handle&) {
+  return std::make_unique<NodeUnschedulable>();
+}
+
+std::span<const std::string_view> NodeUnschedulable::reasons() const { return kReasons; }
+
+void NodeUnschedulable::filter(const Cycle& cycle, FilterPass& pass) const {
+  if (tolerates_cordon(cycle.pod())) return;
+  NodeSet::for_each_common(pass.feasible(), cycle.nodes().cordoned(), [&](NodeRow row) {
+    pass.reject(row, Code::kUnschedulableAndUnresolvable, kCordoned);
+  });
+}
+
+std::optional<std::vector<EventRegistration>> NodeUnschedulable::events_to_register() const {
+  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}}, after_node_change},
+           {{EventResource::kPod, action::kUpdatePodToleration, {}}, after_toleration_change}}};
+}
+
+Outcome NodeUnschedulable::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
+  fragments.push_back(tolerations_fragment(pod));
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,95 @@
+#include "plugins/node_unschedulable/node_unschedulable.h"
+
+#include <gtest/gtest.h>
+
+#include "plugins/testing/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using testing::PluginFixture;
+using testing::registered_events;
+using testing::unresolvable;
+using testing::Verdict;
+using Verdicts = std::map<std::string, Verdict>;
+
+constexpr const char* kTaint = "node.kubernetes.io/unschedulable";
+constexpr ClusterEvent kNodeEvent{
+    EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}};
+constexpr ClusterEvent kPodEvent{EventResource::kPod, action::kUpdatePodToleration, {}};
+
+class NodeUnschedulableTest : public ::testing::Test {
+ protected:
+  PluginFixture fixture;
+  testing::World& world = fixture.world;
+  NodeUnschedulable plugin;
+  const Verdict cordoned = unresolvable({"node(s) were unschedulable"});
+};
+
+TEST_F(NodeUnschedulableTest, KeepsPodsOffCordonedNodesUnlessTheyTolerateIt) {
+  fixture.add_node(world.node("closed").cordoned());
+  fixture.add_node(world.node("open"));
+  // The taint alone is TaintToleration's business.
+  fixture.add_node(world.node("tainted").taint(kTaint, "NoSchedule"));
+  struct Row {
+    const char* why;
+    Ref<const Pod> pod;
+    bool tolerated;
+  };
+  const Row table[] = {
+      {"no tolerations", world.pod("p"), false},
+      {"by key and effect", world.pod("p").tolerates(kTaint, "NoSchedule"), true},
+      {"by key", world.pod("p").tolerates(kTaint), true},
+      {"any key", world.pod("p").tolerates(""), true},
+      {"another effect", world.pod("p").tolerates(kTaint, "NoExecute"), false},
+      {"another key", world.pod("p").tolerates("other", "NoSchedule"), false},
+      {"a value", world.pod("p").tolerates(kTaint, "NoSchedule", "x"), false},
+  };
+  for (const Row& row : table) {
+    const Verdicts expected{
+        {"closed", row.tolerated ? Verdict{} : cordoned}, {"open", {}}, {"tainted", {}}};
+    EXPECT_EQ(fixture.filter(plugin, row.pod), expected) << row.why;
+    EXPECT_EQ(fixture.filter_one_by_one(plugin, row.pod), expected) << row.why;
+  }
+}
+
+TEST_F(NodeUnschedulableTest, QueuesWhenANodeOpens) {
+  const Ref<const Pod> pod = world.pod("p");
+  const Ref<const Object> open = Ref<const Node>(world.node("n"));
+  const Ref<const Object> closed = Ref<const Node>(world.node("n").cordoned());
+  const AnyObject nothing;
+  struct Row {
+    const char* why;
+    AnyObject before, after;
+    QueueingHint hint;
+  };
+  const Row table[] = {
+      {"added open", nothing, open, QueueingHint::kQueue},
+      {"added closed", nothing, closed, QueueingHint::kSkip},
+      {"uncordoned", closed, open, QueueingHint::kQueue},
+      {"cordoned", open, closed, QueueingHint::kSkip},
+      {"was open before", open, open, QueueingHint::kSkip},
+      {"still closed", closed, closed, QueueingHint::kSkip},
+  };
+  for (const Row& row : table)
+    EXPECT_EQ(fixture.hint(plugin, kNodeEvent, pod, row.before, row.after), row.hint) << row.why;
+}
+
+TEST_F(NodeUnschedulableTest, QueuesWhenThePodBeginsToTolerate) {
+  const Ref<const Pod> pod = world.pod("p");
+  const Ref<const Pod> tolerant = world.pod("p").tolerates(kTaint, "NoSchedule");
+  const Ref<const Pod> otherwise = world.pod("p").tolerates("other", "NoSchedule");
+  const Ref<const Pod> somebody_else = world.pod("q").tolerates(kTaint, "NoSchedule");
+  EXPECT_EQ(fixture.hint(plugin, kPodEvent, pod, pod, tolerant), QueueingHint::kQueue);
+  EXPECT_EQ(fixture.hint(plugin, kPodEvent, pod, pod, otherwise), QueueingHint::kSkip);
+  EXPECT_EQ(fixture.hint(plugin, kPodEvent, pod, pod, somebody_else), QueueingHint::kSkip);
+}
+
+TEST_F(NodeUnschedulableTest, RegistersNodeAndTolerationEvents) {
+  EXPECT_EQ(registered_events(plugin),
+            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 17},
+                                                                  {EventResource::kPod, 1024}}));
+}
+
+}  // namespace
+}  // namespace berth::plugins

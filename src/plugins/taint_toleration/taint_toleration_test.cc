@@ -1,0 +1,200 @@
+#include "plugins/taint_toleration/taint_toleration.h"
+
+#include <gtest/gtest.h>
+
+#include "plugins/testing/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using testing::PluginFixture;
+using testing::registered_events;
+using testing::unresolvable;
+using testing::Verdict;
+using Scores = std::map<std::string, Score>;
+
+constexpr ClusterEvent kNodeEvent{
+    EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}};
+constexpr ClusterEvent kPodEvent{EventResource::kPod, action::kUpdatePodToleration, {}};
+
+class TaintTolerationTest : public ::testing::Test {
+ protected:
+  PluginFixture fixture;
+  testing::World& world = fixture.world;
+  const Verdict repelled = unresolvable({"node(s) had untolerated taint(s)"});
+
+  Ref<const Pod> pod_with(TolerationOperator op, std::string_view key, std::string_view value,
+                          TaintEffect effect = TaintEffect::kAny) {
+    testing::PodBuilder pod = world.pod("p");
+    Toleration toleration;
+    toleration.key = pod.symbol(key);
+    toleration.value = pod.symbol(value);
+    toleration.op = op;
+    toleration.effect = effect;
+    return pod.toleration(toleration);
+  }
+};
+
+TEST_F(TaintTolerationTest, RejectsNodesWithATaintThatRepelsAndIsNotTolerated) {
+  fixture.add_node(world.node("clean"));
+  fixture.add_node(world.node("hard").taint("a", "NoSchedule", "x"));
+  fixture.add_node(world.node("evicting").taint("a", "NoExecute", "x"));
+  fixture.add_node(world.node("soft").taint("a", "PreferNoSchedule", "x"));
+  fixture.add_node(world.node("two").taint("a", "NoSchedule").taint("b", "NoSchedule"));
+  fixture.add_node(world.node("mixed").taint("a", "PreferNoSchedule").taint("b", "NoSchedule"));
+  struct Row {
+    const char* why;
+    const char* node;
+    Ref<const Pod> pod;
+    bool fits;
+  };
+  const Row table[] = {
+      {"no taints", "clean", world.pod("p"), true},
+      {"no tolerations", "hard", world.pod("p"), false},
+      {"NoExecute repels too", "evicting", world.pod("p"), false},
+      {"PreferNoSchedule never filters", "soft", world.pod("p"), true},
+      {"key, value, effect", "hard", world.pod("p").tolerates("a", "NoSchedule", "x"), true},
+      {"another value", "hard", world.pod("p").tolerates("a", "NoSchedule", "y"), false},
+      {"another effect", "hard", world.pod("p").tolerates("a", "PreferNoSchedule", "x"), false},
+      {"Exists, any value", "hard", world.pod("p").tolerates("a", "NoSchedule"), true},
+      {"empty effect is any effect", "evicting", world.pod("p").tolerates("a", "", "x"), true},
+      {"one of two", "two", world.pod("p").tolerates("a"), false},
+      {"both of two", "two", world.pod("p").tolerates("a").tolerates("b"), true},
+      {"the soft one does not count", "mixed", world.pod("p").tolerates("b"), true},
+      {"the hard one does", "mixed", world.pod("p").tolerates("a"), false},
+  };
+  const auto plugin = fixture.make<TaintToleration>();
+  for (const Row& row : table) {
+    const Verdict expected = row.fits ? Verdict{} : repelled;
+    EXPECT_EQ(fixture.filter(*plugin, row.pod)[row.node], expected) << row.why;
+    EXPECT_EQ(fixture.filter_one_by_one(*plugin, row.pod)[row.node], expected) << row.why;
+  }
+}
+
+TEST_F(TaintTolerationTest, TolerationsMatchAsTheOperatorSays) {
+  using enum TolerationOperator;
+  struct Row {
+    Ref<const Pod> pod;
+    const char* value;  // of the taint a=<value>:NoSchedule
+    bool tolerated, with_gate;
+  };
+  const Row table[] = {
+      {pod_with(kEqual, "a", "x"), "x", true, true},
+      {pod_with(kEqual, "a", "x", TaintEffect::kNoExecute), "x", false, false},
+      {pod_with(kExists, "", ""), "anything", true, true},
+      {pod_with(kExists, "a", "ignored"), "anything", true, true},
+      {pod_with(kGreaterThan, "a", "900"), "950", false, true},
+      {pod_with(kGreaterThan, "a", "900"), "900", false, false},
+      {pod_with(kGreaterThan, "a", "900"), "abc", false, false},
+      {pod_with(kGreaterThan, "a", "900"), "0950", false, false},
+      {pod_with(kLessThan, "a", "100"), "99", false, true},
+      {pod_with(kLessThan, "a", "100"), "-5", false, true},
+      {pod_with(kLessThan, "a", "100"), "100", false, false},
+      {pod_with(kUnknown, "a", "x"), "x", false, false},
+  };
+  for (const Row& row : table) {
+    fixture.add_node(world.node(row.value).taint("a", "NoSchedule", row.value));
+    EXPECT_EQ(fixture.filter(TaintToleration(false), row.pod)[row.value],
+              row.tolerated ? Verdict{} : repelled)
+        << row.value;
+    EXPECT_EQ(fixture.filter(TaintToleration(true), row.pod)[row.value],
+              row.with_gate ? Verdict{} : repelled)
+        << row.value << " with the gate";
+  }
+}
+
+TEST_F(TaintTolerationTest, TheGateSwitchesComparisonsOn) {
+  const Ref<const Pod> pod = pod_with(TolerationOperator::kGreaterThan, "a", "1");
+  fixture.add_node(world.node("n").taint("a", "NoSchedule", "2"));
+  EXPECT_EQ(fixture.filter(*fixture.make<TaintToleration>(), pod)["n"], repelled);
+  ASSERT_TRUE(fixture.gates.set("TaintTolerationComparisonOperators=true").has_value());
+  EXPECT_EQ(fixture.filter(*fixture.make<TaintToleration>(), pod)["n"], Verdict{});
+}
+
+TEST_F(TaintTolerationTest, PrefersNodesWithFewerUntoleratedSoftTaints) {
+  fixture.add_node(world.node("clean"));
+  fixture.add_node(world.node("hard").taint("a", "NoSchedule").taint("b", "NoExecute"));
+  fixture.add_node(world.node("one").taint("a", "PreferNoSchedule"));
+  fixture.add_node(world.node("two").taint("a", "PreferNoSchedule").taint("b", "PreferNoSchedule"));
+  const auto plugin = fixture.make<TaintToleration>();
+  EXPECT_EQ(fixture.score(*plugin, world.pod("p")),
+            (Scores{{"clean", 100}, {"hard", 100}, {"one", 50}, {"two", 0}}));
+  EXPECT_EQ(fixture.score(*plugin, world.pod("p").tolerates("a", "PreferNoSchedule")),
+            (Scores{{"clean", 100}, {"hard", 100}, {"one", 100}, {"two", 0}}));
+  // A toleration of another effect does not soften them; one without effect does.
+  EXPECT_EQ(fixture.score(*plugin, world.pod("p").tolerates("a", "NoSchedule")),
+            (Scores{{"clean", 100}, {"hard", 100}, {"one", 50}, {"two", 0}}));
+  EXPECT_EQ(fixture.score(*plugin, world.pod("p").tolerates("a").tolerates("b")),
+            (Scores{{"clean", 100}, {"hard", 100}, {"one", 100}, {"two", 100}}));
+}
+
+TEST_F(TaintTolerationTest, ScoringWithoutPreScoreIsAnError) {
+  fixture.add_node(world.node("n"));
+  const auto plugin = fixture.make<TaintToleration>();
+  const Cycle cycle(world.pod("p"), fixture.cluster);
+  std::vector<Score> scores(fixture.cluster.nodes().rows());
+  const Outcome outcome = plugin->score(cycle, fixture.cluster.nodes().nodes(), scores);
+  EXPECT_EQ(outcome.code, Code::kError);
+  EXPECT_EQ(outcome.message(),
+            "failed to read \"PreScoreTaintToleration\" from cycleState: not found");
+}
+
+TEST_F(TaintTolerationTest, QueuesWhenANodeBecomesTolerable) {
+  const Ref<const Pod> pod = world.pod("p").tolerates("ok");
+  const Ref<const Object> clean = Ref<const Node>(world.node("n"));
+  const Ref<const Object> tolerated = Ref<const Node>(world.node("n").taint("ok", "NoSchedule"));
+  const Ref<const Object> soft = Ref<const Node>(world.node("n").taint("a", "PreferNoSchedule"));
+  const Ref<const Object> repelling = Ref<const Node>(world.node("n").taint("a", "NoExecute"));
+  const AnyObject nothing;
+  struct Row {
+    const char* why;
+    AnyObject before, after;
+    QueueingHint hint;
+  };
+  const Row table[] = {
+      {"added clean", nothing, clean, QueueingHint::kQueue},
+      {"added with a tolerated taint", nothing, tolerated, QueueingHint::kQueue},
+      {"added with a soft taint", nothing, soft, QueueingHint::kQueue},
+      {"added repelling", nothing, repelling, QueueingHint::kSkip},
+      {"became tolerable", repelling, tolerated, QueueingHint::kQueue},
+      {"became repelling", clean, repelling, QueueingHint::kSkip},
+      {"was fine before", clean, tolerated, QueueingHint::kSkip},
+      {"still repelling", repelling, repelling, QueueingHint::kSkip},
+  };
+  const auto plugin = fixture.make<TaintToleration>();
+  for (const Row& row : table)
+    EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, row.before, row.after), row.hint) << row.why;
+}
+
+TEST_F(TaintTolerationTest, QueuesWhenThePodsOwnTolerationsChange) {
+  const auto plugin = fixture.make<TaintToleration>();
+  const Ref<const Pod> pod = world.pod("p");
+  const Ref<const Pod> updated = world.pod("p").tolerates("a");
+  const Ref<const Pod> other = world.pod("q").tolerates("a");
+  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, pod, pod, updated), QueueingHint::kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, pod, other, other), QueueingHint::kSkip);
+  EXPECT_EQ(registered_events(*plugin),
+            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 17},
+                                                                  {EventResource::kPod, 1024}}));
+}
+
+TEST_F(TaintTolerationTest, SignsTolerationsInWhateverOrder) {
+  const auto plugin = fixture.make<TaintToleration>();
+  const auto signature = [&](const Ref<const Pod>& pod) {
+    std::vector<SignatureFragment> fragments;
+    EXPECT_TRUE(plugin->sign(*pod, fragments).ok());
+    EXPECT_EQ(fragments.size(), 1u);
+    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.Tolerations");
+    return fragments[0].value;
+  };
+  EXPECT_EQ(signature(world.pod("p").tolerates("a").tolerates("b")),
+            signature(world.pod("q").tolerates("b").tolerates("a")));
+  EXPECT_NE(signature(world.pod("p").tolerates("a")), signature(world.pod("p")));
+  EXPECT_NE(signature(world.pod("p").tolerates("a")),
+            signature(world.pod("p").tolerates("a", "NoSchedule")));
+  EXPECT_NE(signature(world.pod("p").tolerates("ab", "", "c")),
+            signature(world.pod("p").tolerates("a", "", "bc")));
+}
+
+}  // namespace
+}  // namespace berth::plugins

@@ -1,0 +1,139 @@
+#include "plugins/testing/plugin_fixture.h"
+
+#include <gtest/gtest.h>
+
+#include "base/check.h"
+
+namespace berth::testing {
+
+void PrintTo(const Verdict& verdict, std::ostream* out) {
+  *out << to_string(verdict.code);
+  for (const std::string& reason : verdict.reasons) *out << " `" << reason << "`";
+}
+
+Verdict unschedulable(std::vector<std::string> reasons) {
+  return {Code::kUnschedulable, std::move(reasons)};
+}
+Verdict unresolvable(std::vector<std::string> reasons) {
+  return {Code::kUnschedulableAndUnresolvable, std::move(reasons)};
+}
+
+Task<Result<void>> BindingApi::bind(Ref<const Pod> pod, std::string node_name) {
+  bindings.emplace_back(pod->full_name(), std::move(node_name));
+  co_return answer;
+}
+Task<Result<void>> BindingApi::patch_status(Ref<const Pod>, PodStatusPatch) { co_return answer; }
+Task<Result<void>> BindingApi::evict(Ref<const Pod>) { co_return answer; }
+Task<Result<AnyObject>> BindingApi::update(AnyObject object) { co_return object; }
+
+void PluginFixture::add_pod(Ref<const Pod> pod) {
+  Result<void> added = cluster.add_pod(std::move(pod));
+  BERTH_CHECK(added.has_value());
+}
+
+Handle PluginFixture::handle() {
+  return {.profile_name = "default-scheduler",
+          .loop = loop_,
+          .random = random_,
+          .cluster = cluster,
+          .waiting_pods = waiting_pods_,
+          .pods_in_pre_bind = pods_in_pre_bind_,
+          .nominator = nominator_,
+          .activator = activator_,
+          .api = api,
+          .gates = gates};
+}
+
+Plugin* PluginFixture::created(Result<std::unique_ptr<Plugin>> result) {
+  BERTH_CHECK(result.has_value());
+  return result->release();
+}
+
+std::map<std::string, Verdict> PluginFixture::filter(const Plugin& plugin, Ref<const Pod> pod) {
+  return filter_rows(plugin, std::move(pod), {cluster.nodes().nodes()});
+}
+
+std::map<std::string, Verdict> PluginFixture::filter_one_by_one(const Plugin& plugin,
+                                                                Ref<const Pod> pod) {
+  std::vector<NodeSet> passes;
+  cluster.nodes().nodes().for_each(
+      [&](NodeRow row) { passes.emplace_back(cluster.nodes().rows()).insert(row); });
+  return filter_rows(plugin, std::move(pod), passes);
+}
+
+std::map<std::string, Verdict> PluginFixture::filter_rows(const Plugin& plugin, Ref<const Pod> pod,
+                                                          const std::vector<NodeSet>& passes) {
+  const NodeTable& nodes = cluster.nodes();
+  CycleScratch scratch;
+  scratch.reset(nodes.rows());
+  Cycle cycle(std::move(pod), cluster);
+  cycle.lend(&scratch);
+  if (const auto* pre_filter = dynamic_cast<const PreFilterPlugin*>(&plugin)) {
+    const PreFilterResult result = pre_filter->pre_filter(cycle);
+    EXPECT_TRUE(result.outcome.ok()) << result.outcome.message();
+  }
+  for (const NodeSet& asked : passes) {
+    NodeSet feasible = asked;
+    FilterPass pass(0, cycle, feasible, scratch.verdicts);
+    dynamic_cast<const FilterPlugin&>(plugin).filter(cycle, pass);
+    asked.for_each([&](NodeRow row) {
+      EXPECT_EQ(feasible.contains(row), scratch.verdicts[row].ok()) << nodes.name_text(row);
+    });
+  }
+  std::map<std::string, Verdict> verdicts;
+  nodes.nodes().for_each([&](NodeRow row) {
+    const Status& status = scratch.verdicts[row];
+    Verdict& verdict = verdicts[std::string(nodes.name_text(row))];
+    verdict.code = status.code;
+    if (!status.ok()) verdict.reasons = cycle.reasons_of(status, &plugin);
+  });
+  return verdicts;
+}
+
+std::optional<std::map<std::string, Score>> PluginFixture::score(const Plugin& plugin,
+                                                                 Ref<const Pod> pod) {
+  const NodeTable& nodes = cluster.nodes();
+  const NodeSet feasible = nodes.nodes();
+  Cycle cycle(std::move(pod), cluster);
+  if (const auto* pre_score = dynamic_cast<const PreScorePlugin*>(&plugin)) {
+    const Outcome outcome = pre_score->pre_score(cycle, feasible);
+    if (outcome.code == Code::kSkip) return std::nullopt;
+    EXPECT_TRUE(outcome.ok()) << outcome.message();
+  }
+  const auto& scorer = dynamic_cast<const ScorePlugin&>(plugin);
+  // Not zero to begin with: every feasible row must be written.
+  std::vector<Score> by_row(nodes.rows(), -1);
+  const Outcome scored = scorer.score(cycle, feasible, by_row);
+  EXPECT_TRUE(scored.ok()) << scored.message();
+  const Outcome normalized = scorer.normalize(cycle, feasible, by_row);
+  EXPECT_TRUE(normalized.ok()) << normalized.message();
+  std::map<std::string, Score> scores;
+  feasible.for_each([&](NodeRow row) { scores[std::string(nodes.name_text(row))] = by_row[row]; });
+  return scores;
+}
+
+QueueingHint PluginFixture::hint(const Plugin& plugin, const ClusterEvent& registered,
+                                 Ref<const Pod> rejected, const AnyObject& before,
+                                 const AnyObject& after) {
+  const std::vector<EventRegistration> registrations = plugin.events_to_register().value();
+  for (const EventRegistration& registration : registrations) {
+    if (registration.event.resource != registered.resource ||
+        registration.event.actions != registered.actions)
+      continue;
+    Result<QueueingHint> answer = registration.hint(*rejected, before, after);
+    EXPECT_TRUE(answer.has_value()) << answer.error().message;
+    return answer.value_or(QueueingHint::kQueue);
+  }
+  ADD_FAILURE() << "nothing registered for " << registered.label();
+  return QueueingHint::kQueue;
+}
+
+std::vector<std::pair<EventResource, std::uint32_t>> registered_events(const Plugin& plugin) {
+  std::vector<std::pair<EventResource, std::uint32_t>> events;
+  const std::vector<EventRegistration> registrations = plugin.events_to_register().value();
+  for (const EventRegistration& registration : registrations)
+    events.emplace_back(registration.event.resource, registration.event.actions);
+  return events;
+}
+
+}  // namespace berth::testing

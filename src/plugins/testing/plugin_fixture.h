@@ -1,0 +1,114 @@
+// A small cluster for one plugin: put nodes and pods in, ask the plugin about a pod, get its
+// verdicts and scores by node name.
+//
+//   PluginFixture fixture;
+//   fixture.add_node(fixture.world.node("n1").cpu("2"));
+//   auto plugin = fixture.make<NodeResourcesFit>();
+//   EXPECT_EQ(fixture.filter(*plugin, pod)["n1"], Verdict{});
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/testing/builders.h"
+#include "base/loop.h"
+#include "base/random.h"
+#include "cluster/cluster.h"
+#include "config/feature_gates.h"
+#include "framework/plugin_table.h"
+#include "framework/pods_in_pre_bind.h"
+#include "framework/waiting_pods.h"
+
+namespace berth::testing {
+
+// What a Filter plugin says about one node.
+struct Verdict {
+  Code code = Code::kSuccess;
+  std::vector<std::string> reasons;
+
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+void PrintTo(const Verdict& verdict, std::ostream* out);
+
+Verdict unschedulable(std::vector<std::string> reasons);
+Verdict unresolvable(std::vector<std::string> reasons);
+
+// An API server that remembers bindings and answers as it is told.
+class BindingApi final : public ClusterApi {
+ public:
+  Result<void> answer;
+  std::vector<std::pair<std::string, std::string>> bindings;  // full name of the pod, node
+
+  Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
+  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  Task<Result<void>> evict(Ref<const Pod> pod) override;
+  Task<Result<AnyObject>> update(AnyObject object) override;
+  void record(PodEvent) override {}
+};
+
+class PluginFixture {
+ public:
+  World world;
+  config::FeatureGates gates;
+  Cluster cluster{world.interner.symbols()};
+  BindingApi api;
+
+  void add_node(Ref<const Node> node) { cluster.add_node(std::move(node)); }
+  // A pod that is on a node.
+  void add_pod(Ref<const Pod> pod);
+
+  Handle handle();
+  // As the framework makes it, with the gates as they are now.
+  template <typename P>
+  std::unique_ptr<P> make(const config::PluginArgs& arguments = {}) {
+    return std::unique_ptr<P>(dynamic_cast<P*>(created(P::create(arguments, handle()))));
+  }
+
+  // By node name: PreFilter, if the plugin has it, then Filter over all nodes.
+  std::map<std::string, Verdict> filter(const Plugin& plugin, Ref<const Pod> pod);
+  // The same, asked about one row at a time.
+  std::map<std::string, Verdict> filter_one_by_one(const Plugin& plugin, Ref<const Pod> pod);
+  // By node name: PreScore, if the plugin has it, Score and NormalizeScore over all nodes. nullopt
+  // when PreScore says Skip.
+  std::optional<std::map<std::string, Score>> score(const Plugin& plugin, Ref<const Pod> pod);
+
+  // A hint's answer to an event for which the plugin registered with exactly these bits.
+  QueueingHint hint(const Plugin& plugin, const ClusterEvent& registered, Ref<const Pod> rejected,
+                    const AnyObject& before, const AnyObject& after);
+
+ private:
+  class NoNominations final : public Nominator {
+   public:
+    std::vector<Ref<const Pod>> nominated_pods(Symbol) const override { return {}; }
+    const std::vector<Symbol>& nominated_nodes() const override { return none_; }
+
+   private:
+    std::vector<Symbol> none_;
+  };
+  class NoActivation final : public Activator {
+   public:
+    void activate(std::span<const Ref<const Pod>>) override {}
+  };
+
+  static Plugin* created(Result<std::unique_ptr<Plugin>> result);
+  std::map<std::string, Verdict> filter_rows(const Plugin& plugin, Ref<const Pod> pod,
+                                             const std::vector<NodeSet>& passes);
+
+  VirtualLoop loop_;
+  Random random_{1};
+  WaitingPods waiting_pods_{loop_};
+  PodsInPreBind pods_in_pre_bind_;
+  NoNominations nominator_;
+  NoActivation activator_;
+};
+
+// (resource, action bits) of each registration, in order.
+std::vector<std::pair<EventResource, std::uint32_t>> registered_events(const Plugin& plugin);
+
+}  // namespace berth::testing

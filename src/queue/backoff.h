@@ -1,0 +1,63 @@
+// Backoff: how long a pod that failed has to wait, and the pods that are waiting (core.md §5.2).
+//
+// Two heaps by the end of the wait: pods that plugins rejected, whose head may be popped early when
+// there is nothing better to do, and pods whose attempt ended in an error, which always wait.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/indexed_heap.h"
+#include "base/loop.h"
+#include "queue/entries.h"
+#include "queue/pod_order.h"
+#include "queue/scheduling_queue.h"
+
+namespace berth {
+
+class BackoffQueue {
+ public:
+  BackoffQueue(Entries& entries, const PodOrder& order, const QueueOptions& options);
+
+  // A pod whose wait ends in this very second is still backing off.
+  bool backing_off(QueuedPod& queued, WallTime now) const;
+
+  // The entry is in no other queue. With rejectors it goes to the first heap, without to the
+  // second.
+  void push(Slot slot);
+  void remove(Slot slot);
+  void fix(Slot slot);  // after its pod changed
+
+  // The pod that may be popped early.
+  bool has_rejected() const { return !rejected_.empty(); }
+  Slot first_rejected() const { return rejected_.top(); }
+
+  // Takes out everybody whose wait is over, rejected pods first.
+  void take_completed(WallTime now, std::vector<Slot>& completed);
+
+  std::size_t size() const { return rejected_.size() + errors_.size(); }
+  bool empty() const { return size() == 0; }
+  // After timestamps of entries changed under the heaps.
+  void rebuild();
+
+ private:
+  struct ByEnd {
+    const BackoffQueue* queue;
+    bool then_by_order;
+    bool operator()(Slot a, Slot b) const;
+  };
+  using Heap = IndexedHeap<ByEnd>;
+
+  WallTime end_of(QueuedPod& queued) const;
+  // With popping from backoff, waits end at whole seconds, so that QueueSort decides within one.
+  WallTime aligned(WallTime time) const;
+  Heap& heap_of(Slot slot);
+
+  Entries& entries_;
+  const PodOrder& order_;
+  const QueueOptions& options_;
+  Heap rejected_;
+  Heap errors_;
+};
+
+}  // namespace berth

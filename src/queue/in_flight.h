@@ -1,0 +1,68 @@
+// InFlight: the pods that are being tried, and what happened meanwhile (core.md §5.4).
+//
+// A pod that was popped sees the world as it was then. Events that come while it is tried are kept
+// and looked at again should it fail, or it might wait for something that has already happened:
+//
+//     events    e0   e1   e2   e3   e4
+//     popped   ^A        ^B             ^C        A missed all, B those from e2 on, C none
+//
+// An event is dropped when nobody in flight was popped before it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+#include "api/object.h"
+#include "api/pod.h"
+#include "framework/events.h"
+
+namespace berth {
+
+struct MissedEvent {
+  ClusterEvent event;
+  AnyObject before;
+  AnyObject after;
+};
+
+class InFlight {
+ public:
+  // False if the pod is in flight already.
+  bool begin(const Uid& uid);
+  // Ends its flight; a pod that is not in flight is fine.
+  void end(const Uid& uid);
+  bool contains(const Uid& uid) const { return pods_.contains(uid); }
+
+  // Kept for those who are in flight now, if anybody is.
+  void record(const ClusterEvent& event, const AnyObject& before, const AnyObject& after);
+
+  // Visits what happened since the pod was popped, oldest first, until `visit` returns false. False
+  // if the pod is not in flight.
+  template <typename Visit>
+  bool for_each_missed(const Uid& uid, Visit visit) const {
+    const auto pod = pods_.find(uid);
+    if (pod == pods_.end()) return false;
+    for (std::uint64_t number = pod->second; number < end_number(); ++number)
+      if (!visit(events_[static_cast<std::size_t>(number - first_number_)].missed)) break;
+    return true;
+  }
+
+  std::size_t pods() const { return pods_.size(); }
+  std::size_t events() const { return events_.size(); }
+
+ private:
+  struct Recorded {
+    MissedEvent missed;
+    std::size_t popped_before;  // how many were popped between the event before and this one
+  };
+  std::uint64_t end_number() const { return first_number_ + events_.size(); }
+
+  std::unordered_map<Uid, std::uint64_t> pods_;  // the number of the first event each missed
+  std::deque<Recorded> events_;
+  std::uint64_t first_number_ = 0;     // of the front event; numbers go on for ever
+  std::size_t popped_since_last_ = 0;  // pods popped after the last event
+};
+
+}  // namespace berth

@@ -1,0 +1,76 @@
+#include "queue/nominations.h"
+
+#include <string>
+#include <utility>
+
+namespace berth {
+
+Nominations::Nominations(const Cluster& cluster)
+    : cluster_(cluster),
+      symbols_(cluster.symbol_table()),
+      empty_spec_(make_ref<PodSpec>(SymbolHold(symbols_))) {}
+
+Nominations::~Nominations() {
+  for (const auto& [uid, nomination] : by_uid_) symbols_->release(nomination.node);
+}
+
+void Nominations::add(const Pod& pod, const std::optional<Nominating>& nominating) {
+  const Ref<const Pod> held(&pod);  // the nomination may have been the last to know it
+  remove(pod.uid());
+  const bool overridden = nominating && nominating->mode == Nominating::Mode::kOverride;
+  const std::string_view node = overridden ? nominating->node_name : pod.nominated_node_name();
+  // Parity: upstream files an emptied nomination under the node "", which is no node; not keeping
+  // it looks the same from everywhere.
+  if (node.empty()) return;
+  const Ref<const Pod> seen = cluster_.seen_pod(pod.namespace_name(), pod.name());
+  if (!seen || !seen->node().empty()) return;
+  store(pod, symbols_->intern(node));
+}
+
+void Nominations::store(const Pod& pod, Symbol node) {
+  by_uid_.emplace(pod.uid(), Nomination{Ref<const Pod>(&pod), node, nullptr});
+  std::vector<Uid>& on_node = by_node_[node];
+  if (on_node.empty()) nodes_.push_back(node);
+  on_node.push_back(pod.uid());
+}
+
+void Nominations::update(const Pod& before, const Pod& after) {
+  std::optional<Nominating> kept;
+  // The API server has not yet been told, or has not yet told us: what we decided still holds.
+  if (before.nominated_node().empty() && after.nominated_node().empty())
+    if (const auto found = by_uid_.find(before.uid()); found != by_uid_.end())
+      kept = Nominating::to(std::string(symbols_->text(found->second.node)));
+  remove(before.uid());
+  add(after, kept);
+}
+
+void Nominations::remove(const Uid& uid) {
+  const auto found = by_uid_.find(uid);
+  if (found == by_uid_.end()) return;
+  const Symbol node = found->second.node;
+  const auto on_node = by_node_.find(node);
+  std::erase(on_node->second, uid);
+  if (on_node->second.empty()) {
+    by_node_.erase(on_node);
+    std::erase(nodes_, node);
+  }
+  by_uid_.erase(found);
+  symbols_->release(node);
+}
+
+Ref<const Pod> Nominations::bare(const Pod& pod) const {
+  const Nomination& nomination = by_uid_.at(pod.uid());
+  if (!nomination.bare) {
+    auto meta = make_ref<PodMeta>(SymbolHold(symbols_));
+    meta->namespace_name = meta->symbols.intern(pod.namespace_name());
+    PodDraft draft;
+    draft.name = pod.name();
+    draft.uid = pod.uid_text();
+    draft.meta = std::move(meta);
+    draft.spec = empty_spec_;
+    nomination.bare = make_pod(std::move(draft));
+  }
+  return nomination.bare;
+}
+
+}  // namespace berth

@@ -1,0 +1,57 @@
+// Nominations: which pods are expected on which node before they are bound there (core.md §5.11).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "api/pod.h"
+#include "cluster/cluster.h"
+#include "framework/plugin.h"
+
+namespace berth {
+
+class Nominations {
+ public:
+  explicit Nominations(const Cluster& cluster);
+  ~Nominations();
+  Nominations(const Nominations&) = delete;
+  Nominations& operator=(const Nominations&) = delete;
+
+  // Replaces the pod's nomination by what `nominating` says; without an opinion, by what the pod's
+  // status says. A pod that the cluster no longer shows, or shows bound, gets none.
+  void add(const Pod& pod, const std::optional<Nominating>& nominating);
+  void update(const Pod& before, const Pod& after);
+  void remove(const Uid& uid);
+
+  // In the order in which they were nominated.
+  template <typename Visit>
+  void for_each(Symbol node, Visit visit) const {
+    const auto found = by_node_.find(node);
+    if (found == by_node_.end()) return;
+    for (const Uid& uid : found->second) visit(*by_uid_.at(uid).pod);
+  }
+  // The nodes that have any, in the order in which they got their first.
+  const std::vector<Symbol>& nodes() const { return nodes_; }
+
+  // A pod of which only namespace, name and UID are known. Kept with its nomination.
+  Ref<const Pod> bare(const Pod& pod) const;
+
+ private:
+  struct Nomination {
+    Ref<const Pod> pod;  // as it was when it was nominated
+    Symbol node;         // held in the symbol table
+    mutable Ref<const Pod> bare;
+  };
+  void store(const Pod& pod, Symbol node);
+
+  const Cluster& cluster_;
+  std::shared_ptr<Symbols> symbols_;
+  std::unordered_map<Uid, Nomination> by_uid_;
+  std::unordered_map<Symbol, std::vector<Uid>> by_node_;
+  std::vector<Symbol> nodes_;
+  Ref<const PodSpec> empty_spec_;
+};
+
+}  // namespace berth

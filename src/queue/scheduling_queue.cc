@@ -1,0 +1,213 @@
+#include "queue/scheduling_queue.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "queue/state.h"
+
+namespace berth {
+
+SchedulingQueue::SchedulingQueue(Loop& loop, const Cluster& cluster, const QueueSortPlugin& sort,
+                                 std::vector<QueueProfile> profiles, QueueOptions options,
+                                 Observer& observer)
+    : state_(std::make_unique<State>(loop, cluster, sort, std::move(profiles), options, observer)) {
+}
+
+SchedulingQueue::~SchedulingQueue() = default;
+
+void SchedulingQueue::run() { state_->run(); }
+
+void SchedulingQueue::on_ready(Callback callback) { state_->on_ready = std::move(callback); }
+
+// ---- from ingest ------------------------------------------------------------------------------
+
+void SchedulingQueue::add(Ref<const Pod> pod) {
+  State::Operation operation(*state_);
+  state_->enter(std::move(pod), state_->add_label);
+  operation.finish();
+}
+
+void SchedulingQueue::update(const Pod& before, Ref<const Pod> after) {
+  State::Operation operation(*state_);
+  const Ref<const Pod> held(&before);
+  if (state_->in_flight.contains(after->uid())) {
+    // Should it come back, it comes as the cluster shows it then; only the events have to be kept.
+    for (const ClusterEvent& event : pod_update_events(before, *after))
+      state_->in_flight.record(event, held, after);
+  } else if (const Slot slot = state_->entries.find(before); slot != kNoSlot) {
+    state_->update_queued(slot, held, after);
+  } else {
+    state_->enter(std::move(after), state_->update_label);
+  }
+  operation.finish();
+}
+
+void SchedulingQueue::remove(const Pod& pod) {
+  State::Operation operation(*state_);
+  const Ref<const Pod> held(&pod);
+  state_->nominations.remove(pod.uid());
+  if (const Slot slot = state_->entries.find(pod); slot != kNoSlot) {
+    state_->leave(slot);
+    state_->entries.take(slot);
+  }
+  operation.finish();
+}
+
+void SchedulingQueue::move_all(const ClusterEvent& event, const AnyObject& before,
+                               const AnyObject& after,
+                               const std::function<bool(const Pod&)>& only) {
+  const Hints& hints = state_->hints;
+  if (!hints.concerns_anyone(event)) return;
+  State::Operation operation(*state_);
+  // Everybody is judged before anybody moves: each pod once, and all in the same world.
+  state_->unschedulable.for_each_group([&](const UnschedulablePods::Group& group) {
+    if (group.gated() && !hints.concerns_gate(group.gating_plugin, event)) return;
+    const Hints::Questions questions =
+        hints.questions(group.profile, group.unschedulable_plugins, group.pending_plugins, event);
+    if (questions.none()) return;
+    for (const Slot slot : group.members) {
+      const Pod& pod = state_->entries[slot].pod();
+      if (only && !only(pod)) continue;
+      const Requeue strategy = hints.ask(questions, pod, before, after);
+      if (strategy != Requeue::kSkip) state_->moving.emplace_back(slot, strategy);
+    }
+  });
+  state_->move(event, before, after);
+  operation.finish();
+}
+
+// ---- from the scheduling cycle ----------------------------------------------------------------
+
+std::optional<QueuedPod> SchedulingQueue::pop() {
+  State::Operation operation(*state_);
+  std::optional<QueuedPod> popped;
+  while (!popped && state_->ready()) {
+    const bool early = state_->active.empty();
+    const Slot slot = early ? state_->backoff.first_rejected() : state_->active.top();
+    if (early)
+      state_->observer.queued(state_->entries[slot].pod(), QueueName::kActive,
+                              queue_label::kPopFromBackoff);
+    state_->leave(slot);
+    popped = state_->entries.take(slot);
+    ++popped->attempts;
+    if (state_->in_flight.begin(popped->pod->uid())) break;
+    state_->observer.trouble(
+        fmt::format("the same pod is tracked in multiple places in the scheduler, and just discard "
+                    "it: {}",
+                    popped->pod->full_name()));
+    popped.reset();
+  }
+  operation.finish();
+  return popped;
+}
+
+bool SchedulingQueue::ready() const { return state_->ready(); }
+
+void SchedulingQueue::done(const Uid& uid) { state_->in_flight.end(uid); }
+
+Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
+  const Uid uid = queued.pod->uid();
+  if (const Slot slot = state_->entries.find(*queued.pod); slot != kNoSlot) {
+    state_->in_flight.end(uid);
+    const QueuePlace place = state_->entries[slot].place;
+    return fail(ErrorKind::kConflict,
+                fmt::format("Pod {} is already present in {} queue", queued.pod->full_name(),
+                            place == QueuePlace::kUnschedulable ? "unschedulable"
+                            : place == QueuePlace::kActive      ? "the active"
+                                                                : "the backoff"));
+  }
+  State::Operation operation(*state_);
+  Requeue strategy = Requeue::kAfterBackoff;
+  if (queued.has_rejectors()) {
+    ++queued.unschedulable_count;
+    queued.consecutive_errors = 0;
+    const auto consider = [&](const MissedEvent& missed) {
+      const Requeue worth =
+          state_->hints.worth_requeuing(queued, missed.event, missed.before, missed.after);
+      if (worth != Requeue::kSkip) strategy = worth;
+      return worth == Requeue::kSkip ||
+             (worth == Requeue::kAfterBackoff && !queued.pending_plugins.empty());
+    };
+    strategy = Requeue::kSkip;
+    if (!state_->in_flight.for_each_missed(uid, consider)) strategy = Requeue::kAfterBackoff;
+  } else {
+    ++queued.consecutive_errors;
+  }
+  state_->in_flight.end(uid);
+  queued.timestamp = state_->now;
+  queued.sequence = ++state_->last_sequence;
+  queued.backoff_expiration.reset();
+  queued.flushed.reset();
+  const Slot slot = state_->entries.insert(std::move(queued));
+  state_->requeue(slot, strategy, queue_label::kScheduleAttemptFailure);
+  operation.finish();
+  return {};
+}
+
+void SchedulingQueue::activate(std::span<const Ref<const Pod>> pods) {
+  if (state_->open_operations > 0) {
+    state_->activated_meanwhile.insert(state_->activated_meanwhile.end(), pods.begin(), pods.end());
+    return;
+  }
+  State::Operation operation(*state_);
+  for (const Ref<const Pod>& pod : pods) state_->activate(pod);
+  operation.finish();
+}
+
+// ---- nominations ------------------------------------------------------------------------------
+
+std::vector<Ref<const Pod>> SchedulingQueue::nominated_pods(Symbol node) const {
+  std::vector<Ref<const Pod>> pods;
+  state_->nominations.for_each(node, [&](const Pod& nominated) {
+    const Slot slot = state_->entries.find(nominated);
+    // Parity: of a pod in flight only the name is known here, so it weighs nothing.
+    pods.push_back(slot == kNoSlot ? state_->nominations.bare(nominated)
+                                   : state_->entries[slot].queued.pod);
+  });
+  return pods;
+}
+
+const std::vector<Symbol>& SchedulingQueue::nominated_nodes() const {
+  return state_->nominations.nodes();
+}
+
+void SchedulingQueue::nominate(const Pod& pod, const std::optional<Nominating>& nominating) {
+  state_->nominations.add(pod, nominating);
+}
+
+void SchedulingQueue::remove_nomination(const Uid& uid) { state_->nominations.remove(uid); }
+
+// ---- looking ----------------------------------------------------------------------------------
+
+QueueSizes SchedulingQueue::sizes() const {
+  return {.active = state_->active.size(),
+          .backoff = state_->backoff.size(),
+          .unschedulable = state_->unschedulable.size() - state_->unschedulable.gated(),
+          .gated = state_->unschedulable.gated(),
+          .in_flight = state_->in_flight.pods(),
+          .in_flight_events = state_->in_flight.events()};
+}
+
+QueuePlace SchedulingQueue::place(const Pod& pod) const {
+  const Slot slot = state_->entries.find(pod);
+  return slot == kNoSlot ? QueuePlace::kNowhere : state_->entries[slot].place;
+}
+
+bool SchedulingQueue::in_flight(const Uid& uid) const { return state_->in_flight.contains(uid); }
+
+const QueuedPod* SchedulingQueue::find(const Pod& pod) const {
+  const Slot slot = state_->entries.find(pod);
+  return slot == kNoSlot ? nullptr : &state_->entries[slot].queued;
+}
+
+void SchedulingQueue::for_each(
+    const std::function<void(const QueuedPod&, QueuePlace)>& visit) const {
+  state_->entries.for_each([&](Slot slot) {
+    const QueueEntry& entry = state_->entries[slot];
+    visit(entry.queued, entry.place);
+  });
+}
+
+}  // namespace berth

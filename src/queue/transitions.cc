@@ -1,0 +1,179 @@
+// How an entry of the queue gets from one place to another (core.md §5.7–§5.10).
+#include <string>
+
+#include "queue/state.h"
+
+namespace berth {
+
+SchedulingQueue::State::State(Loop& world_loop, const Cluster& cluster, const QueueSortPlugin& sort,
+                              std::vector<QueueProfile> profiles, const QueueOptions& wanted,
+                              Observer& watcher)
+    : loop(world_loop),
+      options(wanted),
+      observer(watcher),
+      add_label(events::kUnscheduledPodAdd.label()),
+      update_label(events::kUnscheduledPodUpdate.label()),
+      order(sort, observer),
+      hints(std::move(profiles), cluster.symbol_table(), observer),
+      gating(hints, observer),
+      active(ByOrder{this}),
+      backoff(entries, order, options),
+      unschedulable(entries, hints),
+      nominations(cluster) {}
+
+void SchedulingQueue::State::Operation::finish() {
+  finished_ = true;
+  if (--state_.open_operations > 0) return;
+  if (!state_.activated_meanwhile.empty()) {
+    const auto pods = std::exchange(state_.activated_meanwhile, {});
+    Operation activation(state_);
+    for (const Ref<const Pod>& pod : pods) state_.activate(pod);
+    activation.finish();  // which also tells who waits
+    return;
+  }
+  const bool tell = std::exchange(state_.woken, false) && state_.ready();
+  if (tell && state_.on_ready) state_.on_ready();
+}
+
+bool SchedulingQueue::State::ready() const {
+  return !active.empty() || (options.pop_from_backoff && backoff.has_rejected());
+}
+
+void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
+  QueuedPod queued;
+  queued.pod = std::move(pod);
+  queued.timestamp = now;
+  queued.sequence = ++last_sequence;
+  gating.judge(queued);
+  Slot slot = entries.find(*queued.pod);
+  if (slot == kNoSlot) {
+    slot = entries.insert(std::move(queued));
+  } else if (!queued.gated()) {
+    leave(slot);
+    entries[slot].queued = std::move(queued);
+  } else if (entries[slot].place == QueuePlace::kUnschedulable) {
+    entries[slot].queued = std::move(queued);
+  } else {
+    return;  // Parity: a pod of that name that is about to be tried is not held back
+  }
+  // The plugins have just been asked.
+  if (entries[slot].queued.gated())
+    move_to_unschedulable(slot, label);
+  else
+    move_to_active(slot, label, /*ask_plugins=*/false);
+}
+
+void SchedulingQueue::State::requeue(Slot slot, Requeue strategy, std::string_view label) {
+  if (strategy == Requeue::kSkip)
+    move_to_unschedulable(slot, label);
+  else if (strategy == Requeue::kAfterBackoff && backoff.backing_off(entries[slot].queued, now))
+    move_to_backoff(slot, label);
+  else
+    move_to_active(slot, label);
+}
+
+bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, bool ask_plugins) {
+  QueueEntry& entry = entries[slot];
+  if (ask_plugins) gating.judge(entry.queued);
+  if (entry.queued.gated()) {
+    move_to_unschedulable(slot, label);
+    return false;
+  }
+  if (!entry.queued.initial_attempt) entry.queued.initial_attempt = now;
+  leave(slot);
+  active.push(slot);
+  entry.place = QueuePlace::kActive;
+  woken = true;
+  observer.queued(entry.pod(), QueueName::kActive, label);
+  // Parity: this forgets a nomination that only we know of, also for a pod that was in the queue.
+  if (label == add_label || label == update_label) nominations.add(entry.pod(), std::nullopt);
+  return true;
+}
+
+bool SchedulingQueue::State::move_to_backoff(Slot slot, std::string_view label) {
+  QueueEntry& entry = entries[slot];
+  // A pod that may be popped from here must have been admitted.
+  if (options.pop_from_backoff) {
+    gating.judge(entry.queued);
+    if (entry.queued.gated()) {
+      move_to_unschedulable(slot, label);
+      return false;
+    }
+  }
+  leave(slot);
+  backoff.push(slot);
+  if (options.pop_from_backoff && entry.place == QueuePlace::kBackoff) woken = true;
+  observer.queued(entry.pod(), QueueName::kBackoff, label);
+  arm_backoff_flush();
+  return true;
+}
+
+void SchedulingQueue::State::move_to_unschedulable(Slot slot, std::string_view label) {
+  QueueEntry& entry = entries[slot];
+  const bool enters = entry.place != QueuePlace::kUnschedulable;
+  if (enters) leave(slot);
+  unschedulable.put(slot);
+  if (enters)
+    observer.queued(entry.pod(),
+                    entry.queued.gated() ? QueueName::kGated : QueueName::kUnschedulable, label);
+  arm_unschedulable_flush();
+}
+
+void SchedulingQueue::State::leave(Slot slot) {
+  QueueEntry& entry = entries[slot];
+  switch (entry.place) {
+    case QueuePlace::kNowhere: break;
+    case QueuePlace::kActive: active.remove(slot); break;
+    case QueuePlace::kBackoff:
+    case QueuePlace::kErrorBackoff: backoff.remove(slot); break;
+    case QueuePlace::kUnschedulable: unschedulable.remove(slot); break;
+  }
+  entry.place = QueuePlace::kNowhere;
+}
+
+void SchedulingQueue::State::update_queued(Slot slot, const Ref<const Pod>& before,
+                                           const Ref<const Pod>& after) {
+  QueueEntry& entry = entries[slot];
+  entry.queued.pod = after;
+  nominations.update(*before, *after);
+  if (entry.place == QueuePlace::kActive) {
+    active.fix(slot);
+  } else if (entry.place != QueuePlace::kUnschedulable) {
+    backoff.fix(slot);
+  } else {
+    for (const ClusterEvent& event : pod_update_events(*before, *after)) {
+      // A gated pod is no exception here: a hint has to say Queue before PreEnqueue is asked.
+      requeue(slot, hints.worth_requeuing(entry.queued, event, before, after), event.label());
+      if (entry.place != QueuePlace::kUnschedulable) break;
+    }
+  }
+}
+
+void SchedulingQueue::State::activate(const Ref<const Pod>& pod) {
+  if (const Slot slot = entries.find(*pod); slot != kNoSlot) {
+    const QueuePlace place = entries[slot].place;
+    const std::string_view label = events::kForceActivate.custom_label;
+    if (place == QueuePlace::kUnschedulable && move_to_active(slot, label)) return;
+    if (place == QueuePlace::kBackoff || place == QueuePlace::kErrorBackoff) {
+      leave(slot);
+      // Pods in backoff have been admitted when they entered it, if they can be popped from there.
+      if (move_to_active(slot, label, !options.pop_from_backoff)) return;
+    }
+  }
+  if (in_flight.contains(pod->uid())) in_flight.record(events::kForceActivate, {}, pod);
+}
+
+void SchedulingQueue::State::move(const ClusterEvent& event, const AnyObject& before,
+                                  const AnyObject& after) {
+  if (!moving.empty()) {
+    const std::string label = event.label();
+    for (const auto& [slot, strategy] : moving) {
+      leave(slot);  // so that one that is held back again counts as having entered again
+      requeue(slot, strategy, label);
+    }
+    moving.clear();
+  }
+  in_flight.record(event, before, after);
+}
+
+}  // namespace berth

@@ -1,0 +1,277 @@
+#include "sim/sim_cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/task.h"
+
+namespace berth::sim {
+namespace {
+
+Result<void> not_found(const std::string& what, std::string_view name) {
+  return fail(ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", what, name));
+}
+
+void set_condition(PodDraft& draft, Interner& interner, const PodCondition& condition) {
+  if (condition.type == "PodScheduled") draft.scheduled_condition = condition.status == "True";
+  if (!draft.extra) draft.extra = std::make_unique<PodExtra>(interner.hold());
+  std::erase_if(draft.extra->conditions,
+                [&](const PodCondition& present) { return present.type == condition.type; });
+  if (!draft.scheduled_condition || condition.type != "PodScheduled")
+    draft.extra->conditions.push_back(condition);
+}
+
+}  // namespace
+
+std::string_view to_string(ApiCall call) {
+  switch (call) {
+    case ApiCall::kBind: return "bind";
+    case ApiCall::kPatchStatus: return "patchStatus";
+    case ApiCall::kEvict: return "evict";
+    case ApiCall::kUpdate: return "update";
+  }
+  return "update";
+}
+
+SimCluster::SimCluster(Loop& loop, Interner& interner, SimTiming timing)
+    : loop_(loop), interner_(interner), timing_(timing) {}
+
+SimCluster::~SimCluster() = default;
+
+void SimCluster::on_delta(std::function<void(const Delta&)> watcher) {
+  watchers_.push_back(std::move(watcher));
+}
+
+void SimCluster::on_change(std::function<void(const Delta&)> controller) {
+  controllers_.push_back(std::move(controller));
+}
+
+SimCluster::Key SimCluster::key(ObjectKind kind, std::string_view namespace_name,
+                                std::string_view name) {
+  return {kind, fmt::format("{}/{}", namespace_name, name)};
+}
+
+SimCluster::Key SimCluster::key_of(const AnyObject& object) {
+  if (const auto* pod = std::get_if<Ref<const Pod>>(&object))
+    return {ObjectKind::kPod, (*pod)->full_name()};
+  const Object& other = *std::get<Ref<const Object>>(object);
+  return key(other.kind, other.symbols.text(other.namespace_name), other.name);
+}
+
+std::string SimCluster::next_version() { return std::to_string(++version_); }
+
+void SimCluster::show(DeltaType type, AnyObject object) {
+  const Delta delta{type, std::move(object)};
+  shown_until_ = std::max(shown_until_, loop_.now() + timing_.watch + watch_lag_);
+  loop_.at(shown_until_, [this, delta, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired()) return;
+    for (const auto& watcher : watchers_) watcher(delta);
+  });
+  for (const auto& controller : controllers_) controller(delta);
+}
+
+Ref<const Pod> SimCluster::store(PodDraft draft, DeltaType type) {
+  draft.resource_version = next_version();
+  Ref<const Pod> pod = make_pod(std::move(draft));
+  objects_[key_of(pod)] = pod;
+  show(type, pod);
+  return pod;
+}
+
+// ---- what people and controllers do
+
+Result<void> SimCluster::create(AnyObject object) {
+  const Key where = key_of(object);
+  if (objects_.contains(where))
+    return fail(ErrorKind::kConflict,
+                fmt::format("{} \"{}\" already exists", to_string(where.first), where.second));
+  if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) {
+    if (!(*pod)->node().empty()) ++changes_;
+    PodDraft draft = draft_of(**pod);
+    if (!draft.creation_time) draft.creation_time = loop_.wall_now();
+    // UIDs of manifests follow from names; a pod that comes again is another pod all the same.
+    if (!pods_ever_.insert((*pod)->uid()).second)
+      draft.uid = deterministic_uid("Pod", (*pod)->namespace_name(),
+                                    fmt::format("{}#{}", (*pod)->name(), pods_ever_.size()));
+    pods_ever_.insert(store(std::move(draft), DeltaType::kAdded)->uid());
+    return {};
+  }
+  ++changes_;
+  objects_[where] = object;
+  show(DeltaType::kAdded, std::move(object));
+  return {};
+}
+
+Result<void> SimCluster::update_object(AnyObject object) {
+  const Key where = key_of(object);
+  if (!objects_.contains(where)) return not_found(std::string(to_string(where.first)), where.second);
+  ++changes_;
+  if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) {
+    store(draft_of(**pod), DeltaType::kUpdated);
+    return {};
+  }
+  objects_[where] = object;
+  show(DeltaType::kUpdated, std::move(object));
+  return {};
+}
+
+Result<void> SimCluster::remove(ObjectKind kind, std::string_view namespace_name,
+                                std::string_view name) {
+  const Ref<const Pod> present = kind == ObjectKind::kPod ? pod(namespace_name, name) : nullptr;
+  const std::int32_t grace =
+      present && !present->node().empty() ? present->spec().termination_grace_seconds : 0;
+  if (grace <= 0) return remove_at_once(kind, namespace_name, name);
+  if (present->terminating()) return {};
+  ++changes_;
+  PodDraft draft = draft_of(*present);
+  draft.deletion_time = loop_.wall_now() + std::chrono::seconds(grace);
+  const Ref<const Pod> going = store(std::move(draft), DeltaType::kUpdated);
+  loop_.after(std::chrono::seconds(grace), [this, going, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired()) return;
+    const Ref<const Pod> still = pod(going->namespace_name(), going->name());
+    if (still && still->uid() == going->uid())
+      static_cast<void>(remove_at_once(ObjectKind::kPod, going->namespace_name(), going->name()));
+  });
+  return {};
+}
+
+Result<void> SimCluster::remove_at_once(ObjectKind kind, std::string_view namespace_name,
+                                        std::string_view name) {
+  const Key where = key(kind, namespace_name, name);
+  const auto found = objects_.find(where);
+  if (found == objects_.end()) return not_found(std::string(to_string(kind)), where.second);
+  ++changes_;
+  ++version_;
+  AnyObject last = std::move(found->second);
+  objects_.erase(found);
+  show(DeltaType::kDeleted, std::move(last));
+  return {};
+}
+
+Ref<const Pod> SimCluster::pod(std::string_view namespace_name, std::string_view name) const {
+  const auto found = objects_.find(key(ObjectKind::kPod, namespace_name, name));
+  return found == objects_.end() ? nullptr : std::get<Ref<const Pod>>(found->second);
+}
+
+Ref<const Object> SimCluster::object(ObjectKind kind, std::string_view namespace_name,
+                                     std::string_view name) const {
+  const auto found = objects_.find(key(kind, namespace_name, name));
+  return found == objects_.end() ? nullptr : std::get<Ref<const Object>>(found->second);
+}
+
+std::vector<Ref<const Pod>> SimCluster::pods() const {
+  std::vector<Ref<const Pod>> all;
+  for (const auto& [where, object] : objects_)
+    if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) all.push_back(*pod);
+  return all;
+}
+
+std::vector<Ref<const Object>> SimCluster::objects(ObjectKind kind) const {
+  std::vector<Ref<const Object>> all;
+  for (const auto& [where, object] : objects_)
+    if (where.first == kind)
+      if (const auto* other = std::get_if<Ref<const Object>>(&object)) all.push_back(*other);
+  return all;
+}
+
+Admission SimCluster::admission() const {
+  Admission admission;
+  admission.now = loop_.wall_now();
+  for (const Ref<const Object>& object : objects(ObjectKind::kPriorityClass))
+    admission.priority_classes.emplace(
+        object->name, Ref<const PriorityClass>(static_cast<const PriorityClass*>(object.get())));
+  return admission;
+}
+
+std::size_t SimCluster::terminating() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      pods(), [](const Ref<const Pod>& pod) { return pod->terminating(); }));
+}
+
+// ---- the door
+
+Task<Result<void>> SimCluster::call(ApiCall call, Ref<const Pod> pod,
+                                    std::function<Result<void>()> effect) {
+  const CallFate fate = fate_of_ ? fate_of_(call, *pod) : CallFate{};
+  SleepUntil arrived(loop_, loop_.now() + timing_.call + fate.extra_delay);
+  co_await arrived;
+  Result<void> truth;
+  if (fate.takes_effect) truth = effect();
+  if (fate.takes_effect_twice)
+    loop_.after(timing_.call, [effect, alive = std::weak_ptr<int>(alive_)] {
+      if (!alive.expired()) static_cast<void>(effect());
+    });
+  SleepUntil answered(loop_, loop_.now() + fate.answer_delay);
+  co_await answered;
+  if (fate.error) co_return fail(*fate.error);
+  co_return truth;
+}
+
+Task<Result<void>> SimCluster::bind(Ref<const Pod> pod, std::string node_name) {
+  return call(ApiCall::kBind, pod, [this, pod, node_name] { return do_bind(*pod, node_name); });
+}
+
+Task<Result<void>> SimCluster::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
+  return call(ApiCall::kPatchStatus, pod,
+              [this, pod, patch] { return do_patch_status(*pod, patch); });
+}
+
+Task<Result<void>> SimCluster::evict(Ref<const Pod> pod) {
+  return call(ApiCall::kEvict, pod,
+              [this, pod] { return remove(ObjectKind::kPod, pod->namespace_name(), pod->name()); });
+}
+
+Task<Result<AnyObject>> SimCluster::update(AnyObject object) {
+  SleepUntil arrived(loop_, loop_.now() + timing_.call);
+  co_await arrived;
+  const Result<void> updated = update_object(object);
+  if (!updated) co_return fail(updated.error());
+  co_return object;
+}
+
+void SimCluster::record(PodEvent) {}  // the timeline hears of events from the scheduler itself
+
+Result<void> SimCluster::do_bind(const Pod& wanted, const std::string& node_name) {
+  const Ref<const Pod> present = pod(wanted.namespace_name(), wanted.name());
+  if (!present) return not_found("pods", wanted.name());
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorKind::kConflict,
+                fmt::format("Operation cannot be fulfilled on pods/binding \"{}\": {}",
+                            wanted.name(), why));
+  };
+  if (present->uid() != wanted.uid())
+    return refuse(fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                              wanted.uid_text(), present->uid_text()));
+  if (present->terminating())
+    return refuse(
+        fmt::format("pod {} is being deleted, cannot be assigned to a host", present->name()));
+  if (!present->node().empty())
+    return refuse(fmt::format("pod {} is already assigned to node \"{}\"", present->name(),
+                              present->node_name()));
+  ++bindings_[present->uid()];
+  PodDraft draft = draft_of(*present);
+  draft.node_name = node_name;
+  draft.nominated_node_name.clear();
+  PodCondition scheduled;
+  scheduled.type = "PodScheduled";
+  scheduled.status = "True";
+  set_condition(draft, interner_, scheduled);
+  if (draft.extra && draft.extra->conditions.empty() && !draft.extra->has_resources())
+    draft.extra.reset();
+  store(std::move(draft), DeltaType::kUpdated);
+  return {};
+}
+
+Result<void> SimCluster::do_patch_status(const Pod& wanted, const PodStatusPatch& patch) {
+  const Ref<const Pod> present = pod(wanted.namespace_name(), wanted.name());
+  if (!present) return not_found("pods", wanted.name());
+  PodDraft draft = draft_of(*present);
+  if (patch.condition) set_condition(draft, interner_, *patch.condition);
+  if (patch.nominated_node_name) draft.nominated_node_name = *patch.nominated_node_name;
+  store(std::move(draft), DeltaType::kUpdated);
+  return {};
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,196 @@
+#include "sim/simulation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/defaulting.h"
+#include "sim/actions.h"
+#include "sim/node_pools.h"
+#include "sim/quorum.h"
+#include "sim/workloads.h"
+
+namespace berth::sim {
+
+Simulation::Simulation(Interner& interner, SimulationOptions options, Scenario scenario)
+    : interner_(interner),
+      options_(std::move(options)),
+      scenario_(std::move(scenario)),
+      // Faults draw from a stream of their own: with or without them, ties are broken alike.
+      faults_random_(options_.seed ^ 0x6661756c74),
+      timeline_(loop_),
+      fault_uses_(scenario_.faults.size(), 0) {}
+
+Simulation::~Simulation() {
+  engine_.reset();  // its attempts refer to the cluster
+}
+
+Result<std::unique_ptr<Simulation>> Simulation::make(Interner& interner, PluginTable plugins,
+                                                     SimulationOptions options,
+                                                     Scenario scenario) {
+  auto simulation = std::unique_ptr<Simulation>(
+      new Simulation(interner, std::move(options), std::move(scenario)));
+  if (Result<void> assembled = simulation->assemble(std::move(plugins)); !assembled)
+    return fail(assembled.error());
+  return simulation;
+}
+
+Result<void> Simulation::assemble(PluginTable plugins) {
+  plugins_ = std::move(plugins);
+  for (const QuorumRule& rule : scenario_.quorums) {
+    PluginEntry entry;
+    entry.name = rule.plugin;
+    entry.create = [rule](const config::PluginArgs&,
+                          const Handle& handle) -> Result<std::unique_ptr<Plugin>> {
+      return std::make_unique<Quorum>(rule, handle);
+    };
+    if (Result<void> added = plugins_.add(std::move(entry)); !added) return added;
+    for (config::Profile& profile : options_.configuration.profiles) {
+      using config::ExtensionPoint;
+      profile.plugins.at(ExtensionPoint::kPermit).enabled.push_back({rule.plugin, 0});
+      profile.plugins.at(ExtensionPoint::kReserve).enabled.push_back({rule.plugin, 0});
+    }
+  }
+
+  cluster_ = std::make_unique<SimCluster>(loop_, interner_, scenario_.timing);
+  timeline_.keep_entries(options_.keep_timeline);
+  timeline_.count_changes_with([this] { return cluster_->changes(); });
+  workloads_ = std::make_unique<Workloads>(loop_, *cluster_, interner_, [this](std::string_view text) {
+    timeline_.note("trouble", "workloads", text);
+  });
+  if (!scenario_.faults.empty())
+    cluster_->set_fates([this](ApiCall call, const Pod& pod) { return fate_of(call, pod); });
+
+  EngineOptions engine;
+  engine.configuration = options_.configuration;
+  engine.gates = options_.gates;
+  engine.seed = options_.seed;
+  Result<std::unique_ptr<Engine>> made =
+      Engine::make(loop_, interner_, plugins_, *cluster_, timeline_, std::move(engine));
+  if (!made) return fail(made.error());
+  engine_ = std::move(*made);
+  cluster_->on_delta([this](const Delta& delta) { engine_->apply(delta); });
+  for (const NodePool& pool : scenario_.node_pools) {
+    Result<std::vector<Ref<const Node>>> nodes = make_nodes(pool, interner_, loop_.wall_now());
+    if (!nodes) return fail(nodes.error());
+    for (const Ref<const Node>& node : *nodes)
+      if (Result<void> created = cluster_->create(Ref<const Object>(node)); !created) return created;
+  }
+  return {};
+}
+
+Result<void> Simulation::load(const std::vector<ManifestObject>& objects) {
+  // Nodes before the pods that may go there, as in a cluster that is up when work arrives.
+  const auto rank = [](const ManifestObject& object) {
+    if (object.kind == ObjectKind::kPod) return 2;
+    return Workloads::is_workload(object.kind) ? 1 : 0;
+  };
+  for (int pass = 0; pass < 3; ++pass)
+    for (const ManifestObject& object : objects) {
+      if (rank(object) != pass) continue;
+      Result<void> done;
+      if (Workloads::is_workload(object.kind))
+        done = workloads_->apply(object);
+      else if (std::holds_alternative<std::monostate>(object.object))
+        skipped_.push_back(fmt::format("{}: {} {} is not read by scheduling, skipped", object.where,
+                                       object.kind_text, object.name));
+      else
+        done = cluster_->create(object.object);
+      if (!done)
+        return fail(done.error().kind,
+                    fmt::format("{}: {}", object.where, done.error().message));
+    }
+  return {};
+}
+
+CallFate Simulation::fate_of(ApiCall call, const Pod& pod) {
+  for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
+    const FaultRule& rule = scenario_.faults[i];
+    const Duration now = loop_.now().since_start;
+    if (rule.call != call || now < rule.from || (rule.until && now >= *rule.until)) continue;
+    if (rule.times && fault_uses_[i] >= *rule.times) continue;
+    if (!glob_matches(rule.pods, pod.name()) && !glob_matches(rule.pods, pod.full_name())) continue;
+    if (rule.probability < 1 && !faults_random_.chance(rule.probability)) continue;
+    ++fault_uses_[i];
+    return rule.fate;
+  }
+  return {};
+}
+
+void Simulation::play(const ScenarioEvent& event) {
+  const std::string what = describe(event.action);
+  const Result<void> done = perform(
+      event.action, Stage{loop_, interner_, *cluster_, *workloads_, engine_->waiting_pods()});
+  timeline_.note(done ? "scenario" : "trouble", what, done ? "" : done.error().message);
+}
+
+SimulationReport Simulation::run() {
+  for (const ScenarioEvent& event : scenario_.events)
+    loop_.at(TimePoint{event.at}, [this, &event] { play(event); });
+  engine_->start();
+
+  SimulationReport report;
+  while (!finished()) {
+    const std::optional<TimePoint> next = loop_.next_deadline();
+    if (options_.until && !loop_.has_posted() && next && *next > TimePoint{*options_.until}) {
+      loop_.run_until(TimePoint{*options_.until});
+      report.cut_short = true;
+      break;
+    }
+    if (!loop_.step()) break;
+  }
+  report.duration = loop_.now().since_start;
+  for (const Ref<const Pod>& pod : cluster_->pods()) report.pods.push_back(report_of(*pod));
+  report.timeline = timeline_.entries();
+  return report;
+}
+
+// Only housekeeping is left, and no pending pod has anything new to hope for.
+bool Simulation::finished() const {
+  if (loop_.work_pending()) return false;
+  bool hopeless = true;
+  engine_->queue().for_each([&](const QueuedPod& queued, QueuePlace) {
+    if (queued.gated()) return;
+    const PodRecord* record = timeline_.find(queued.pod->full_name());
+    if (!record || !record->last_failed || record->failed_after_change < cluster_->changes())
+      hopeless = false;
+  });
+  return hopeless;
+}
+
+PodReport Simulation::report_of(const Pod& pod) {
+  PodReport report;
+  report.namespace_name = pod.namespace_name();
+  report.name = pod.name();
+  report.node = pod.node_name();
+  const PodRecord* record = timeline_.find(pod.full_name());
+  if (record) {
+    report.attempts = record->attempts;
+    report.bound = record->bound;
+  }
+  if (pod.finished()) {
+    report.status = "Finished";
+  } else if (!pod.node().empty()) {
+    report.status = pod.terminating() ? "Terminating" : "Bound";
+  } else if (!pod.spec().scheduling_gates.empty()) {
+    report.status = "Gated";
+    report.message = "waiting for scheduling gates: [";
+    for (const Symbol gate : pod.spec().scheduling_gates) {
+      if (report.message.back() != '[') report.message += ' ';
+      report.message += pod.text(gate);
+    }
+    report.message += "]";
+  } else if (const std::optional<WaitingPod> waiting = engine_->waiting_pods().find(pod.uid())) {
+    report.status = "Waiting";
+    report.node = waiting->node_name;
+    report.message = fmt::format("held by {}", fmt::join(waiting->pending_plugins, ", "));
+  } else {
+    report.status = "Pending";
+    if (record) report.message = record->message;
+  }
+  return report;
+}
+
+}  // namespace berth::sim

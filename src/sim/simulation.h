@@ -1,0 +1,93 @@
+// Simulation: a cluster and pods from manifests, a scenario, and the scheduler, in virtual time.
+//
+// Runs until nothing is left to do: nothing is waiting, binding or about to happen, and every
+// pending pod has failed since the last change that could have helped it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/interner.h"
+#include "api/manifest.h"
+#include "base/loop.h"
+#include "base/result.h"
+#include "config/configuration.h"
+#include "config/feature_gates.h"
+#include "engine/engine.h"
+#include "framework/plugin_table.h"
+#include "sim/scenario.h"
+#include "sim/sim_cluster.h"
+#include "sim/timeline.h"
+
+namespace berth::sim {
+
+struct SimulationOptions {
+  config::Configuration configuration;
+  config::FeatureGates gates;
+  std::uint64_t seed = 0;
+  std::optional<Duration> until;  // stop there, whatever is left
+  bool keep_timeline = true;
+};
+
+// How one pod stands at the end.
+struct PodReport {
+  std::string namespace_name;
+  std::string name;
+  std::string status;  // "Bound", "Pending", "Waiting", "Gated", "Finished"
+  std::string node;
+  std::optional<TimePoint> bound;
+  std::int32_t attempts = 0;
+  std::string message;  // why it is pending
+};
+
+struct SimulationReport {
+  Duration duration{0};       // virtual
+  bool cut_short = false;     // by `until`, with something left to do
+  std::vector<PodReport> pods;  // by namespace and name
+  std::vector<std::string> timeline;  // JSON, one object each
+};
+
+class Simulation {
+ public:
+  // The interner is the one the objects were read with.
+  static Result<std::unique_ptr<Simulation>> make(Interner& interner, PluginTable plugins,
+                                                  SimulationOptions options, Scenario scenario);
+  ~Simulation();
+
+  // Objects that are there from the beginning. Workloads become pods; kinds that scheduling does not
+  // read are left out and named in `skipped()`.
+  Result<void> load(const std::vector<ManifestObject>& objects);
+  const std::vector<std::string>& skipped() const { return skipped_; }
+
+  SimulationReport run();
+
+  Engine& engine() { return *engine_; }
+  SimCluster& cluster() { return *cluster_; }
+  VirtualLoop& loop() { return loop_; }
+
+ private:
+  Simulation(Interner& interner, SimulationOptions options, Scenario scenario);
+  Result<void> assemble(PluginTable plugins);
+  CallFate fate_of(ApiCall call, const Pod& pod);
+  void play(const ScenarioEvent& event);
+  bool finished() const;
+  PodReport report_of(const Pod& pod);
+
+  Interner& interner_;
+  SimulationOptions options_;
+  Scenario scenario_;
+  PluginTable plugins_;
+  VirtualLoop loop_;
+  Random faults_random_;
+  Timeline timeline_;
+  std::unique_ptr<SimCluster> cluster_;
+  std::unique_ptr<class Workloads> workloads_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<std::string> skipped_;
+  std::vector<std::int64_t> fault_uses_;
+};
+
+}  // namespace berth::sim

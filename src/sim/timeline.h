@@ -1,0 +1,73 @@
+// Timeline: everything that happened in a run, in order, with virtual times; and for each pod how it
+// stands. An Observer of the engine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/loop.h"
+#include "framework/observer.h"
+#include "sim/json_line.h"
+
+namespace berth::sim {
+
+// How one pod stands, by what the scheduler did with it.
+struct PodRecord {
+  std::string namespace_name;
+  std::string name;
+  std::int32_t attempts = 0;
+  std::string node;                     // bound there
+  std::optional<TimePoint> bound;
+  std::optional<TimePoint> last_failed;
+  std::uint64_t failed_after_change = 0;  // how many changes the cluster had seen before that attempt
+  std::string message;                  // of the last failure
+  std::vector<std::string> waiting_for;  // Permit plugins that hold it
+};
+
+class Timeline final : public Observer {
+ public:
+  explicit Timeline(Loop& loop) : loop_(loop) {}
+
+  // Who is asked how many changes the cluster has seen.
+  void count_changes_with(std::function<std::uint64_t()> changes) { changes_ = std::move(changes); }
+
+  // Something that did not come from the scheduler: a scenario's event, a pod deleted.
+  void note(std::string_view what, std::string_view about, std::string_view detail = {});
+
+  // Each a JSON object on one line.
+  const std::vector<std::string>& entries() const { return entries_; }
+  const std::map<std::string, PodRecord>& pods() const { return pods_; }  // by full name
+  const PodRecord* find(const std::string& full_name) const;
+  // Kept only when asked for: a long run has many entries.
+  void keep_entries(bool keep) { keep_entries_ = keep; }
+
+  void queued(const Pod& pod, QueueName queue, std::string_view event) override;
+  void attempt_started(const Pod& pod, std::int32_t attempt) override;
+  void decided(const Decision& decision) override;
+  void wait_started(const Pod& pod, std::span<const PermitHold> holds) override;
+  void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
+  void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
+  void failed(const Pod& pod, const Outcome& outcome) override;
+  void event(const PodEvent& event) override;
+  void trouble(std::string_view message) override;
+
+ private:
+  PodRecord& record(const Pod& pod);
+  JsonLine entry(std::string_view what, const Pod& pod) const;
+  void keep(const JsonLine& line) {
+    if (keep_entries_) entries_.push_back(line.done());
+  }
+
+  Loop& loop_;
+  std::function<std::uint64_t()> changes_;
+  bool keep_entries_ = true;
+  std::vector<std::string> entries_;
+  std::map<std::string, PodRecord> pods_;
+  std::map<std::string, std::uint64_t> changes_at_start_;  // of the attempt at hand, by full name
+};
+
+}  // namespace berth::sim
