@@ -1,7 +1,7 @@
 # Third-party packages, all from Debian 12. Each is looked for here, once; a room links what it
 # needs by target name:
 #
-#   fmt::fmt  Boost::headers  Boost::json  simdjson::simdjson  PkgConfig::LIBFYAML
+#   fmt::fmt  Boost::headers  Boost::json  simdjson::simdjson  PkgConfig::LIBYAML
 #   PkgConfig::RE2  spdlog::spdlog  CLI11::CLI11
 #
 # Tests get GTest::gmock, benchmarks benchmark::benchmark_main.
@@ -13,7 +13,7 @@ find_package(Boost 1.81 REQUIRED COMPONENTS json)
 find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
-pkg_check_modules(LIBFYAML REQUIRED IMPORTED_TARGET libfyaml)
+pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 if(BERTH_TESTS)

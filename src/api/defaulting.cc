@@ -157,7 +157,8 @@ void add_gated_condition(WrittenPod& pod, WallTime now) {
     pod.own.extra = std::make_unique<PodExtra>(SymbolHold(pod.spec.symbols.table()));
   }
   auto& conditions = pod.own.extra->conditions;
-  if (std::ranges::find(conditions, "PodScheduled", &PodCondition::type) != conditions.end()) return;
+  if (std::ranges::find(conditions, "PodScheduled", &PodCondition::type) != conditions.end())
+    return;
   PodCondition condition;
   condition.type = "PodScheduled";
   condition.status = "False";
@@ -272,8 +273,8 @@ Result<void> admit(WrittenPod& pod, const Admission& admission) {
   add_gated_condition(pod, admission.now);
   merge_match_label_keys(pod.spec, pod.meta.labels);
   if (pod.own.uid.empty()) {
-    pod.own.uid = deterministic_uid("Pod", pod.meta.symbols.text(pod.meta.namespace_name),
-                                    pod.own.name);
+    pod.own.uid =
+        deterministic_uid("Pod", pod.meta.symbols.text(pod.meta.namespace_name), pod.own.name);
   }
   if (pod.own.resource_version.empty())
     pod.own.resource_version = fmt::format("{}", admission.resource_version);
@@ -284,8 +285,8 @@ Result<void> admit(WrittenPod& pod, const Admission& admission) {
 
 void admit(Object& object, const Admission& admission) {
   if (object.uid.empty()) {
-    object.uid = deterministic_uid(to_string(object.kind), object.symbols.text(object.namespace_name),
-                                   object.name);
+    object.uid = deterministic_uid(to_string(object.kind),
+                                   object.symbols.text(object.namespace_name), object.name);
   }
   if (object.resource_version.empty())
     object.resource_version = fmt::format("{}", admission.resource_version);

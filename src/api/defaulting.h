@@ -1,9 +1,9 @@
 // Defaulting and admission: what an API server does to objects that people wrote before scheduling
 // sees them. For manifests; objects that come from an API server have been through it.
 //
-// Two things are kinder than an API server, because a manifest may also be a dump of a cluster: what
-// a status says stays, and a priority that stands in the spec stays, even if its PriorityClass is
-// not there.
+// Two things are kinder than an API server, because a manifest may also be a dump of a cluster:
+// what a status says stays, and a priority that stands in the spec stays, even if its PriorityClass
+// is not there.
 #pragma once
 
 #include <map>

@@ -69,7 +69,8 @@ TEST(Defaulting, RequestsComeFromLimitsWhereTheyAreNotSaid) {
 TEST(Defaulting, AmountsFinerThanAThousandthAreRoundedUp) {
   Server server;
   const auto pod = server.with_spec(
-      "overhead: {cpu: 100n}, containers: [{name: c, resources: {requests: {cpu: 500u, memory: 1.0001, "
+      "overhead: {cpu: 100n}, containers: [{name: c, resources: {requests: {cpu: 500u, memory: "
+      "1.0001, "
       "example.com/x: 12345678901234567890}}}]");
   const Container& container = pod->spec().containers[0];
   EXPECT_EQ(amount(container.requests, names::kCpu), "1m");
@@ -81,18 +82,21 @@ TEST(Defaulting, AmountsFinerThanAThousandthAreRoundedUp) {
 TEST(Defaulting, PodLevelRequestsComeFromContainersThenFromLimits) {
   Server server;
   const auto some = server.with_spec(
-      "resources: {limits: {cpu: 4, memory: 4Gi}}, containers: [{name: a, resources: {requests: {cpu: 1}}}, "
+      "resources: {limits: {cpu: 4, memory: 4Gi}}, containers: [{name: a, resources: {requests: "
+      "{cpu: 1}}}, "
       "{name: b, resources: {limits: {cpu: 500m}}}]");
   ASSERT_TRUE(some->spec().pod_requests);
   EXPECT_EQ(amount(*some->spec().pod_requests, names::kCpu), "1500m") << "what the containers take";
   EXPECT_EQ(amount(*some->spec().pod_requests, names::kMemory), "4Gi") << "no container says";
 
   const auto said = server.with_spec(
-      "resources: {limits: {cpu: 4}, requests: {cpu: 3}}, containers: [{name: a, resources: {requests: {cpu: 1}}}]");
+      "resources: {limits: {cpu: 4}, requests: {cpu: 3}}, containers: [{name: a, resources: "
+      "{requests: {cpu: 1}}}]");
   EXPECT_EQ(amount(*said->spec().pod_requests, names::kCpu), "3");
 
   const auto no_limits = server.with_spec(
-      "resources: {requests: {cpu: 3}}, containers: [{name: a, resources: {requests: {memory: 1Gi}}}]");
+      "resources: {requests: {cpu: 3}}, containers: [{name: a, resources: {requests: {memory: "
+      "1Gi}}}]");
   EXPECT_EQ(amount(*no_limits->spec().pod_requests, names::kMemory), "none");
 
   const auto empty = server.with_spec("resources: {}, containers: [{name: a}]");
@@ -102,16 +106,20 @@ TEST(Defaulting, PodLevelRequestsComeFromContainersThenFromLimits) {
 TEST(Defaulting, PodLevelRequestsCountInitContainersAsTheSchedulerDoes) {
   Server server;
   const auto pod = server.with_spec(
-      "resources: {limits: {cpu: 9}}, containers: [{name: a, resources: {requests: {cpu: 1}}}], initContainers: "
-      "[{name: s, restartPolicy: Always, resources: {requests: {cpu: 2}}}, {name: i, resources: {requests: {cpu: 3}}}]");
-  EXPECT_EQ(amount(*pod->spec().pod_requests, names::kCpu), "5") << "the init container beside the sidecar";
+      "resources: {limits: {cpu: 9}}, containers: [{name: a, resources: {requests: {cpu: 1}}}], "
+      "initContainers: "
+      "[{name: s, restartPolicy: Always, resources: {requests: {cpu: 2}}}, {name: i, resources: "
+      "{requests: {cpu: 3}}}]");
+  EXPECT_EQ(amount(*pod->spec().pod_requests, names::kCpu), "5")
+      << "the init container beside the sidecar";
 }
 
 TEST(Defaulting, HugePagesOfContainersLimitThePod) {
   Server server;
   const Symbol pages = server.symbol("hugepages-2Mi");
   const auto pod = server.with_spec(
-      "resources: {limits: {cpu: 1}}, containers: [{name: a, resources: {limits: {hugepages-2Mi: 4Mi}}}, "
+      "resources: {limits: {cpu: 1}}, containers: [{name: a, resources: {limits: {hugepages-2Mi: "
+      "4Mi}}}, "
       "{name: b, resources: {limits: {hugepages-2Mi: 2Mi}}}]");
   EXPECT_EQ(amount(*pod->spec().pod_limits, pages), "6Mi");
   EXPECT_EQ(amount(*pod->spec().pod_requests, pages), "6Mi");
@@ -120,7 +128,8 @@ TEST(Defaulting, HugePagesOfContainersLimitThePod) {
 TEST(Defaulting, HostNetworkPutsPortsOnTheHost) {
   Server server;
   const auto host = server.with_spec(
-      "hostNetwork: true, containers: [{name: a, ports: [{containerPort: 80}, {containerPort: 81, hostPort: 82}]}], "
+      "hostNetwork: true, containers: [{name: a, ports: [{containerPort: 80}, {containerPort: 81, "
+      "hostPort: 82}]}], "
       "initContainers: [{name: i, ports: [{containerPort: 90}]}]");
   EXPECT_EQ(host->spec().containers[0].ports[0].host_port, 80);
   EXPECT_EQ(host->spec().containers[0].ports[1].host_port, 82);
@@ -145,7 +154,9 @@ TEST(Defaulting, TolerationsOfNotReadyAndUnreachableNodes) {
   };
   Server server;
   for (const Row& row : rows)
-    EXPECT_EQ(server.with_spec("tolerations: " + std::string(row.tolerations))->spec().tolerations.size(), row.count)
+    EXPECT_EQ(
+        server.with_spec("tolerations: " + std::string(row.tolerations))->spec().tolerations.size(),
+        row.count)
         << row.tolerations;
 
   const auto& added = server.with_spec("containers: []")->spec().tolerations;
@@ -167,7 +178,8 @@ TEST(Defaulting, PriorityComesFromTheClass) {
             PreemptionPolicy::kPreemptLowerPriority);
   EXPECT_EQ(server.with_spec("priorityClassName: polite")->spec().preemption_policy,
             PreemptionPolicy::kNever);
-  EXPECT_EQ(server.with_spec("priorityClassName: system-cluster-critical")->priority(), 2'000'000'000);
+  EXPECT_EQ(server.with_spec("priorityClassName: system-cluster-critical")->priority(),
+            2'000'000'000);
   EXPECT_EQ(server.with_spec("priorityClassName: system-node-critical")->priority(), 2'000'001'000);
 
   const auto unknown = server.admit(ObjectKind::kPod, "spec: {priorityClassName: nope}");
@@ -190,9 +202,12 @@ TEST(Defaulting, ADumpOfAClusterKeepsItsPriorities) {
   server.with_class("default", 50, true).with_class("high", 1000, false, true);
   EXPECT_EQ(server.with_spec("priority: 0")->priority(), 0) << "said, though it looks like nothing";
   EXPECT_EQ(server.with_spec("priority: 7, priorityClassName: gone")->priority(), 7);
-  EXPECT_EQ(server.with_spec("priority: 7, priorityClassName: high, preemptionPolicy: PreemptLowerPriority")
-                ->spec().preemption_policy,
-            PreemptionPolicy::kPreemptLowerPriority);
+  EXPECT_EQ(
+      server
+          .with_spec("priority: 7, priorityClassName: high, preemptionPolicy: PreemptLowerPriority")
+          ->spec()
+          .preemption_policy,
+      PreemptionPolicy::kPreemptLowerPriority);
 }
 
 TEST(Defaulting, MatchLabelKeysBecomeRequirements) {
@@ -213,7 +228,8 @@ spec:
       - {topologyKey: z, matchLabelKeys: [app]}
 )");
   const auto& spread = pod->spec().topology_spread_constraints;
-  ASSERT_EQ(spread[0].label_selector->match_expressions.size(), 1U) << "a key the pod lacks is ignored";
+  ASSERT_EQ(spread[0].label_selector->match_expressions.size(), 1U)
+      << "a key the pod lacks is ignored";
   const SelectorRequirement& requirement = spread[0].label_selector->match_expressions[0];
   EXPECT_EQ(requirement.key, server.symbol("hash"));
   EXPECT_EQ(requirement.op, SelectorOperator::kIn);
@@ -240,7 +256,8 @@ spec:
   - {topologyKey: zone, matchLabelKeys: [hash],
      labelSelector: {matchExpressions: [{key: hash, operator: In, values: [h1]}]}}
 )");
-  EXPECT_EQ(pod->spec().topology_spread_constraints[0].label_selector->match_expressions.size(), 1U);
+  EXPECT_EQ(pod->spec().topology_spread_constraints[0].label_selector->match_expressions.size(),
+            1U);
 }
 
 TEST(Defaulting, AGatedPodSaysSoFromTheBeginning) {
@@ -254,7 +271,8 @@ TEST(Defaulting, AGatedPodSaysSoFromTheBeginning) {
   EXPECT_EQ(condition->last_transition_time, VirtualLoop::kDefaultStart);
 
   const auto said = server.pod(
-      "{spec: {schedulingGates: [{name: g}]}, status: {conditions: [{type: PodScheduled, status: \"False\", reason: Mine}]}}");
+      "{spec: {schedulingGates: [{name: g}]}, status: {conditions: [{type: PodScheduled, status: "
+      "\"False\", reason: Mine}]}}");
   ASSERT_EQ(said->extra()->conditions.size(), 1U);
   EXPECT_EQ(said->extra()->conditions[0].reason, "Mine");
   EXPECT_EQ(server.with_spec("containers: []")->extra(), nullptr);
@@ -273,7 +291,8 @@ TEST(Defaulting, IdentityIsFilledInWhereItIsMissing) {
 
   const auto dumped = server.pod(
       "{metadata: {name: p, uid: u, resourceVersion: \"7\", generation: 3, creationTimestamp: "
-      "\"2020-01-01T00:00:00Z\"}, spec: {schedulerName: mine, nodeName: n1}, status: {phase: Running}}");
+      "\"2020-01-01T00:00:00Z\"}, spec: {schedulerName: mine, nodeName: n1}, status: {phase: "
+      "Running}}");
   EXPECT_EQ(dumped->uid_text(), "u");
   EXPECT_EQ(dumped->resource_version(), "7");
   EXPECT_EQ(dumped->generation(), 3);
@@ -286,7 +305,8 @@ TEST(Defaulting, UidsLookLikeUidsAndDiffer) {
   std::set<std::string> uids;
   for (const char* kind : {"Pod", "Node"})
     for (const char* space : {"", "a", "ab"})
-      for (const char* name : {"", "b", "ab", "c"}) uids.insert(deterministic_uid(kind, space, name));
+      for (const char* name : {"", "b", "ab", "c"})
+        uids.insert(deterministic_uid(kind, space, name));
   EXPECT_EQ(uids.size(), 24U);
   for (const std::string& uid : uids) {
     ASSERT_EQ(uid.size(), 36U) << uid;
@@ -306,8 +326,9 @@ TEST(Defaulting, AllocatableComesFromCapacity) {
   EXPECT_TRUE(node->labels.empty()) << "no hostname is invented";
   EXPECT_EQ(node->resource_version, "1");
 
-  const auto own = server.object<Node>(
-      ObjectKind::kNode, "{spec: {unschedulable: true}, status: {capacity: {cpu: 4, memory: 1Gi}, allocatable: {cpu: 3}}}");
+  const auto own = server.object<Node>(ObjectKind::kNode,
+                                       "{spec: {unschedulable: true}, status: {capacity: {cpu: 4, "
+                                       "memory: 1Gi}, allocatable: {cpu: 3}}}");
   EXPECT_EQ(own->allocatable_resources.milli_cpu, 3000);
   EXPECT_EQ(own->allocatable_resources.memory, 0);
   EXPECT_TRUE(own->taints.empty()) << "nor a taint";
@@ -316,7 +337,8 @@ TEST(Defaulting, AllocatableComesFromCapacity) {
 TEST(Defaulting, NamespacesAreLabelledWithTheirName) {
   Server server;
   const auto space = server.object<Namespace>(
-      ObjectKind::kNamespace, "metadata: {name: prod, labels: {a: b, kubernetes.io/metadata.name: wrong}}");
+      ObjectKind::kNamespace,
+      "metadata: {name: prod, labels: {a: b, kubernetes.io/metadata.name: wrong}}");
   EXPECT_EQ(space->labels.size(), 2U);
   EXPECT_EQ(space->labels.get(server.symbol("kubernetes.io/metadata.name")), server.symbol("prod"));
 }

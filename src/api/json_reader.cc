@@ -50,8 +50,8 @@ struct JsonReader::State {
 
   void fail_with(const std::string& where, std::string_view message) {
     if (error) return;
-    error = Error{ErrorKind::kInvalid, where.empty() ? std::string(message)
-                                                     : fmt::format("{}: {}", where, message)};
+    error = Error{ErrorKind::kInvalid,
+                  where.empty() ? std::string(message) : fmt::format("{}: {}", where, message)};
   }
   void fail_with(simdjson::error_code code) {
     fail_with(path(), fmt::format("invalid JSON: {}", simdjson::error_message(code)));

@@ -61,9 +61,9 @@ class JsonReader {
   bool boolean();
   std::int32_t int32();
   std::int64_t int64();
-  Quantity quantity();              // a number or a string
-  std::optional<WallTime> time();   // RFC 3339; null: none
-  std::string_view raw();           // its JSON, as it stands
+  Quantity quantity();             // a number or a string
+  std::optional<WallTime> time();  // RFC 3339; null: none
+  std::string_view raw();          // its JSON, as it stands
 
   // Something is wrong with the value at hand, or with the object as a whole (`field` names what).
   void fail(std::string_view message);

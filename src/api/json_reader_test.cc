@@ -154,8 +154,8 @@ TEST(JsonReader, RawGivesTheTextOfAValue) {
 }
 
 TEST(JsonReader, WhatIsNotJsonIsRefused) {
-  for (const char* text : {"", "   ", "5", "\"x\"", "null", "{", "{\"a\":", "{\"a\" 1}", "nonsense", "\xff",
-                           "{\"a\":\"\\q\"}", "{\"a\":tru}"}) {
+  for (const char* text : {"", "   ", "5", "\"x\"", "null", "{", "{\"a\":", "{\"a\" 1}", "nonsense",
+                           "\xff", "{\"a\":\"\\q\"}", "{\"a\":tru}"}) {
     JsonReader json(text);
     json.fields([&](std::string_view) { json.boolean(); });
     EXPECT_NE(error_of(json), "") << text;

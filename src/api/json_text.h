@@ -30,8 +30,8 @@ struct JsonSlice {
 };
 
 // The objects that a text consists of, one after the other, if it is JSON and nothing else: the
-// shape is right, no key stands twice, nothing is nested too deep. Empty if in doubt; the YAML reader
-// knows better then, and can say what is wrong.
+// shape is right, no key stands twice, nothing is nested too deep. Empty if in doubt; the YAML
+// reader knows better then, and can say what is wrong.
 std::optional<std::vector<JsonSlice>> split_json_objects(std::string_view text);
 
 // How deep maps and lists may be nested in a manifest.

@@ -46,21 +46,41 @@ TEST(JsonText, Utf8Lengths) {
   EXPECT_EQ(utf8_length("é"), 2U);
   EXPECT_EQ(utf8_length("€"), 3U);
   EXPECT_EQ(utf8_length("😀"), 4U);
-  for (const char* bad : {"\x80", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
-                          "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"})
+  for (const char* bad : {"\x80", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80",
+                          "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"})
     EXPECT_EQ(utf8_length(bad), 0U) << bad;
 }
 
 TEST(JsonText, OnlyProperJsonIsTakenAsSuch) {
-  for (const char* good :
-       {"{}", "  {\"a\":[1,-2.5e+3,true,false,null,\"x\\u0041\\\"\"]}\n", "{\"a\":{\"b\":{}}} {}",
-        "{\"a\":\"\\ud83d\\ude00\"}", "{\"\":0}"})
+  for (const char* good : {"{}", "  {\"a\":[1,-2.5e+3,true,false,null,\"x\\u0041\\\"\"]}\n",
+                           "{\"a\":{\"b\":{}}} {}", "{\"a\":\"\\ud83d\\ude00\"}", "{\"\":0}"})
     EXPECT_TRUE(split_json_objects(good)) << good;
-  for (const char* bad :
-       {"[]", "1", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{\"a\":01}", "{\"a\":1.}",
-        "{\"a\":.5}", "{\"a\":1e}", "{\"a\":+1}", "{\"a\":nul}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12\"}",
-        "{\"a\":\"\\ud83d\"}", "{\"a\":\"\\ude00\"}", "{\"a\":\"\t\"}", "{\"a\":\"\xff\"}", "{\"a\":[1,]}",
-        "{\"a\":1,\"a\":2}", "{\"\\u0061\":1}", "{} x", "{\"a\":1 \"b\":2}", "{\"a\":[1 2]}", "{\"a\":\"x"})
+  for (const char* bad : {"[]",
+                          "1",
+                          "{",
+                          "{\"a\"}",
+                          "{\"a\":}",
+                          "{\"a\":1,}",
+                          "{a:1}",
+                          "{\"a\":01}",
+                          "{\"a\":1.}",
+                          "{\"a\":.5}",
+                          "{\"a\":1e}",
+                          "{\"a\":+1}",
+                          "{\"a\":nul}",
+                          "{\"a\":\"\\x\"}",
+                          "{\"a\":\"\\u12\"}",
+                          "{\"a\":\"\\ud83d\"}",
+                          "{\"a\":\"\\ude00\"}",
+                          "{\"a\":\"\t\"}",
+                          "{\"a\":\"\xff\"}",
+                          "{\"a\":[1,]}",
+                          "{\"a\":1,\"a\":2}",
+                          "{\"\\u0061\":1}",
+                          "{} x",
+                          "{\"a\":1 \"b\":2}",
+                          "{\"a\":[1 2]}",
+                          "{\"a\":\"x"})
     EXPECT_FALSE(split_json_objects(bad)) << bad;
 }
 

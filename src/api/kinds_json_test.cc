@@ -30,7 +30,8 @@ struct Kinds {
 TEST(KindsJson, Namespace) {
   Kinds kinds;
   const auto object = kinds.decode<Namespace>(
-      R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"prod","uid":"u","labels":{"team":"a"}}})");
+      R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"prod","uid":"u",
+          "labels":{"team":"a"}}})");
   EXPECT_EQ(object->kind, ObjectKind::kNamespace);
   EXPECT_EQ(object->name, "prod");
   EXPECT_EQ(object->uid, "u");
@@ -41,8 +42,9 @@ TEST(KindsJson, Namespace) {
 TEST(KindsJson, ServiceTellsNoSelectorFromAnEmptyOne) {
   Kinds kinds;
   const auto with = [&](std::string_view spec) {
-    return kinds.decode<Service>(R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":)" +
-                                 std::string(spec) + "}");
+    return kinds.decode<Service>(
+        R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":)" +
+        std::string(spec) + "}");
   };
   EXPECT_FALSE(with("{}")->selector);
   EXPECT_FALSE(with(R"({"selector":null})")->selector);
@@ -69,7 +71,8 @@ TEST(KindsJson, ReplicaSetAndStatefulSetHaveSelectors) {
   Kinds kinds;
   const auto set = kinds.decode<ReplicaSet>(
       R"({"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r"},
-          "spec":{"selector":{"matchLabels":{"a":"1"},"matchExpressions":[{"key":"b","operator":"Exists"}]}}})");
+          "spec":{"selector":{"matchLabels":{"a":"1"},"matchExpressions":[{"key":"b",
+              "operator":"Exists"}]}}})");
   ASSERT_TRUE(set->selector);
   EXPECT_EQ(set->selector->match_labels.size(), 1U);
   EXPECT_EQ(set->selector->match_expressions.at(0).op, SelectorOperator::kExists);
@@ -87,7 +90,8 @@ TEST(KindsJson, PriorityClass) {
   EXPECT_TRUE(high->global_default);
   EXPECT_TRUE(high->preempt_never);
   const auto low = kinds.decode<PriorityClass>(
-      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"low"},"value":-5})");
+      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"low"},
+          "value":-5})");
   EXPECT_EQ(low->value, -5);
   EXPECT_FALSE(low->global_default);
   EXPECT_FALSE(low->preempt_never);
@@ -98,7 +102,8 @@ TEST(KindsJson, PodDisruptionBudget) {
   const auto object = kinds.decode<PodDisruptionBudget>(
       R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"p"},
           "spec":{"minAvailable":"50%","selector":{}},
-          "status":{"disruptionsAllowed":2,"disruptedPods":{"b":"2026-01-01T00:00:00Z","a":null}}})");
+          "status":{"disruptionsAllowed":2,"disruptedPods":{"b":"2026-01-01T00:00:00Z",
+              "a":null}}})");
   ASSERT_TRUE(object->selector);
   EXPECT_EQ(object->disruptions_allowed, 2);
   EXPECT_THAT(object->disrupted_pods, ElementsAre("a", "b"));
@@ -118,8 +123,9 @@ TEST(KindsJson, KindsAreToldApartByTheirGroup) {
 
 TEST(KindsJson, KindsThatAreNotDecodedGiveNothing) {
   Kinds kinds;
-  const auto decoded = decode_object(
-      R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"}})", kinds.interner, nullptr);
+  const auto decoded =
+      decode_object(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"}})",
+                    kinds.interner, nullptr);
   ASSERT_TRUE(decoded);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(*decoded));
 }
@@ -133,18 +139,22 @@ TEST(KindsJson, ErrorsNameTheField) {
       {R"({"kind":"Pod"})", "apiVersion: must be set"},
       {R"({"apiVersion":"v1"})", "kind: must be set"},
       {R"({"apiVersion":"v1","kind":5})", "kind: expected a string, got a number"},
-      {R"({"apiVersion":"v1","kind":"Namespace","metadata":7})", "metadata: expected a map, got a number"},
+      {R"({"apiVersion":"v1","kind":"Namespace","metadata":7})",
+       "metadata: expected a map, got a number"},
       {R"({"apiVersion":"v1","kind":"Service","spec":{"selector":[]}})",
        "spec.selector: expected a map, got a list"},
       {R"({"apiVersion":"v1","kind":"ReplicationController","spec":{"selector":{"a":{}}}})",
        "spec.selector.a: expected a string, got a map"},
-      {R"({"apiVersion":"apps/v1","kind":"ReplicaSet","spec":{"selector":{"matchExpressions":{}}}})",
+      {R"({"apiVersion":"apps/v1","kind":"ReplicaSet",
+          "spec":{"selector":{"matchExpressions":{}}}})",
        "spec.selector.matchExpressions: expected a list, got a map"},
       {R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","value":"1"})",
        "value: expected an integer, got a string"},
       {R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","preemptionPolicy":"Maybe"})",
-       "preemptionPolicy: Unsupported value: \"Maybe\": supported values: \"Never\", \"PreemptLowerPriority\""},
-      {R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","status":{"disruptionsAllowed":true}})",
+       "preemptionPolicy: Unsupported value: \"Maybe\": supported values: \"Never\", "
+       "\"PreemptLowerPriority\""},
+      {R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget",
+          "status":{"disruptionsAllowed":true}})",
        "status.disruptionsAllowed: expected an integer, got a boolean"},
   };
   Kinds kinds;

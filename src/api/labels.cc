@@ -3,19 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace berth {
 
 // ---- label sets -------------------------------------------------------------------------------
 
 LabelSet::LabelSet(std::vector<Label> labels) {
-  std::ranges::stable_sort(labels, {}, &Label::key);
+  // Among equal keys by their place, so that the last one comes last.
+  std::vector<std::pair<Symbol, std::size_t>> order;
+  order.reserve(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) order.emplace_back(labels[i].key, i);
+  std::ranges::sort(order);
   labels_.reserve(labels.size());
-  for (const Label& label : labels) {
-    if (!labels_.empty() && labels_.back().key == label.key)
-      labels_.back() = label;
-    else
-      labels_.push_back(label);
+  for (const auto& [key, place] : order) {
+    if (!labels_.empty() && labels_.back().key == key) labels_.pop_back();
+    labels_.push_back(labels[place]);
   }
   labels_.shrink_to_fit();
 }
@@ -309,6 +312,17 @@ Result<Requirement> compile_requirement(const SelectorRequirement& written, cons
   return compiled;
 }
 
+namespace {
+
+// By key, and further so that the order in which they were written does not show.
+void sort(std::vector<Requirement>& requirements) {
+  std::ranges::sort(requirements, [](const Requirement& a, const Requirement& b) {
+    return std::tie(a.key, a.op, a.values) < std::tie(b.key, b.op, b.values);
+  });
+}
+
+}  // namespace
+
 Selector Selector::nothing() {
   Selector selector;
   selector.nothing_ = true;
@@ -333,7 +347,7 @@ Result<Selector> Selector::compile(const std::optional<LabelSelector>& written,
     if (!requirement) return fail(std::move(requirement).error());
     selector.add(*std::move(requirement));
   }
-  std::ranges::stable_sort(selector.requirements_, {}, &Requirement::key);
+  sort(selector.requirements_);
   return selector;
 }
 
@@ -341,7 +355,7 @@ Selector Selector::of_set(const std::vector<Label>& labels) {
   Selector selector;
   for (const Label& label : labels)
     selector.add({label.key, SelectorOperator::kIn, {label.value}, 0});
-  std::ranges::stable_sort(selector.requirements_, {}, &Requirement::key);
+  sort(selector.requirements_);
   return selector;
 }
 

@@ -153,8 +153,10 @@ TEST_F(LabelsTest, AllRequirementsOfASelectorMustMatch) {
 
 TEST_F(LabelsTest, SelectorsAreEqualInWhateverOrderTheyWereWritten) {
   LabelSelector one, other;
-  one.match_expressions = {written("a", "In", {"1", "2"}), written("b", "Exists")};
-  other.match_expressions = {written("b", "Exists"), written("a", "In", {"2", "1", "2"})};
+  one.match_expressions = {written("a", "In", {"1", "2"}), written("b", "Exists"),
+                           written("a", "NotIn", {"3"})};
+  other.match_expressions = {written("a", "NotIn", {"3"}), written("b", "Exists"),
+                             written("a", "In", {"2", "1", "2"})};
   EXPECT_EQ(*Selector::compile(one, *symbols), *Selector::compile(other, *symbols));
 }
 

@@ -20,13 +20,13 @@ struct ManifestObject {
   std::string kind_text;
   std::string namespace_name;
   std::string name;
-  AnyObject object;  // empty for kinds that are not decoded
-  std::string json;  // the object's own JSON text
+  AnyObject object;   // empty for kinds that are not decoded
+  std::string json;   // the object's own JSON text
   std::string where;  // "file.yaml: document 2 (line 17)": for messages; ": items[3]" in a list
 };
 
 // Errors name file, document, object and field:
-//   web.yaml: document 2 (line 17): Pod default/web-1: spec.containers[0].resources.requests.cpu: …
+//   web.yaml: document 2 (line 17): Pod default/web-1: spec.priority: expected an integer, got …
 Result<std::vector<ManifestObject>> read_manifest(std::string_view text,
                                                   const std::string& file_name, Interner& interner);
 

@@ -78,8 +78,8 @@ metadata: {name: t}
   EXPECT_EQ(objects[2].namespace_name, "default");
   EXPECT_EQ(objects[2].api_version, "apps/v1");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(objects[2].object));
-  EXPECT_EQ(objects[2].json,
-            R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replicas":3}})");
+  EXPECT_EQ(objects[2].json, R"({"apiVersion":"apps/v1","kind":"Deployment",)"
+                             R"("metadata":{"name":"d"},"spec":{"replicas":3}})");
   EXPECT_EQ(objects[3].kind, ObjectKind::kOther);
   EXPECT_EQ(objects[3].kind_text, "Thing");
   EXPECT_EQ(objects[3].namespace_name, "") << "nobody knows whether it lives in one";
@@ -89,11 +89,13 @@ TEST(Manifest, ListsAreFlattened) {
   Manifests manifests;
   const auto objects = manifests.read(R"({"apiVersion":"v1","kind":"List","items":[
     {"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}},
-    {"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"b"}}]},
+    {"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node",
+        "metadata":{"name":"b"}}]},
     {"items":[{"metadata":{"name":"c"}},{"metadata":{"name":"d"},"kind":"Pod","apiVersion":"v1"}],
      "kind":"PodList","apiVersion":"v1"}]})");
   std::vector<std::string> names;
-  for (const ManifestObject& object : objects) names.push_back(object.kind_text + " " + object.name);
+  for (const ManifestObject& object : objects)
+    names.push_back(object.kind_text + " " + object.name);
   EXPECT_THAT(names, ElementsAre("Pod a", "Node b", "Pod c", "Pod d"));
   EXPECT_EQ(objects[1].where, "web.yaml: document 1 (line 1): items[1]: items[0]");
   EXPECT_EQ(objects[0].json, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}})");
@@ -137,24 +139,29 @@ TEST(Manifest, ErrorsNameFileDocumentObjectAndField) {
       {"hello\n", "web.yaml: document 1 (line 1): expected a map, got a single value"},
       {"apiVersion: v1\n", "web.yaml: document 1 (line 1): kind: must be set"},
       {"kind: Pod\n", "web.yaml: document 1 (line 1): apiVersion: must be set"},
-      {"{apiVersion: v1, kind: Pod}", "web.yaml: document 1 (line 1): Pod: metadata.name: must be set"},
+      {"{apiVersion: v1, kind: Pod}",
+       "web.yaml: document 1 (line 1): Pod: metadata.name: must be set"},
       {"{apiVersion: v1, kind: Pod, metadata: x}",
        "web.yaml: document 1 (line 1): metadata: expected a map, got a string"},
       {"{apiVersion: v1, kind: List, items: {}}",
        "web.yaml: document 1 (line 1): items: expected a list, got a map"},
       {"{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Pod, metadata: {name: a}}, 5]}",
        "web.yaml: document 1 (line 1): items[1]: expected a map, got a single value"},
-      {"# c\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: web-1}\nspec: {containers: [{resources: "
+      {"# c\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: web-1}\nspec: {containers: "
+       "[{resources: "
        "{requests: {cpu: [1]}}}]}\n",
-       "web.yaml: document 1 (line 3): Pod default/web-1: spec.containers[0].resources.requests.cpu: "
+       "web.yaml: document 1 (line 3): Pod default/web-1: "
+       "spec.containers[0].resources.requests.cpu: "
        "expected a quantity, got a list"},
       {"{apiVersion: v1, kind: Node, metadata: {name: n1}, spec: {taints: 1}}",
        "web.yaml: document 1 (line 1): Node n1: spec.taints: expected a list, got a number"},
-      {"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x}, spec: {priorityClassName: none}}",
+      {"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x}, spec: {priorityClassName: "
+       "none}}",
        "web.yaml: document 1 (line 1): Pod x/p: no PriorityClass with name none was found"},
   };
   Manifests manifests;
-  for (const Row& row : rows) EXPECT_THAT(manifests.error(row.text), StartsWith(row.message)) << row.text;
+  for (const Row& row : rows)
+    EXPECT_THAT(manifests.error(row.text), StartsWith(row.message)) << row.text;
 }
 
 TEST(Manifest, ListsInListsHaveAnEnd) {

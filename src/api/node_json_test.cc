@@ -10,14 +10,18 @@ TEST(NodeJson, EverythingThatSchedulingReads) {
   Interner interner;
   const auto decoded = decode_node(R"({
     "apiVersion": "v1", "kind": "Node",
-    "metadata": {"name": "n1", "uid": "u", "resourceVersion": "9", "generation": 2, "namespace": "ignored",
+    "metadata": {"name": "n1", "uid": "u", "resourceVersion": "9", "generation": 2,
+        "namespace": "ignored",
                  "labels": {"zone": "a"}, "annotations": {"note": "b"}},
     "spec": {"podCIDR": "10.0.0.0/24", "unschedulable": true,
-             "taints": [{"key": "k", "value": "v", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"},
-                        {"key": "p", "effect": "PreferNoSchedule"}, {"key": "e", "effect": "NoExecute"},
+             "taints": [{"key": "k", "value": "v", "effect": "NoSchedule",
+                 "timeAdded": "2026-01-01T00:00:00Z"},
+                        {"key": "p", "effect": "PreferNoSchedule"}, {"key": "e",
+                            "effect": "NoExecute"},
                         {"key": "o", "effect": "Odd"}, {"key": "none"}]},
     "status": {"capacity": {"cpu": "8"},
-               "allocatable": {"cpu": "7500m", "memory": "16Gi", "pods": 110, "ephemeral-storage": "1Ti",
+               "allocatable": {"cpu": "7500m", "memory": "16Gi", "pods": 110,
+                   "ephemeral-storage": "1Ti",
                                "example.com/gpu": "2", "hugepages-2Mi": "0"},
                "images": [{"names": ["a:1", "a@sha256:0"], "sizeBytes": 123}, {"names": null}],
                "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
@@ -76,7 +80,8 @@ TEST(NodeJson, ErrorsNameTheField) {
     const char* message;
   };
   const Row rows[] = {
-      {R"({"spec":{"unschedulable":"yes"}})", "spec.unschedulable: expected a boolean, got a string"},
+      {R"({"spec":{"unschedulable":"yes"}})",
+       "spec.unschedulable: expected a boolean, got a string"},
       {R"({"spec":{"taints":[{"key":1}]}})", "spec.taints[0].key: expected a string, got a number"},
       {R"({"status":{"allocatable":{"cpu":"x1"}}})",
        "status.allocatable.cpu: quantities must match the regular expression "

@@ -81,8 +81,9 @@ void read_metadata(JsonReader& json, SymbolHold& symbols, WrittenMeta& meta,
 
 void set_object(Object& object, WrittenMeta&& meta, bool namespaced) {
   if (namespaced) {
-    object.namespace_name = meta.namespace_name.empty() ? names::kDefaultNamespace
-                                                        : object.symbols.intern(meta.namespace_name);
+    object.namespace_name = meta.namespace_name.empty()
+                                ? names::kDefaultNamespace
+                                : object.symbols.intern(meta.namespace_name);
   }
   object.name = std::move(meta.name);
   object.uid = std::move(meta.uid);

@@ -1,5 +1,5 @@
-// The parts of objects that several kinds have, read from JSON: metadata, labels, selectors, amounts.
-// For the decoders of this room.
+// The parts of objects that several kinds have, read from JSON: metadata, labels, selectors,
+// amounts. For the decoders of this room.
 #pragma once
 
 #include <optional>

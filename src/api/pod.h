@@ -106,7 +106,8 @@ struct TopologySpreadConstraint {
   std::optional<NodeInclusionPolicy> node_taints_policy;    // default Ignore
   std::vector<Symbol> match_label_keys;
 
-  friend bool operator==(const TopologySpreadConstraint&, const TopologySpreadConstraint&) = default;
+  friend bool operator==(const TopologySpreadConstraint&,
+                         const TopologySpreadConstraint&) = default;
 };
 
 enum class VolumeSource : std::uint8_t {
@@ -156,7 +157,7 @@ struct PodSpec : RefCounted<PodSpec> {
   std::optional<ResourceList> pod_requests;  // spec.resources.requests
   std::optional<ResourceList> pod_limits;    // spec.resources.limits
   ResourceList overhead;
-  std::vector<Label> node_selector;  // sorted by key
+  std::vector<Label> node_selector;          // sorted by key
   std::shared_ptr<const Affinity> affinity;  // null: none
   std::vector<Toleration> tolerations;
   std::vector<TopologySpreadConstraint> topology_spread_constraints;

@@ -45,8 +45,8 @@ bool scheduling_looks_at(std::string_view condition_type) {
 }
 
 // A container's status, or the pod's own.
-StatusResources read_status_resources(JsonReader& json, SymbolHold& symbols,
-                                      StatusResources status, std::string_view field) {
+StatusResources read_status_resources(JsonReader& json, SymbolHold& symbols, StatusResources status,
+                                      std::string_view field) {
   if (field == "name") {
     status.container = symbols.intern(json.text());
   } else if (field == "resources") {

@@ -14,10 +14,10 @@
 
 namespace berth {
 
-// Labels and spec, as a workload's template has them. Copies are independent: one for every replica.
+// Labels and spec, as a workload's template has them. Copies are independent: one for every
+// replica.
 struct PodTemplate {
-  explicit PodTemplate(const Interner& interner)
-      : meta(interner.hold()), spec(interner.hold()) {}
+  explicit PodTemplate(const Interner& interner) : meta(interner.hold()), spec(interner.hold()) {}
 
   PodMeta meta;
   PodSpec spec;

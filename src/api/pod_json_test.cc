@@ -94,8 +94,10 @@ TEST(PodJson, AnEmptyPodHasNothingButDefaultsOfTheWire) {
 TEST(PodJson, Containers) {
   Pods pods;
   const auto pod = pods.with_spec(R"(
-containers: [{name: a, image: "nginx:1", resources: {requests: {cpu: 250m, memory: 1Gi}, limits: {cpu: 1}},
-  ports: [{containerPort: 80, hostPort: 8080}, {containerPort: 53, protocol: UDP, hostIP: 10.0.0.1}]}, {name: b}],
+containers: [{name: a, image: "nginx:1", resources: {requests: {cpu: 250m, memory: 1Gi},
+    limits: {cpu: 1}},
+  ports: [{containerPort: 80, hostPort: 8080}, {containerPort: 53, protocol: UDP,
+      hostIP: 10.0.0.1}]}, {name: b}],
 initContainers: [{name: i}, {name: s, restartPolicy: Always}, {name: o, restartPolicy: OnFailure}],
 overhead: {cpu: 10m}, resources: {requests: {memory: 2Gi}, limits: {}})");
   const PodSpec& spec = pod->spec();
@@ -149,20 +151,26 @@ resourceClaims: [{name: x, resourceClaimName: c}, {name: z, resourceClaimTemplat
 
 TEST(PodJson, TheGracePeriodStaysInItsBounds) {
   Pods pods;
-  EXPECT_EQ(pods.with_spec("terminationGracePeriodSeconds: 99999999999")->spec().termination_grace_seconds,
+  EXPECT_EQ(pods.with_spec("terminationGracePeriodSeconds: 99999999999")
+                ->spec()
+                .termination_grace_seconds,
             2147483647);
-  EXPECT_EQ(pods.with_spec("terminationGracePeriodSeconds: -1")->spec().termination_grace_seconds, 0);
+  EXPECT_EQ(pods.with_spec("terminationGracePeriodSeconds: -1")->spec().termination_grace_seconds,
+            0);
 }
 
 TEST(PodJson, Affinity) {
   Pods pods;
   const auto pod = pods.with_spec(R"(affinity: {
 nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
-    {matchExpressions: [{key: zone, operator: In, values: [a, b]}, {key: gen, operator: Gt, values: ["3"]}],
+    {matchExpressions: [{key: zone, operator: In, values: [a, b]}, {key: gen, operator: Gt,
+        values: ["3"]}],
      matchFields: [{key: metadata.name, operator: NotIn, values: [n1]}]}, {}]},
-  preferredDuringSchedulingIgnoredDuringExecution: [{weight: 7, preference: {matchExpressions: [{key: gpu, operator: Exists}]}}]},
+  preferredDuringSchedulingIgnoredDuringExecution: [{weight: 7,
+      preference: {matchExpressions: [{key: gpu, operator: Exists}]}}]},
 podAffinity: {},
-podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: host, labelSelector: {}, namespaces: [x]}],
+podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: host,
+    labelSelector: {}, namespaces: [x]}],
   preferredDuringSchedulingIgnoredDuringExecution: [{weight: 3, podAffinityTerm: {topologyKey: zone,
     namespaceSelector: {matchLabels: {team: a}}, matchLabelKeys: [h], mismatchLabelKeys: [m],
     labelSelector: {matchExpressions: [{key: app, operator: Sometimes}]}}}]}})");
@@ -177,7 +185,8 @@ podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey:
   EXPECT_EQ(term.match_fields[0].op, SelectorOperator::kNotIn);
   EXPECT_TRUE(affinity.node->required->at(1).empty());
   EXPECT_EQ(affinity.node->preferred[0].weight, 7);
-  EXPECT_EQ(affinity.node->preferred[0].preference.match_expressions[0].op, SelectorOperator::kExists);
+  EXPECT_EQ(affinity.node->preferred[0].preference.match_expressions[0].op,
+            SelectorOperator::kExists);
   ASSERT_TRUE(affinity.pod) << "present, though empty";
   ASSERT_TRUE(affinity.pod_anti);
   const PodAffinityTerm& required = affinity.pod_anti->required.at(0);
@@ -200,17 +209,23 @@ TEST(PodJson, ARequiredNodeAffinityWithoutTermsIsStillThere) {
       "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {}}}");
   ASSERT_TRUE(pod->spec().affinity->node->required);
   EXPECT_THAT(*pod->spec().affinity->node->required, IsEmpty());
-  EXPECT_FALSE(pods.with_spec("affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: ~}}")
-                   ->spec().affinity->node->required);
+  EXPECT_FALSE(
+      pods.with_spec(
+              "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: ~}}")
+          ->spec()
+          .affinity->node->required);
 }
 
 TEST(PodJson, TolerationsAndSpreading) {
   Pods pods;
   const auto pod = pods.with_spec(R"(
 tolerations: [{key: a, value: b}, {operator: Exists, effect: NoExecute, tolerationSeconds: 60},
-  {key: c, operator: Gt, value: "3", effect: PreferNoSchedule}, {key: d, operator: Odd, effect: Strange}],
-topologySpreadConstraints: [{maxSkew: 2, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, minDomains: 3,
-  labelSelector: {matchLabels: {app: x}}, nodeAffinityPolicy: Ignore, nodeTaintsPolicy: Honor, matchLabelKeys: [h]},
+  {key: c, operator: Gt, value: "3", effect: PreferNoSchedule}, {key: d, operator: Odd,
+      effect: Strange}],
+topologySpreadConstraints: [{maxSkew: 2, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway,
+    minDomains: 3,
+  labelSelector: {matchLabels: {app: x}}, nodeAffinityPolicy: Ignore, nodeTaintsPolicy: Honor,
+      matchLabelKeys: [h]},
   {topologyKey: host, whenUnsatisfiable: DoNotSchedule}, {whenUnsatisfiable: Whatever}])");
   const auto& tolerations = pod->spec().tolerations;
   ASSERT_EQ(tolerations.size(), 4U);
@@ -248,11 +263,13 @@ TEST(PodJson, Volumes) {
     bool read_only;
   };
   const Row rows[] = {
-      {"persistentVolumeClaim: {claimName: c, readOnly: true}", VolumeSource::kPersistentVolumeClaim, "c", true},
+      {"persistentVolumeClaim: {claimName: c, readOnly: true}",
+       VolumeSource::kPersistentVolumeClaim, "c", true},
       {"ephemeral: {volumeClaimTemplate: {spec: {}}}", VolumeSource::kEphemeral, "", false},
       {"configMap: {name: c, items: []}", VolumeSource::kConfigMap, "c", false},
       {"secret: {secretName: s}", VolumeSource::kSecret, "s", false},
-      {"gcePersistentDisk: {pdName: p, readOnly: true}", VolumeSource::kGcePersistentDisk, "p", true},
+      {"gcePersistentDisk: {pdName: p, readOnly: true}", VolumeSource::kGcePersistentDisk, "p",
+       true},
       {"awsElasticBlockStore: {volumeID: v}", VolumeSource::kAwsElasticBlockStore, "v", false},
       {"azureDisk: {diskName: d, diskURI: u}", VolumeSource::kAzureDisk, "d", false},
       {"iscsi: {iqn: q, readOnly: true}", VolumeSource::kIscsi, "q", true},
@@ -300,8 +317,8 @@ status:
   EXPECT_FALSE(condition.last_probe_time);
   EXPECT_EQ(condition.observed_generation, 4);
 
-  const auto unscheduled =
-      pods.pod("status: {conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable}]}");
+  const auto unscheduled = pods.pod(
+      "status: {conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable}]}");
   EXPECT_FALSE(unscheduled->scheduled_condition());
   ASSERT_NE(unscheduled->condition("PodScheduled"), nullptr);
   EXPECT_EQ(unscheduled->condition("PodScheduled")->reason, "Unschedulable");
@@ -309,40 +326,49 @@ status:
 
 TEST(PodJson, PhasesByName) {
   Pods pods;
-  const std::pair<const char*, PodPhase> rows[] = {
-      {"Pending", PodPhase::kPending}, {"Running", PodPhase::kRunning},
-      {"Succeeded", PodPhase::kSucceeded}, {"Failed", PodPhase::kFailed},
-      {"Unknown", PodPhase::kUnknown}, {"New", PodPhase::kUnknown}, {"", PodPhase::kPending}};
+  const std::pair<const char*, PodPhase> rows[] = {{"Pending", PodPhase::kPending},
+                                                   {"Running", PodPhase::kRunning},
+                                                   {"Succeeded", PodPhase::kSucceeded},
+                                                   {"Failed", PodPhase::kFailed},
+                                                   {"Unknown", PodPhase::kUnknown},
+                                                   {"New", PodPhase::kUnknown},
+                                                   {"", PodPhase::kPending}};
   for (const auto& [text, phase] : rows)
     EXPECT_EQ(pods.pod("status: {phase: \"" + std::string(text) + "\"}")->phase(), phase) << text;
 }
 
 TEST(PodJson, ResourcesOfTheStatusAreKeptOnlyDuringAResize) {
   const std::string spec =
-      "spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}], initContainers: [{name: s, restartPolicy: "
+      "spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}], initContainers: [{name: s, "
+      "restartPolicy: "
       "Always, resources: {requests: {cpu: 1}}}]}\n";
   Pods pods;
   const auto same = pods.pod(spec + R"(
-status: {containerStatuses: [{name: c, resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 2000m}}],
+status: {containerStatuses: [{name: c, resources: {requests: {cpu: 2}},
+    allocatedResources: {cpu: 2000m}}],
          initContainerStatuses: [{name: s, resources: {requests: {cpu: 1}}}]})");
   EXPECT_EQ(same->extra(), nullptr) << "a running pod like any other";
 
   const auto smaller = pods.pod(spec + R"(
-status: {containerStatuses: [{name: c, resources: {requests: {cpu: 1}}, allocatedResources: {cpu: 1}}]})");
+status: {containerStatuses: [{name: c, resources: {requests: {cpu: 1}},
+    allocatedResources: {cpu: 1}}]})");
   EXPECT_EQ(smaller->extra(), nullptr) << "the larger of the two is the spec's";
   EXPECT_EQ(smaller->usage().requests.milli_cpu, 3000);
 
   const auto larger = pods.pod(spec + R"(
 status: {initContainerStatuses: [{name: s, resources: {requests: {cpu: 1}}}],
-         containerStatuses: [{name: c, resources: {requests: {cpu: 3}}, allocatedResources: {cpu: 4}}, {name: other}]})");
+         containerStatuses: [{name: c, resources: {requests: {cpu: 3}},
+             allocatedResources: {cpu: 4}}, {name: other}]})");
   ASSERT_NE(larger->extra(), nullptr);
   ASSERT_EQ(larger->extra()->container_resources.size(), 2U);
-  EXPECT_EQ(larger->text(larger->extra()->container_resources[0].container), "c") << "regular ones first";
+  EXPECT_EQ(larger->text(larger->extra()->container_resources[0].container), "c")
+      << "regular ones first";
   EXPECT_EQ(larger->usage().requests.milli_cpu, 5000);
 
   const auto infeasible = pods.pod(spec + R"(
 status: {conditions: [{type: PodResizePending, status: "True", reason: Infeasible}],
-         containerStatuses: [{name: c, resources: {requests: {cpu: 1}}, allocatedResources: {cpu: 1}}]})");
+         containerStatuses: [{name: c, resources: {requests: {cpu: 1}},
+             allocatedResources: {cpu: 1}}]})");
   ASSERT_NE(infeasible->extra(), nullptr);
   EXPECT_EQ(infeasible->usage().requests.milli_cpu, 2000) << "what it has, not what it cannot get";
 
@@ -357,10 +383,12 @@ status: {resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 3}})");
 TEST(PodJson, EqualSpecsAndMetasAreShared) {
   Pods pods;
   const std::string yaml =
-      "metadata: {labels: {a: b, c: d}}\nspec: {nodeSelector: {x: y1, z: w}, containers: [{name: c, resources: "
+      "metadata: {labels: {a: b, c: d}}\nspec: {nodeSelector: {x: y1, z: w}, containers: [{name: "
+      "c, resources: "
       "{requests: {cpu: 1}}}]}\n";
   const std::string same =
-      "metadata: {name: q, labels: {c: d, a: b}}\nspec: {nodeName: n1, nodeSelector: {z: w, x: y1}, containers: "
+      "metadata: {name: q, labels: {c: d, a: b}}\nspec: {nodeName: n1, nodeSelector: {z: w, x: "
+      "y1}, containers: "
       "[{resources: {requests: {cpu: 1000m}}, name: c}]}\n";
   const auto a = pods.pod(yaml);
   const auto b = pods.pod(same);
@@ -372,8 +400,9 @@ TEST(PodJson, ErrorsNameTheField) {
   Pods pods;
   EXPECT_THAT(pods.spec_error("containers: [{name: c}, {resources: {requests: {cpu: a}}}]"),
               StartsWith("spec.containers[1].resources.requests.cpu: quantities must match"));
-  EXPECT_THAT(pods.spec_error("containers: [{resources: {limits: {nvidia.com/gpu: {}}}}]"),
-              StartsWith("spec.containers[0].resources.limits[nvidia.com/gpu]: expected a quantity"));
+  EXPECT_THAT(
+      pods.spec_error("containers: [{resources: {limits: {nvidia.com/gpu: {}}}}]"),
+      StartsWith("spec.containers[0].resources.limits[nvidia.com/gpu]: expected a quantity"));
   const std::pair<std::string, std::string> rows[] = {
       {"priority: high", "spec.priority: expected an integer, got a string"},
       {"priority: 99999999999", "spec.priority: 99999999999 does not fit in 32 bits"},
@@ -388,9 +417,11 @@ TEST(PodJson, ErrorsNameTheField) {
        "spec.preemptionPolicy: Unsupported value: \"Always\": supported values: \"Never\", "
        "\"PreemptLowerPriority\""},
       {"topologySpreadConstraints: [{nodeTaintsPolicy: No thanks}]",
-       "spec.topologySpreadConstraints[0].nodeTaintsPolicy: Unsupported value: \"No thanks\": supported "
+       "spec.topologySpreadConstraints[0].nodeTaintsPolicy: Unsupported value: \"No thanks\": "
+       "supported "
        "values: \"Honor\", \"Ignore\""},
-      {"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchExpressions: "
+      {"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: "
+       "{matchExpressions: "
        "[{values: [1]}]}}]}}",
        "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector."
        "matchExpressions[0].values[0]: expected a string, got a number"},
@@ -407,10 +438,13 @@ TEST(PodJson, ErrorsNameTheField) {
 
 TEST(PodJson, ExtremeValuesAreReadOrRefusedNeverFatal) {
   Pods pods;
-  for (const char* quantity : {"1e999999999", "-1e999999999", "1e-999999999", "9999999999999999999999999Ei", "0x10",
-                               "1e99999999999999999999", ".", "+", "1.0000000000000000000000000001"})
-    pods.spec_error("containers: [{resources: {requests: {cpu: \"" + std::string(quantity) + "\"}}}]");
-  for (const char* time : {"9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "2026-01-01"})
+  for (const char* quantity :
+       {"1e999999999", "-1e999999999", "1e-999999999", "9999999999999999999999999Ei", "0x10",
+        "1e99999999999999999999", ".", "+", "1.0000000000000000000000000001"})
+    pods.spec_error("containers: [{resources: {requests: {cpu: \"" + std::string(quantity) +
+                    "\"}}}]");
+  for (const char* time :
+       {"9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "2026-01-01"})
     pods.error("metadata: {creationTimestamp: \"" + std::string(time) + "\"}");
   EXPECT_EQ(pods.error("metadata: {name: \"\\0\\u263a\"}"), "");
 }
@@ -418,7 +452,8 @@ TEST(PodJson, ExtremeValuesAreReadOrRefusedNeverFatal) {
 TEST(PodJson, ATemplateIsLabelsAndSpec) {
   Pods pods;
   const auto pod_template = decode_pod_template(
-      Pods::json("{metadata: {labels: {app: x}}, spec: {priority: 0, containers: [{name: c}]}}"), pods.interner);
+      Pods::json("{metadata: {labels: {app: x}}, spec: {priority: 0, containers: [{name: c}]}}"),
+      pods.interner);
   ASSERT_TRUE(pod_template);
   EXPECT_TRUE(pod_template->priority_given);
   EXPECT_FALSE(pod_template->preemption_policy_given);

@@ -164,8 +164,6 @@ std::int64_t strip_zeros(Number& value) {
   return count;
 }
 
-std::strong_ordering order(int comparison) { return comparison <=> 0; }
-
 std::size_t mix(std::size_t seed, std::size_t value) {
   seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 12) + (seed >> 4);
   return seed * 0xff51afd7ed558ccdULL;
@@ -360,7 +358,7 @@ std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) {
   Quantity::Big left = a.as_big(), right = b.as_big();
   left.rescale(right.scale);
   right.rescale(left.scale);
-  return order(left.unscaled.compare(right.unscaled));
+  return left.unscaled.compare(right.unscaled) <=> 0;
 }
 
 bool operator==(const Quantity& a, const Quantity& b) { return (a <=> b) == 0; }

@@ -1,6 +1,6 @@
 // YAML as Kubernetes reads it: each document becomes JSON text, with YAML 1.1 scalars resolved the
-// way sigs.k8s.io/yaml does (yes and on are booleans, 0x1f and 1_000 are numbers, ~ is null). JSON is
-// YAML too.
+// way sigs.k8s.io/yaml does (yes and on are booleans, 0x1f and 1_000 are numbers, ~ is null). JSON
+// is YAML too.
 #pragma once
 
 #include <cstddef>

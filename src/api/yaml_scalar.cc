@@ -68,7 +68,8 @@ std::optional<std::uint64_t> parse_magnitude(std::string_view digits) {
     digits.remove_prefix(named ? 2 : 1);
   }
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   return value;
 }

@@ -14,15 +14,15 @@ enum class YamlType : std::uint8_t { kNull, kBool, kInt, kUint, kFloat, kString 
 
 struct YamlScalar {
   YamlType type = YamlType::kString;
-  std::string json;  // as a JSON value; of kString the bare text, without quotes
+  std::string json;   // as a JSON value; of kString the bare text, without quotes
   double number = 0;  // of kFloat
 };
 
 // A scalar without quotes and without a tag.
 YamlScalar resolve_plain(std::string_view text);
 
-// A scalar with a tag ("tag:yaml.org,2002:int", "!mine"), quoted or not. The error's sentence has no
-// line.
+// A scalar with a tag ("tag:yaml.org,2002:int", "!mine"), quoted or not. The error's sentence has
+// no line.
 Result<YamlScalar> resolve_tagged(std::string_view tag, std::string_view text);
 
 // The text of a scalar that stands as a key of a map. Fails for what JSON cannot have as a key.

@@ -36,32 +36,85 @@ struct Row {
 TEST(Yaml, PlainScalarsMeanWhatTheyMeanToKubernetes) {
   constexpr Row kRows[] = {
       // booleans, in these spellings only
-      {"y", "true"}, {"Y", "true"}, {"yes", "true"}, {"Yes", "true"}, {"YES", "true"},
-      {"on", "true"}, {"On", "true"}, {"ON", "true"}, {"true", "true"}, {"True", "true"},
-      {"TRUE", "true"}, {"n", "false"}, {"N", "false"}, {"no", "false"}, {"No", "false"},
-      {"NO", "false"}, {"off", "false"}, {"Off", "false"}, {"OFF", "false"}, {"false", "false"},
-      {"False", "false"}, {"FALSE", "false"}, {"yEs", "\"yEs\""}, {"oN", "\"oN\""},
+      {"y", "true"},
+      {"Y", "true"},
+      {"yes", "true"},
+      {"Yes", "true"},
+      {"YES", "true"},
+      {"on", "true"},
+      {"On", "true"},
+      {"ON", "true"},
+      {"true", "true"},
+      {"True", "true"},
+      {"TRUE", "true"},
+      {"n", "false"},
+      {"N", "false"},
+      {"no", "false"},
+      {"No", "false"},
+      {"NO", "false"},
+      {"off", "false"},
+      {"Off", "false"},
+      {"OFF", "false"},
+      {"false", "false"},
+      {"False", "false"},
+      {"FALSE", "false"},
+      {"yEs", "\"yEs\""},
+      {"oN", "\"oN\""},
       // nothing
-      {"~", "null"}, {"null", "null"}, {"Null", "null"}, {"NULL", "null"}, {"", "null"},
+      {"~", "null"},
+      {"null", "null"},
+      {"Null", "null"},
+      {"NULL", "null"},
+      {"", "null"},
       {"nULL", "\"nULL\""},
       // integers
-      {"12", "12"}, {"+12", "12"}, {"-12", "-12"}, {"0x1F", "31"}, {"0o17", "15"}, {"017", "15"},
-      {"0b101", "5"}, {"-0x10", "-16"}, {"1_000", "1000"}, {"1__0", "10"}, {"0_x1", "1"},
-      {"-0", "0"}, {"9223372036854775807", "9223372036854775807"},
+      {"12", "12"},
+      {"+12", "12"},
+      {"-12", "-12"},
+      {"0x1F", "31"},
+      {"0o17", "15"},
+      {"017", "15"},
+      {"0b101", "5"},
+      {"-0x10", "-16"},
+      {"1_000", "1000"},
+      {"1__0", "10"},
+      {"0_x1", "1"},
+      {"-0", "0"},
+      {"9223372036854775807", "9223372036854775807"},
       {"18446744073709551615", "18446744073709551615"},
       {"-9223372036854775808", "-9223372036854775808"},
       // too large for an integer, or no octal number
-      {"18446744073709551616", "18446744073709552000"}, {"08", "8"}, {"0888", "888"},
+      {"18446744073709551616", "18446744073709552000"},
+      {"08", "8"},
+      {"0888", "888"},
       {"12345678901234567890123", "1.2345678901234568e+22"},
       // floats
-      {"0.5", "0.5"}, {".5", "0.5"}, {"-.5", "-0.5"}, {"1.", "1"}, {"1e3", "1000"},
-      {"1.5e300", "1.5e+300"}, {"1e21", "1e+21"}, {"1e20", "100000000000000000000"},
-      {"1e-7", "1e-7"}, {"0.000001", "0.000001"}, {"-0.0", "-0"}, {"1e-400", "0"},
+      {"0.5", "0.5"},
+      {".5", "0.5"},
+      {"-.5", "-0.5"},
+      {"1.", "1"},
+      {"1e3", "1000"},
+      {"1.5e300", "1.5e+300"},
+      {"1e21", "1e+21"},
+      {"1e20", "100000000000000000000"},
+      {"1e-7", "1e-7"},
+      {"0.000001", "0.000001"},
+      {"-0.0", "-0"},
+      {"1e-400", "0"},
       // text after all
-      {"1e400", "\"1e400\""}, {"0x", "\"0x\""}, {"0b2", "\"0b2\""}, {"-a", "\"-a\""}, {".", "\".\""},
-      {"_1", "\"_1\""}, {"1:30", "\"1:30\""}, {"2001-01-01", "\"2001-01-01\""},
-      {"2001-12-14t21:59:43.10-05:00", "\"2001-12-14t21:59:43.10-05:00\""}, {"=", "\"=\""},
-      {"500m", "\"500m\""}, {"1.5Gi", "\"1.5Gi\""}, {"a b", "\"a b\""},
+      {"1e400", "\"1e400\""},
+      {"0x", "\"0x\""},
+      {"0b2", "\"0b2\""},
+      {"-a", "\"-a\""},
+      {".", "\".\""},
+      {"_1", "\"_1\""},
+      {"1:30", "\"1:30\""},
+      {"2001-01-01", "\"2001-01-01\""},
+      {"2001-12-14t21:59:43.10-05:00", "\"2001-12-14t21:59:43.10-05:00\""},
+      {"=", "\"=\""},
+      {"500m", "\"500m\""},
+      {"1.5Gi", "\"1.5Gi\""},
+      {"a b", "\"a b\""},
   };
   for (const auto& [yaml, json] : kRows)
     EXPECT_EQ(one("a: " + std::string(yaml)), "{\"a\":" + std::string(json) + "}") << yaml;
@@ -69,12 +122,23 @@ TEST(Yaml, PlainScalarsMeanWhatTheyMeanToKubernetes) {
 
 TEST(Yaml, QuotedAndTaggedScalars) {
   constexpr Row kRows[] = {
-      {R"("yes")", R"("yes")"}, {"'12'", R"("12")"}, {"\"\"", R"("")"}, {"!!str 12", R"("12")"},
-      {"!!int \"12\"", "12"}, {"!!float 3", "3"}, {"!!bool \"on\"", "true"}, {"!!null ''", "null"},
-      {"!!binary aGk=", R"("hi")"}, {"!!binary aGVsbG8=", R"("hello")"}, {"!mine 12", R"("12")"},
-      {R"("a\tb\n\u00e9\x41")", R"("a\tb\néA")"}, {"'it''s'", R"("it's")"},
-      {"|\n  x\n   y\n", R"("x\n y\n")"}, {">-\n  x\n  y\n\n  z\n", R"("x y\nz")"},
-      {"|+\n  x\n\n", R"("x\n\n")"}, {"x\n  y", R"("x y")"},
+      {R"("yes")", R"("yes")"},
+      {"'12'", R"("12")"},
+      {"\"\"", R"("")"},
+      {"!!str 12", R"("12")"},
+      {"!!int \"12\"", "12"},
+      {"!!float 3", "3"},
+      {"!!bool \"on\"", "true"},
+      {"!!null ''", "null"},
+      {"!!binary aGk=", R"("hi")"},
+      {"!!binary aGVsbG8=", R"("hello")"},
+      {"!mine 12", R"("12")"},
+      {R"("a\tb\n\u00e9\x41")", R"("a\tb\néA")"},
+      {"'it''s'", R"("it's")"},
+      {"|\n  x\n   y\n", R"("x\n y\n")"},
+      {">-\n  x\n  y\n\n  z\n", R"("x y\nz")"},
+      {"|+\n  x\n\n", R"("x\n\n")"},
+      {"x\n  y", R"("x y")"},
   };
   for (const auto& [yaml, json] : kRows)
     EXPECT_EQ(one("a: " + std::string(yaml)), "{\"a\":" + std::string(json) + "}") << yaml;
@@ -88,6 +152,7 @@ TEST(Yaml, KeysThatAreNotTextBecomeText) {
 TEST(Yaml, MapsAndLists) {
   constexpr Row kRows[] = {
       {"a:\n- 1\n- b: 2\n  c: 3\n-\n", R"({"a":[1,{"b":2,"c":3},null]})"},
+      {"a: >\nb: |\nc: >-\n", R"({"a":"","b":"","c":""})"},
       {"- - a\n  - b\n", R"([["a","b"]])"},
       {"{a: [1, 2, ], b: , c}", R"({"a":[1,2],"b":null,"c":null})"},
       {"[a: 1]", R"([{"a":1}])"},
@@ -149,7 +214,8 @@ TEST(Yaml, AliasesAndMerges) {
 TEST(Yaml, AKeyThatStandsTwiceIsAnErrorInGosWords) {
   EXPECT_EQ(one("a: 1\nb:\n  parallelism: 1\n  c: 2\n  parallelism: 3\n"),
             "yaml: unmarshal errors:\n  line 5: key \"parallelism\" already set in map");
-  EXPECT_EQ(one("{\"a\":1,\n\"a\":2}"), "yaml: unmarshal errors:\n  line 2: key \"a\" already set in map");
+  EXPECT_EQ(one("{\"a\":1,\n\"a\":2}"),
+            "yaml: unmarshal errors:\n  line 2: key \"a\" already set in map");
   EXPECT_EQ(one("a: 1\na: 2\n9: x\n9: y\n"),
             "yaml: unmarshal errors:\n  line 2: key \"a\" already set in map\n"
             "  line 4: key 9 already set in map");
@@ -164,7 +230,8 @@ TEST(Yaml, ErrorsAreOneLineWithALineNumber) {
       {"a: &x\n  b: *x\n", "yaml: line 2: anchor 'x' value contains itself"},
       {"a: 1\n~: 2\n", "yaml: line 2: unsupported map key: null"},
       {"18446744073709551615: a\n", "yaml: line 1: unsupported map key: 18446744073709551615"},
-      {"a: {{ .Values.x }}\n", "yaml: line 1: invalid map key: neither a map nor a list can be one"},
+      {"a: {{ .Values.x }}\n",
+       "yaml: line 1: invalid map key: neither a map nor a list can be one"},
       {"a: .inf\n", "yaml: line 1: unsupported value: +Inf"},
       {"a: .nan\n", "yaml: line 1: unsupported value: NaN"},
       {"<<: 5\n", "yaml: line 1: map merge requires map or sequence of maps as the value"},
@@ -178,17 +245,19 @@ TEST(Yaml, ErrorsAreOneLineWithALineNumber) {
   for (const auto& [yaml, message] : kRows) EXPECT_EQ(one(yaml), message) << yaml;
 }
 
-TEST(Yaml, SyntaxErrorsNameTheLine) {
-  constexpr std::pair<std::string_view, int> kRows[] = {
-      {"a: b: c\n", 1}, {"a: 1\n  b: 2\n", 1}, {"a: 1\nb: @x\n", 2}, {"a: 1\n\tb: 2\n", 2},
-      {"a: \"\\z\"\n", 1}, {"- a\nb: c\n", 2},
+TEST(Yaml, SyntaxErrorsAreGosWithTheRightLine) {
+  constexpr Row kRows[] = {
+      {"a: b: c\n", "yaml: line 1: mapping values are not allowed in this context"},
+      {"a: 1\nb: @x\n", "yaml: line 2: found character that cannot start any token"},
+      {"a: 1\n\tb: 2\n", "yaml: line 2: found a tab character that violates indentation"},
+      {"a: 1\nb: \"\\z\"\n", "yaml: line 2: found unknown escape character"},
+      {"- a\nb: c\n", "yaml: line 2: did not find expected '-' indicator"},
+      {"a:\n  - b\n - c\n", "yaml: line 3: did not find expected key"},
+      {"a: [1\nb: 2\n", "yaml: line 2: did not find expected ',' or ']'"},
+      {"a: 'x\n", "yaml: line 2: found unexpected end of stream"},
+      {"a: \"\\uD800\"\n", "yaml: line 1: found invalid Unicode character escape code"},
   };
-  for (const auto& [yaml, line] : kRows) {
-    EXPECT_THAT(one(yaml), StartsWith("yaml: line ")) << yaml;
-    EXPECT_EQ(one(yaml).find('\n'), std::string::npos) << yaml;
-  }
-  EXPECT_THAT(one("a: 'x\n"), HasSubstr("without closing quote"));
-  EXPECT_THAT(one("a: [1\n"), StartsWith("yaml: line "));
+  for (const auto& [yaml, message] : kRows) EXPECT_EQ(one(yaml), message) << yaml;
 }
 
 TEST(Yaml, NothingExpandsWithoutBounds) {

@@ -47,7 +47,7 @@ void add_simulate(CLI::App& program, SimulateOptions& options, std::string& unti
       ->type_name("GATES");
   command->add_option("--seed", options.seed, "Of the draw among equally good nodes (default 0)")
       ->type_name("N");
-  command->add_option("--until", until, "Stop at this virtual time")->check(DurationText());
+  command->add_option("--until", until, "Stop at this virtual time, whatever is left to do (default 24h)")->check(DurationText());
   command->add_option("-o,--output", output, "table, json or yaml (default table)")
       ->check(CLI::IsMember({"table", "json", "yaml"}))
       ->type_name("FORMAT");

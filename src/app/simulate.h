@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <iosfwd>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,8 @@ struct SimulateOptions {
   std::string scenario;
   std::string feature_gates;
   std::uint64_t seed = 0;
-  std::optional<Duration> until;
+  // Some clusters never come to rest (pods that wake each other for ever); a day is enough.
+  Duration until = std::chrono::hours(24);
   OutputFormat output = OutputFormat::kTable;
 };
 

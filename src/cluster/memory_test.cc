@@ -34,6 +34,9 @@ void discounted(void* block) {
 
 void* operator new(std::size_t size) { return counted(std::malloc(size)); }
 void* operator new[](std::size_t size) { return counted(std::malloc(size)); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return ::operator new(size);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto unit = static_cast<std::size_t>(alignment);
   return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
@@ -42,6 +45,7 @@ void operator delete(void* block) noexcept { discounted(block); }
 void operator delete[](void* block) noexcept { discounted(block); }
 void operator delete(void* block, std::size_t) noexcept { discounted(block); }
 void operator delete[](void* block, std::size_t) noexcept { discounted(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { discounted(block); }
 void operator delete(void* block, std::align_val_t) noexcept { discounted(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { discounted(block); }
 

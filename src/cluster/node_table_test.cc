@@ -157,6 +157,8 @@ TEST_F(Columns, KeepHostPortsAsASet) {
   EXPECT_THAT(table.host_ports(n), ElementsAre(http, dns));
   ASSERT_TRUE(cluster.remove_pod(*a));
   EXPECT_THAT(table.host_ports(n), ElementsAre(dns)) << "users are not counted";
+  ASSERT_TRUE(cluster.update_pod(b));
+  EXPECT_THAT(table.host_ports(n), ElementsAre(http, dns)) << "an update takes them all again";
   ASSERT_TRUE(cluster.remove_pod(*b));
   EXPECT_THAT(table.host_ports(n), IsEmpty());
 }

@@ -7,6 +7,7 @@
 #include "config/load.h"
 #include "config/plugin_args.h"
 #include "config/strict_decoder.h"
+#include "config/text.h"
 #include "config/type_meta.h"
 
 namespace berth::config {
@@ -127,10 +128,9 @@ class ConfigurationDecoder {
     if (json.is_null()) out = {};
     in_.object("v1.Plugins", json, [&](std::string_view name, const JsonValue& value) {
       for (std::size_t i = 0; i < kExtensionPoints; ++i) {
-        // "preEnqueue" for PreEnqueue.
-        const std::string_view point = to_string(static_cast<ExtensionPoint>(i));
-        if (name.empty() || name.substr(1) != point.substr(1)) continue;
-        if (name.front() == (point.front() | 0x20)) return decode(value, out.sets[i]);
+        if (name == lower_first(to_string(static_cast<ExtensionPoint>(i)))) {
+          return decode(value, out.sets[i]);
+        }
       }
       return false;
     });
@@ -260,7 +260,10 @@ Result<std::vector<std::string>> decode_all_args(ConfigurationDecoder& decoder,
   for (const WrittenArgs& written : decoder.args()) {
     PluginConfig& config = decoder.written().profiles[written.profile].plugin_config[written.index];
     if (!takes_args(config.name)) {
-      if (written.json) config.args = OpaqueArgs{to_json(*written.json)};
+      if (!written.json) continue;
+      JsonValue args = *written.json;
+      sort_members(args);
+      config.args = OpaqueArgs{to_json(args)};
       continue;
     }
     const std::string place =

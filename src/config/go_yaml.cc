@@ -110,6 +110,12 @@ std::string scalar(std::string_view text, std::size_t indent) {
   return is_plain_syntax(text) ? std::string(text) : single_quoted(text);
 }
 
+// In the one form that a number has in YAML: 2.50 becomes 2.5, 1.0 becomes 1.
+std::string number(std::string_view text) {
+  const YamlScalar resolved = resolve_plain(text);
+  return resolved.type == YamlType::kFloat ? fmt::format("{}", resolved.number) : resolved.json;
+}
+
 void append_block(std::string& out, const JsonValue& value, std::size_t indent);
 
 // What stands behind "key:" or "-": a scalar on the same line, or a block on the next ones.
@@ -117,7 +123,7 @@ void append_value(std::string& out, const JsonValue& value, std::size_t indent) 
   switch (value.kind) {
     case JsonValue::Kind::kNull: out += " null\n"; return;
     case JsonValue::Kind::kBool: out += value.boolean ? " true\n" : " false\n"; return;
-    case JsonValue::Kind::kNumber: out += ' ' + value.text + '\n'; return;
+    case JsonValue::Kind::kNumber: out += ' ' + number(value.text) + '\n'; return;
     case JsonValue::Kind::kString: out += ' ' + scalar(value.text, indent) + '\n'; return;
     case JsonValue::Kind::kArray:
       if (value.items.empty()) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <utility>
 
 #include "api/json_text.h"
@@ -337,7 +337,12 @@ Result<JsonValue> parse_json(std::string_view text) { return Parser(text).run();
 
 void sort_members(JsonValue& value) {
   for (JsonValue& item : value.items) sort_members(item);
-  std::ranges::stable_sort(value.members, {}, &JsonMember::name);
+  std::map<std::string, JsonValue> by_name;
+  for (JsonMember& member : value.members) {
+    by_name.insert_or_assign(std::move(member.name), std::move(member.value));
+  }
+  value.members.clear();
+  for (auto& [name, member] : by_name) value.add(name, std::move(member));
   for (JsonMember& member : value.members) sort_members(member.value);
 }
 

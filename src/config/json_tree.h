@@ -43,7 +43,7 @@ struct JsonMember {
 // Errors are those of Go's encoding/json: `invalid character '}' looking for beginning of value`.
 Result<JsonValue> parse_json(std::string_view text);
 
-// Members of all objects by name, as Go writes maps.
+// Members of all objects by name, as Go writes maps; of equal names the last one stays.
 void sort_members(JsonValue& value);
 
 // Without spaces, members in their order.

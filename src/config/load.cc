@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "api/yaml.h"
@@ -123,19 +123,42 @@ Result<Configuration> parse_configuration(std::string_view text, const FeatureGa
   if (Result<void> valid = validate(configuration, gates); !valid) {
     return fail(std::move(valid.error()));
   }
+  if (Result<void> ignored = ignore_extender_resources(configuration); !ignored) {
+    return fail(std::move(ignored.error()));
+  }
   if (Result<void> valid = check_fit_args(configuration); !valid) {
     return fail(std::move(valid.error()));
   }
   return configuration;
 }
 
+Result<void> ignore_extender_resources(Configuration& configuration) {
+  std::vector<std::string> ignored;
+  for (const ExtenderConfig& extender : configuration.extenders) {
+    for (const ManagedResource& resource : extender.managed_resources) {
+      if (resource.ignored_by_scheduler) ignored.push_back(resource.name);
+    }
+  }
+  if (ignored.empty()) return {};
+  for (Profile& profile : configuration.profiles) {
+    const auto fit =
+        std::ranges::find(profile.plugin_config, "NodeResourcesFit", &PluginConfig::name);
+    auto* const args = fit == profile.plugin_config.end()
+                           ? nullptr
+                           : std::get_if<NodeResourcesFitArgs>(&fit->args);
+    if (!args) {
+      return fail(ErrorKind::kInvalid,
+                  "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config");
+    }
+    args->ignored_resources = ignored;
+  }
+  return {};
+}
+
 Result<Configuration> load_configuration(const std::string& path, const FeatureGates& gates,
                                          Interner& interner) {
   const auto problem = [&](std::string_view action, int number) {
-    std::string reason = std::strerror(number);
-    if (!reason.empty() && reason.front() >= 'A' && reason.front() <= 'Z') {
-      reason.front() = static_cast<char>(reason.front() | 0x20);
-    }
+    const std::string reason = lower_first(std::generic_category().message(number));
     return fail(number == ENOENT ? ErrorKind::kNotFound : ErrorKind::kInvalid,
                 fmt::format("{} {}: {}", action, path, reason));
   };

@@ -22,6 +22,11 @@ Result<Configuration> parse_configuration(std::string_view text, const FeatureGa
 Result<Configuration> load_configuration(const std::string& path, const FeatureGates& gates,
                                          Interner& interner);
 
+// Resources that an extender manages and wants the scheduler to ignore take the place of
+// NodeResourcesFit's ignoredResources in every profile. parse_configuration has done it; for
+// configurations made in code.
+Result<void> ignore_extender_resources(Configuration& configuration);
+
 // Every complaint about a configuration in upstream's order, `a` or `[a, b]`. For configurations
 // that did not come out of a file unchanged: made in code, or with command line flags applied.
 Result<void> validate(const Configuration& configuration, const FeatureGates& gates);

@@ -9,6 +9,7 @@
 #include "config/complaints.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
+#include "config/text.h"
 
 namespace berth::config {
 namespace {
@@ -62,19 +63,12 @@ void refuse_removed_plugin(Complaints& complaints, const std::string& path, std:
                      "\"kubescheduler.config.k8s.io/v1\")");
 }
 
-// "preEnqueue": the point's name in a file.
-std::string field_of(ExtensionPoint point) {
-  std::string name(to_string(point));
-  name.front() = static_cast<char>(name.front() + ('a' - 'A'));
-  return name;
-}
-
 void check_plugin_sets(Complaints& complaints, const std::string& path, const Plugins& plugins) {
   for (std::size_t i = 0; i < kExtensionPoints; ++i) {
     const auto point = static_cast<ExtensionPoint>(i);
     // Parity: multiPoint and the placement points are not looked at.
     if (point >= ExtensionPoint::kMultiPoint) break;
-    const std::string enabled = at(at(path, field_of(point)), "enabled");
+    const std::string enabled = at(at(path, lower_first(to_string(point))), "enabled");
     const std::vector<PluginRef>& refs = plugins.at(point).enabled;
     for (std::size_t j = 0; j < refs.size(); ++j) {
       if (is_removed_plugin(refs[j].name)) {

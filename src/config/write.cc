@@ -11,6 +11,7 @@
 #include "config/json_tree.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
+#include "config/text.h"
 #include "config/type_meta.h"
 
 namespace berth::config {
@@ -131,9 +132,7 @@ JsonValue tree_of(const Plugins& plugins) {
       for (const PluginRef& plugin : set.enabled) list.items.push_back(tree_of(plugin));
       entry.add("enabled", std::move(list));
     }
-    std::string point(to_string(static_cast<ExtensionPoint>(i)));
-    point.front() = static_cast<char>(point.front() | 0x20);
-    tree.add(point, std::move(entry));
+    tree.add(lower_first(to_string(static_cast<ExtensionPoint>(i))), std::move(entry));
   }
   return tree;
 }

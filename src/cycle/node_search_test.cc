@@ -10,8 +10,9 @@
 namespace berth {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAre;
+using ::testing::Not;
 using namespace berth::testing;
 
 TEST(FeasibleNodesToFind, FollowsThePercentage) {
@@ -229,7 +230,8 @@ TEST_F(NodeSearchTest, SamplingGoesOnUntilEnoughFit) {
   EXPECT_EQ(result.feasible, 100u);
   EXPECT_EQ(result.evaluated, 133u) << "33 rejected among the first 133";
   search();
-  EXPECT_EQ(asked.front(), "n134");
+  EXPECT_THAT(asked, Contains("n134"));
+  EXPECT_THAT(asked, Not(Contains("n133"))) << "the next search goes on from there, round the end";
 }
 
 TEST_F(NodeSearchTest, WithoutAnythingToChooseByOneNodeIsEnough) {

@@ -9,26 +9,29 @@ Quorum::Quorum(QuorumRule rule, const Handle& handle)
   label_ = symbols_.intern(rule_.label);
 }
 
-Symbol Quorum::group_of(const Pod& pod) const { return pod.labels().get(label_); }
+Quorum::Group Quorum::group_of(const Pod& pod) const {
+  return {pod.meta().namespace_name, pod.labels().get(label_)};
+}
 
-// A group that failed is tried again when one more of it may have come, or a place has become free.
+// Whoever was turned away is woken by the next of the group that arrives, not by events.
 std::optional<std::vector<EventRegistration>> Quorum::events_to_register() const {
-  return std::vector<EventRegistration>{
-      {{EventResource::kPod, action::kAdd | action::kDelete, {}}, {}},
-      {{EventResource::kNode, action::kAdd, {}}, {}}};
+  return std::vector<EventRegistration>();
 }
 
 Outcome Quorum::reserve(Cycle& cycle, std::string_view) const {
-  const Pod& pod = cycle.pod();
-  if (const Symbol group = group_of(pod); !group.empty())
-    placed_[{pod.meta().namespace_name, group}].insert(pod.uid());
+  const Group group = group_of(cycle.pod());
+  if (group.second.empty()) return {};
+  placed_[group].insert(cycle.pod().uid());
+  turned_away_[group].erase(cycle.pod().uid());
   return {};
 }
 
 void Quorum::unreserve(Cycle& cycle, std::string_view) const {
   const Pod& pod = cycle.pod();
-  const auto found = placed_.find({pod.meta().namespace_name, group_of(pod)});
+  const Group group = group_of(pod);
+  const auto found = placed_.find(group);
   if (found == placed_.end() || found->second.erase(pod.uid()) == 0) return;
+  turned_away_[group].emplace(pod.uid(), cycle.pod_ref());
   const std::set<Uid> others = found->second;
   for (const Uid& uid : others)
     handle_.waiting_pods.reject(
@@ -37,12 +40,15 @@ void Quorum::unreserve(Cycle& cycle, std::string_view) const {
 
 PermitResult Quorum::permit(Cycle& cycle, std::string_view) const {
   const Pod& pod = cycle.pod();
-  const Symbol group = group_of(pod);
-  if (group.empty()) return {};
-  const std::set<Uid>& placed = placed_[{pod.meta().namespace_name, group}];
-  if (static_cast<std::int64_t>(placed.size()) < rule_.quorum)
+  const Group group = group_of(pod);
+  if (group.second.empty()) return {};
+  const std::set<Uid>& placed = placed_[group];
+  if (static_cast<std::int64_t>(placed.size()) < rule_.quorum) {
+    for (const auto& [uid, sleeper] : turned_away_[group])
+      cycle.pods_to_activate[sleeper->full_name()] = sleeper;
     return PermitResult::wait(rule_.timeout, fmt::format("waiting for {} pods of group {}",
-                                                         rule_.quorum, pod.text(group)));
+                                                         rule_.quorum, pod.text(group.second)));
+  }
   for (const Uid& uid : placed) handle_.waiting_pods.allow(uid, name());
   return {};
 }

@@ -1,6 +1,7 @@
 // Quorum: a Permit plugin for scenarios. Pods with a certain label wait until enough pods with the
 // same value have found a node; then all of them go. Whoever is still waiting when the time is up is
-// turned away, and with it the others of its group, so that nobody holds a place for nothing.
+// turned away, and with it the others of its group, so that nobody holds a place for nothing. They
+// are woken when one more of the group arrives.
 #pragma once
 
 #include <map>
@@ -26,15 +27,16 @@ class Quorum final : public PermitPlugin, public ReservePlugin {
   PermitResult permit(Cycle& cycle, std::string_view node_name) const override;
 
  private:
-  Symbol group_of(const Pod& pod) const;
+  using Group = std::pair<Symbol, Symbol>;  // namespace, value of the label
+  Group group_of(const Pod& pod) const;
 
   QuorumRule rule_;
   Handle handle_;
   SymbolHold symbols_;
   Symbol label_;
-  // Who has a place, by namespace and group. The plugin is asked through const interfaces.
-  using Group = std::pair<Symbol, Symbol>;
+  // Who has a place, and who had one. Plugins are asked through const interfaces.
   mutable std::map<Group, std::set<Uid>> placed_;
+  mutable std::map<Group, std::map<Uid, Ref<const Pod>>> turned_away_;
 };
 
 }  // namespace berth::sim

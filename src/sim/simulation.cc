@@ -57,6 +57,11 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   cluster_ = std::make_unique<SimCluster>(loop_, interner_, scenario_.timing);
   timeline_.keep_entries(options_.keep_timeline);
   timeline_.count_changes_with([this] { return cluster_->changes(); });
+  cluster_->on_change([this](const Delta& delta) {
+    const auto* pod = std::get_if<Ref<const Pod>>(&delta.object);
+    if (pod && delta.type == DeltaType::kUpdated && !(*pod)->node().empty())
+      timeline_.assigned(**pod);
+  });
   workloads_ = std::make_unique<Workloads>(loop_, *cluster_, interner_, [this](std::string_view text) {
     timeline_.note("trouble", "workloads", text);
   });

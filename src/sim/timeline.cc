@@ -32,6 +32,13 @@ void Timeline::note(std::string_view what, std::string_view about, std::string_v
   keep(line.text_if("detail", detail));
 }
 
+void Timeline::assigned(const Pod& pod) {
+  PodRecord& of_pod = record(pod);
+  if (of_pod.bound) return;
+  of_pod.node = pod.node_name();
+  of_pod.bound = loop_.now();
+}
+
 void Timeline::queued(const Pod& pod, QueueName queue, std::string_view event) {
   record(pod);
   keep(entry("queued", pod).text("queue", to_string(queue)).text("event", event));

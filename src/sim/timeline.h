@@ -38,6 +38,10 @@ class Timeline final : public Observer {
   // Something that did not come from the scheduler: a scenario's event, a pod deleted.
   void note(std::string_view what, std::string_view about, std::string_view detail = {});
 
+  // The store shows the pod on a node. The scheduler may not know yet: its call may have failed
+  // although it worked.
+  void assigned(const Pod& pod);
+
   // Each a JSON object on one line.
   const std::vector<std::string>& entries() const { return entries_; }
   const std::map<std::string, PodRecord>& pods() const { return pods_; }  // by full name

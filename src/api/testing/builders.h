@@ -1,8 +1,8 @@
 // Builders for tests: objects in one line.
 //
 //   World world;
-//   Ref<const Pod> pod = world.pod("web-1").cpu("500m").priority(10).tolerates("gpu", "NoSchedule");
-//   Ref<const Node> node = world.node("n1").allocatable({{"cpu", "4"}, {"pods", "110"}}).zone("a");
+//   Ref<const Pod> pod = world.pod("web-1").cpu("500m").tolerates("gpu", "NoSchedule");
+//   Ref<const Node> node = world.node("n1").cpu("4").zone("a");
 //
 // A builder turns into the object where one is expected. UIDs follow from namespace and name unless
 // given.

@@ -13,7 +13,8 @@ void CycleFixture::start() {
                                           observer);
   QueueProfile queue_profile;
   queue_profile.scheduler_name = "default-scheduler";
-  for (Framework::QueueingEvents& events : *framework->queueing_events())
+  auto registered = framework->queueing_events();
+  for (Framework::QueueingEvents& events : *registered)
     queue_profile.events.push_back({std::move(events.plugin), std::move(events.events)});
   for (const Placed<PreEnqueuePlugin>& placed : framework->plugins().pre_enqueue)
     queue_profile.pre_enqueue.push_back(placed.plugin);

@@ -19,39 +19,64 @@ bool all_zero(const std::vector<std::int64_t>& amounts) {
   return std::ranges::all_of(amounts, [](std::int64_t amount) { return amount == 0; });
 }
 
-double deviation(std::span<const double> fractions, double total) {
-  const double count = static_cast<double>(fractions.size());
-  // Parity: two numbers have a formula of their own, which rounds differently.
-  if (fractions.size() == 2) return std::abs((fractions[0] - fractions[1]) / 2);
+double fraction_of(std::int64_t amount, std::int64_t allocatable) {
+  return std::min(static_cast<double>(amount) / static_cast<double>(allocatable), 1.0);
+}
+
+// How evenly resources are used, up to 100.
+std::int64_t evenness(double deviation) {
+  return truncated((1 - deviation) * static_cast<double>(kMaxScore));
+}
+
+// Parity: two numbers have a formula of their own, which rounds differently.
+double deviation_of_two(double a, double b) { return std::abs((a - b) / 2); }
+
+double deviation_of(std::span<const double> fractions, double total) {
   if (fractions.size() < 2) return 0;
+  if (fractions.size() == 2) return deviation_of_two(fractions[0], fractions[1]);
+  const double count = static_cast<double>(fractions.size());
   const double mean = total / count;
   double sum = 0;
   for (const double fraction : fractions) sum = sum + (fraction - mean) * (fraction - mean);
   return std::sqrt(sum / count);
 }
 
-// How evenly resources are used on one row, up to 100. Every operation rounds by itself and in
-// upstream's order.
+// How evenly one row's resources are used, with the pod and without it. Every operation rounds by
+// itself and in upstream's order.
 class Balance {
  public:
-  explicit Balance(std::size_t resources) { fractions_.reserve(resources); }
+  explicit Balance(const std::vector<AllocationColumn>& columns)
+      : columns_(columns), fractions_(columns.size()) {}
 
-  template <typename Amount>
-  std::int64_t of(const std::vector<AllocationColumn>& columns, NodeRow row, Amount amount) {
-    fractions_.clear();
-    double total = 0;
-    for (const AllocationColumn& column : columns) {
-      const std::int64_t allocatable = column.allocatable[row];
-      if (allocatable == 0) continue;
-      const double fraction =
-          std::min(static_cast<double>(amount(column)) / static_cast<double>(allocatable), 1.0);
-      total += fraction;
-      fractions_.push_back(fraction);
-    }
-    return truncated((1 - deviation(fractions_, total)) * static_cast<double>(kMaxScore));
+  std::int64_t with_pod(NodeRow row) {
+    return of(row, [row](const AllocationColumn& column) { return column.requested_on(row); });
+  }
+  std::int64_t without_pod(NodeRow row) {
+    return of(row, [row](const AllocationColumn& column) { return column.used_on(row); });
   }
 
  private:
+  template <typename Amount>
+  std::int64_t of(NodeRow row, Amount amount) {
+    // Nearly always: cpu and memory, and the node has both.
+    if (columns_.size() == 2) {
+      const std::int64_t first = columns_[0].allocatable[row];
+      const std::int64_t second = columns_[1].allocatable[row];
+      if (first == 0 || second == 0) return kMaxScore;
+      return evenness(deviation_of_two(fraction_of(amount(columns_[0]), first),
+                                       fraction_of(amount(columns_[1]), second)));
+    }
+    std::size_t count = 0;
+    double total = 0;
+    for (const AllocationColumn& column : columns_)
+      if (const std::int64_t allocatable = column.allocatable[row]; allocatable != 0) {
+        fractions_[count] = fraction_of(amount(column), allocatable);
+        total += fractions_[count++];
+      }
+    return evenness(deviation_of(std::span(fractions_).first(count), total));
+  }
+
+  const std::vector<AllocationColumn>& columns_;
   std::vector<double> fractions_;  // kept, so that rows do not allocate
 };
 
@@ -99,14 +124,10 @@ Outcome NodeResourcesBalancedAllocation::score(const Cycle& cycle, const NodeSet
   }
   const std::vector<AllocationColumn> columns =
       resources_.columns(cycle.nodes(), amounts, Used::kRequested);
-  Balance balance(columns.size());
+  Balance balance(columns);
   feasible.for_each([&](NodeRow row) {
-    const std::int64_t with_pod = balance.of(
-        columns, row, [&](const AllocationColumn& column) { return column.requested_on(row); });
-    const std::int64_t without_pod = balance.of(
-        columns, row, [&](const AllocationColumn& column) { return column.used_on(row); });
     // From 50, where the pod makes it as uneven as can be, over 75 (no change) to 100.
-    const std::int64_t gain = wrapping_sub(with_pod, without_pod);
+    const std::int64_t gain = wrapping_sub(balance.with_pod(row), balance.without_pod(row));
     by_row[row] = kMaxScore / 2 + wrapping_add(kMaxScore / 2, gain) / 2;
   });
   return Outcome::success();

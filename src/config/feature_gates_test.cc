@@ -1,0 +1,156 @@
+#include "config/feature_gates.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "config/known_gates.h"
+
+namespace berth::config {
+namespace {
+
+std::string set_error(const std::vector<std::string_view>& flags) {
+  FeatureGates gates;
+  for (const std::string_view flag : flags) {
+    if (const Result<void> result = gates.set(flag); !result) return result.error().message;
+  }
+  const Result<void> result = gates.validate();
+  return result ? "" : result.error().message;
+}
+
+TEST(KnownGates, AreAllThatTheBinaryKnows) {
+  const std::span<const Gate> gates = known_gates();
+  EXPECT_EQ(gates.size(), 241u);
+  EXPECT_TRUE(std::ranges::is_sorted(gates, {}, &Gate::name));
+  for (const Gate& gate : gates) {
+    if (gate.locked) {
+      EXPECT_TRUE(gate.stage == Gate::Stage::kStable || gate.stage == Gate::Stage::kDeprecated)
+          << gate.name;
+    }
+    if (gate.stage == Gate::Stage::kAlpha) {
+      EXPECT_FALSE(gate.enabled_by_default) << gate.name;
+    }
+  }
+}
+
+TEST(KnownGates, NeedsNameKnownGatesThatHoldByDefault) {
+  const FeatureGates defaults;
+  const auto is_known = [](std::string_view name) {
+    return std::ranges::find(known_gates(), name, &Gate::name) != known_gates().end();
+  };
+  for (const GateNeed& need : gate_needs()) {
+    EXPECT_TRUE(is_known(need.gate)) << need.gate;
+    EXPECT_TRUE(is_known(need.needs)) << need.needs;
+  }
+  EXPECT_TRUE(defaults.validate());
+}
+
+TEST(FeatureGates, HaveV136Defaults) {
+  const FeatureGates gates;
+  for (const std::string_view on :
+       {"SchedulerQueueingHints", "SchedulerAsyncPreemption", "SchedulerPopFromBackoffQ",
+        "OpportunisticBatching", "NominatedNodeNameForExpectation", "NodeDeclaredFeatures",
+        "DynamicResourceAllocation", "DRAExtendedResource", "DRAPrioritizedList",
+        "PodLevelResources", "MatchLabelKeysInPodTopologySpread", "ComponentFlagz",
+        "WatchListClient"}) {
+    EXPECT_TRUE(gates.enabled(on)) << on;
+  }
+  for (const std::string_view off :
+       {"SchedulerAsyncAPICalls", "GenericWorkload", "GangScheduling", "DRADeviceTaintRules",
+        "TopologyAwareWorkloadScheduling", "StorageCapacityScoring", "VolumeLimitScaling",
+        "TaintTolerationComparisonOperators", "CoordinatedLeaderElection", "AllAlpha", "AllBeta",
+        "NoSuchGate"}) {
+    EXPECT_FALSE(gates.enabled(off)) << off;
+  }
+}
+
+TEST(FeatureGates, AreSetByName) {
+  FeatureGates gates;
+  ASSERT_TRUE(gates.set(" SchedulerAsyncAPICalls = T , NodeDeclaredFeatures=0,"));
+  ASSERT_TRUE(gates.set("GenericWorkload=true,GenericWorkload=false"));
+  EXPECT_TRUE(gates.enabled("SchedulerAsyncAPICalls"));
+  EXPECT_FALSE(gates.enabled("NodeDeclaredFeatures"));
+  EXPECT_FALSE(gates.enabled("GenericWorkload"));  // the last one counts
+  EXPECT_EQ(gates.settings().size(), 3u);
+}
+
+TEST(FeatureGates, SayWhyTheyCannotBeSet) {
+  const std::string mixed =
+      "set kube feature gates with default empty prefix or kube: prefix consistently, do not mix "
+      "use";
+  const struct {
+    std::vector<std::string_view> flags;
+    std::string error;
+  } cases[] = {
+      {{""}, ""},
+      {{","}, ""},
+      {{"kube:"}, ""},
+      {{"kube:GenericWorkload=true"}, ""},
+      {{"SchedulerQueueingHints=true"}, ""},
+      {{"Foo=true"}, "unrecognized feature gate: Foo"},
+      {{":Foo=true"}, "unrecognized feature gate: Foo"},
+      {{"=true"}, "unrecognized feature gate: "},
+      {{"Foo"}, "missing bool value for Foo"},
+      {{"kube:Foo"}, "missing bool value for Foo"},
+      {{"Foo=maybe"},
+       "invalid value of Foo=maybe, err: strconv.ParseBool: parsing \"maybe\": invalid syntax"},
+      {{"GenericWorkload="},
+       "invalid value of GenericWorkload=, err: strconv.ParseBool: parsing \"\": invalid syntax"},
+      {{"GenericWorkload=true=false"},
+       "invalid value of GenericWorkload=true=false, err: strconv.ParseBool: parsing "
+       "\"true=false\": invalid syntax"},
+      {{"SchedulerQueueingHints=false"},
+       "cannot set feature gate SchedulerQueueingHints to false, feature is locked to true"},
+      {{"SidecarContainers=false,DRAAdminAccess=false"},
+       "[cannot set feature gate DRAAdminAccess to false, feature is locked to true, cannot set "
+       "feature gate SidecarContainers to false, feature is locked to true]"},
+      {{"other:Foo=true"}, "component not registered: other"},
+      {{"a:b:c=true"}, "component not registered: a"},
+      {{"kube:GenericWorkload=true,DRAPrioritizedList=false"}, mixed},
+      {{"kube:GenericWorkload=true", "DRAPrioritizedList=false"}, mixed},
+  };
+  for (const auto& [flags, error] : cases) EXPECT_EQ(set_error(flags), error) << flags.front();
+}
+
+TEST(FeatureGates, NeedEachOther) {
+  const std::string needs = " is enabled, but depends on features that are disabled: ";
+  const struct {
+    std::vector<std::string_view> flags;
+    std::string error;
+  } cases[] = {
+      {{"GangScheduling=true"}, "GangScheduling" + needs + "[GenericWorkload]"},
+      {{"GangScheduling=true", "GenericWorkload=true"}, ""},
+      {{"NodeDeclaredFeatures=false"},
+       "[ExtendWebSocketsToKubelet" + needs +
+           "[NodeDeclaredFeatures], InPlacePodLevelResourcesVerticalScaling" + needs +
+           "[NodeDeclaredFeatures], InPlacePodVerticalScalingInitContainers" + needs +
+           "[NodeDeclaredFeatures], RestartAllContainersOnContainerExits" + needs +
+           "[NodeDeclaredFeatures]]"},
+      {{"DRAWorkloadResourceClaims=true"},
+       "DRAWorkloadResourceClaims" + needs + "[GenericWorkload]"},
+      {{"AllAlpha=true"}, ""},
+      {{"AllBeta=false"}, ""},
+      {{"AllAlpha=true,GenericWorkload=false"},
+       "[DRAWorkloadResourceClaims" + needs + "[GenericWorkload], GangScheduling" + needs +
+           "[GenericWorkload], TopologyAwareWorkloadScheduling" + needs +
+           "[GenericWorkload], WorkloadWithJob" + needs + "[GenericWorkload]]"},
+  };
+  for (const auto& [flags, error] : cases) EXPECT_EQ(set_error(flags), error) << flags.front();
+}
+
+TEST(FeatureGates, ClassesAreSwitchedWithoutOverridingNames) {
+  FeatureGates gates;
+  ASSERT_TRUE(gates.set("GenericWorkload=false,AllAlpha=true,AllBeta=false"));
+  ASSERT_TRUE(gates.set("OpportunisticBatching=true"));
+  EXPECT_FALSE(gates.enabled("GenericWorkload"));
+  EXPECT_TRUE(gates.enabled("StorageCapacityScoring"));
+  EXPECT_TRUE(gates.enabled("OpportunisticBatching"));
+  EXPECT_FALSE(gates.enabled("SchedulerAsyncPreemption"));
+  EXPECT_TRUE(gates.enabled("DynamicResourceAllocation"));  // stable
+  EXPECT_TRUE(gates.enabled("AllAlpha"));
+  EXPECT_FALSE(gates.enabled("AllBeta"));
+}
+
+}  // namespace
+}  // namespace berth::config

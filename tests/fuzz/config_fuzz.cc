@@ -1,0 +1,30 @@
+// Whatever somebody writes in a configuration, it is read or refused; nothing else happens. What is
+// read can be written, and what is written reads as the same.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "api/interner.h"
+#include "base/check.h"
+#include "config/load.h"
+#include "config/write.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace berth;
+  using namespace berth::config;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  Interner interner;
+  const FeatureGates gates;
+  const Result<Configuration> configuration = parse_configuration(text, gates, interner);
+  if (!configuration) {
+    BERTH_CHECK(!configuration.error().message.empty());
+    return 0;
+  }
+  const std::string written = to_yaml(*configuration);
+  const Result<Configuration> again = parse_configuration(written, gates, interner);
+  BERTH_CHECK(again.has_value());
+  BERTH_CHECK(to_yaml(*again) == written);
+  return 0;
+}
