@@ -52,8 +52,7 @@ void BM_PodsWholeWay(benchmark::State& state) {
   }
   std::int64_t number = 0;
   for (auto _ : state) {
-    const Ref<const Pod> pod =
-        world.pod("pod-" + std::to_string(number++)).cpu("1m").memory("1Mi");
+    const Ref<const Pod> pod = world.pod("pod-" + std::to_string(number++)).cpu("1m").memory("1Mi");
     engine->apply({DeltaType::kAdded, pod});
     engine->run_one();
     state.PauseTiming();

@@ -7,8 +7,8 @@
 //
 //   berth::Scheduler::Options options;
 //   options.plugins = berth::Scheduler::built_in_plugins();
-//   options.plugins.add({"TeamQuota", make_team_quota, "Filter", 0, "Keeps teams to their nodes."});
-//   options.configuration = R"(
+//   options.plugins.add({"TeamQuota", make_team_quota, "Filter", 0, "Keeps teams to their
+//   nodes."}); options.configuration = R"(
 //     apiVersion: kubescheduler.config.k8s.io/v1
 //     kind: KubeSchedulerConfiguration
 //     profiles:
@@ -20,11 +20,12 @@
 //   (*scheduler)->run_until(std::chrono::minutes(5)); // virtual time
 //
 // Who runs the loop. Without a Loop of yours the scheduler has a virtual one: nothing happens until
-// you call run_one() or run_until(), and time is what you say it is. With Options::loop (a RealLoop,
-// or one that you wrote) everything runs on the thread that runs that loop; post to it to get there.
+// you call run_one() or run_until(), and time is what you say it is. With Options::loop (a
+// RealLoop, or one that you wrote) everything runs on the thread that runs that loop; post to it to
+// get there.
 //
-// Threads. All calls belong to that one thread, the world, except those on waiting_pods(), which any
-// thread may make, and Loop::post.
+// Threads. All calls belong to that one thread, the world, except those on waiting_pods(), which
+// any thread may make, and Loop::post.
 //
 // How outcomes are seen. An Observer is told of every step, a ClusterApi is asked to carry out
 // decisions. Without a ClusterApi of yours a pod that is bound simply is: it stays on its node and
@@ -57,12 +58,12 @@ namespace berth {
 class Scheduler {
  public:
   struct Options {
-    PluginTable plugins;         // usually built_in_plugins() and yours
-    std::string configuration;   // a KubeSchedulerConfiguration, YAML or JSON; empty: the default
-    std::string feature_gates;   // "A=true,B=false"
-    std::uint64_t seed = 0;      // of the draw among equally good nodes
-    Loop* loop = nullptr;        // yours, outliving the scheduler; null: a virtual one of its own
-    ClusterApi* api = nullptr;   // yours, outliving the scheduler; null: binding always works
+    PluginTable plugins;           // usually built_in_plugins() and yours
+    std::string configuration;     // a KubeSchedulerConfiguration, YAML or JSON; empty: the default
+    std::string feature_gates;     // "A=true,B=false"
+    std::uint64_t seed = 0;        // of the draw among equally good nodes
+    Loop* loop = nullptr;          // yours, outliving the scheduler; null: a virtual one of its own
+    ClusterApi* api = nullptr;     // yours, outliving the scheduler; null: binding always works
     Observer* observer = nullptr;  // likewise; null: nobody watches
   };
 
@@ -73,9 +74,11 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Objects are added, or replace what has the same kind, namespace and name. Defaults are filled in
-  // as an API server would; objects that come from one are left as they are. The error names
-  // document, object and field; nothing is applied then.
+  // Objects are added, or replace what has the same kind, namespace and name; a pod keeps the node
+  // that it has. Defaults are filled in as an API server would; objects that come from one are left
+  // as they are. The error names document, object and field; nothing is applied then. Kinds that
+  // scheduling does not read (workloads are not expanded either) are skipped, and the observer is
+  // told.
   Result<void> apply(std::string_view manifest);
   // The same for an object that was decoded already (with this scheduler's interner).
   void apply(AnyObject object);
@@ -97,7 +100,7 @@ class Scheduler {
 
   // Where a pod is: its node, empty while it has none.
   std::string node_of(std::string_view namespace_name, std::string_view name) const;
-  // Pods that are queued, waiting or binding.
+  // Pods that are queued, waiting, binding, or bound without the watch having shown it.
   std::size_t pending() const;
 
  private:

@@ -1,8 +1,8 @@
 // Interner: makes equal things one thing. Strings become symbols, equal pod specs and metas become
 // one shared object. One per engine; decoders on any thread use it.
 //
-// What nobody refers to any more is dropped when the table has doubled since it last looked, so that
-// memory follows what the cluster has, not what it once had.
+// What nobody refers to any more is dropped when the table has doubled since it last looked, so
+// that memory follows what the cluster has, not what it once had.
 #pragma once
 
 #include <cstddef>

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/decode.h"
+#include "api/defaulting.h"
 #include "api/json_reader.h"
 #include "api/yaml.h"
 
@@ -185,6 +186,11 @@ Result<std::vector<ManifestObject>> read_manifest(std::string_view text,
 Result<void> admit_all(std::vector<ManifestObject>& objects, Interner& interner, WallTime now) {
   Admission admission;
   admission.now = now;
+  return admit_all(objects, interner, admission);
+}
+
+Result<void> admit_all(std::vector<ManifestObject>& objects, Interner& interner,
+                       Admission& admission) {
   for (const ManifestObject& object : objects) {
     if (object.kind != ObjectKind::kPriorityClass) continue;
     const auto& decoded = std::get<Ref<const Object>>(object.object);

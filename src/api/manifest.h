@@ -12,6 +12,8 @@
 
 namespace berth {
 
+struct Admission;
+
 // One object as read. Kinds that scheduling reads are decoded; workloads (Deployment, ReplicaSet,
 // StatefulSet, DaemonSet, Job) also carry their JSON, for whoever expands them into pods.
 struct ManifestObject {
@@ -33,5 +35,9 @@ Result<std::vector<ManifestObject>> read_manifest(std::string_view text,
 // Makes of the objects, all files together, what an API server would (defaulting.h). After reading,
 // because a pod may name a PriorityClass that comes later.
 Result<void> admit_all(std::vector<ManifestObject>& objects, Interner& interner, WallTime now);
+// The same into a cluster that is not empty: `admission` knows the priority classes that are there
+// and the version that comes next.
+Result<void> admit_all(std::vector<ManifestObject>& objects, Interner& interner,
+                       Admission& admission);
 
 }  // namespace berth

@@ -75,9 +75,9 @@ Resources to_request(const ResourceList& list, const Symbols& symbols);
 
 // Which parts of a pod count towards its requests (plugins.md §3.1).
 struct RequestOptions {
-  bool use_status = false;            // resources in the status of a pod that is being resized
-  bool pod_level = true;              // spec.resources
-  bool pod_level_status = false;      // status.resources
+  bool use_status = false;                 // resources in the status of a pod that is being resized
+  bool pod_level = true;                   // spec.resources
+  bool pod_level_status = false;           // status.resources
   const ResourceList* defaults = nullptr;  // for containers that do not name a resource
 };
 

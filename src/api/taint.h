@@ -22,7 +22,8 @@ struct Taint {
   Symbol value;
   TaintEffect effect = TaintEffect::kNoSchedule;
 
-  // Whether the taint keeps pods away (or drives them off), rather than asking them to prefer others.
+  // Whether the taint keeps pods away (or drives them off), rather than asking them to prefer
+  // others.
   bool repels() const {
     return effect == TaintEffect::kNoSchedule || effect == TaintEffect::kNoExecute;
   }
@@ -52,7 +53,8 @@ bool tolerates(std::span<const Toleration> tolerations, const Taint& taint,
                const TolerationRules& rules);
 
 // The first taint that repels and is not tolerated; null if there is none.
-const Taint* find_untolerated(std::span<const Taint> taints, std::span<const Toleration> tolerations,
+const Taint* find_untolerated(std::span<const Taint> taints,
+                              std::span<const Toleration> tolerations,
                               const TolerationRules& rules);
 
 }  // namespace berth

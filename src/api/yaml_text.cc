@@ -17,7 +17,8 @@ bool is_plain(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kOtherThings{
       "true", "false", "null", "yes", "no", "on", "off", "y", "n"};
   const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_./-() ").find(c) != std::string_view::npos;
+    return std::isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view("_./-() ").find(c) != std::string_view::npos;
   };
   if (text.empty() || !std::isalpha(static_cast<unsigned char>(text.front()))) return false;
   if (text.back() == ' ' || !std::ranges::all_of(text, is_word)) return false;

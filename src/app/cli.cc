@@ -4,12 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <functional>
 #include <ostream>
+#include <utility>
 
 #include "app/plugin_list.h"
 #include "app/simulate.h"
 #include "app/version.h"
 #include "base/time_text.h"
+#include "config/feature_gates.h"
 #include "plugins/table.h"
 
 namespace berth::app {
@@ -18,52 +22,118 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
-// A duration as Go writes it; CLI11 reports what parse_go_duration says.
-struct DurationText : CLI::Validator {
-  DurationText() {
-    name_ = "DURATION";
-    func_ = [](std::string& text) {
-      const Result<Duration> parsed = parse_go_duration(text);
-      if (!parsed) return parsed.error().message;
-      return *parsed < Duration::zero() ? std::string("must not be negative") : std::string();
-    };
+// Checks the text of a flag; what is wrong with it is told after the flag's name.
+CLI::Validator checked(std::function<std::string(const std::string&)> complaint) {
+  return CLI::Validator(
+      [complaint = std::move(complaint)](std::string& text) { return complaint(text); }, "");
+}
+
+std::string check_duration(const std::string& text) {
+  const Result<Duration> parsed = parse_go_duration(text);
+  if (!parsed) return parsed.error().message;
+  return *parsed < Duration::zero() ? fmt::format("\"{}\" is negative", text) : std::string();
+}
+
+std::string check_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("\"{}\" is not a whole number from 0 to 18446744073709551615", text);
+}
+
+std::string check_format(const std::string& text) {
+  if (text == "table" || text == "json" || text == "yaml") return {};
+  return fmt::format("\"{}\" is none of table, json, yaml", text);
+}
+
+std::string check_gates(const std::string& text) {
+  config::FeatureGates gates;
+  Result<void> set = gates.set(text);
+  if (set) set = gates.validate();
+  return set ? std::string() : set.error().message;
+}
+
+// The words of `berth simulate` as they were written; valid once CLI11 has let them pass.
+struct SimulateFlags {
+  std::vector<std::string> files;
+  std::string scenario, config, gates, seed, until, output = "table";
+
+  SimulateOptions options() const {
+    SimulateOptions result;
+    result.files = files;
+    result.scenario = scenario;
+    result.config = config;
+    result.feature_gates = gates;
+    if (!seed.empty()) std::from_chars(seed.data(), seed.data() + seed.size(), result.seed);
+    if (!until.empty()) result.until = *parse_go_duration(until);
+    if (output == "json") result.output = OutputFormat::kJson;
+    if (output == "yaml") result.output = OutputFormat::kYaml;
+    return result;
   }
 };
 
-void add_simulate(CLI::App& program, SimulateOptions& options, std::string& until,
-                  std::string& output) {
+void add_simulate(CLI::App& program, SimulateFlags& flags) {
   CLI::App* command = program.add_subcommand(
-      "simulate", "Schedule the pods of manifests in virtual time and say who went where, and why not");
+      "simulate",
+      "Schedule the pods of manifests in virtual time and say who went where, and why not");
   command
-      ->add_option("-f,--file", options.files,
+      ->add_option("-f,--file", flags.files,
                    "Manifests: YAML or JSON, several documents, Lists; - reads standard input")
       ->required()
       ->type_name("FILE");
-  command->add_option("--scenario", options.scenario, "What happens over time (docs/scenario.md)")
-      ->type_name("FILE");
-  command->add_option("--config", options.config, "A KubeSchedulerConfiguration")
-      ->type_name("FILE");
-  command->add_option("--feature-gates", options.feature_gates, "A=true,B=false")
-      ->type_name("GATES");
-  command->add_option("--seed", options.seed, "Of the draw among equally good nodes (default 0)")
-      ->type_name("N");
-  command->add_option("--until", until, "Stop at this virtual time, whatever is left to do (default 24h)")->check(DurationText());
-  command->add_option("-o,--output", output, "table, json or yaml (default table)")
-      ->check(CLI::IsMember({"table", "json", "yaml"}))
-      ->type_name("FORMAT");
+  // Of a flag that is given twice the last one counts.
+  const auto option = [command](const char* name, std::string& value, const char* type,
+                                const char* description) {
+    return command->add_option(name, value, description)->type_name(type)->take_last();
+  };
+  option("--scenario", flags.scenario, "FILE", "What happens over time (docs/scenario.md)");
+  option("--config", flags.config, "FILE", "A KubeSchedulerConfiguration");
+  option("--feature-gates", flags.gates, "GATES", "A=true,B=false")->check(checked(check_gates));
+  option("--seed", flags.seed, "N", "Of the draw among equally good nodes (default 0)")
+      ->check(checked(check_seed));
+  option("--until", flags.until, "DURATION",
+         "Stop at this virtual time, whatever is left to do (default 24h)")
+      ->check(checked(check_duration));
+  option("-o,--output", flags.output, "FORMAT", "table, json or yaml (default table)")
+      ->check(checked(check_format));
 }
 
-OutputFormat format_of(const std::string& text) {
-  if (text == "json") return OutputFormat::kJson;
-  return text == "yaml" ? OutputFormat::kYaml : OutputFormat::kTable;
+// Messages of libraries and of aggregated errors may have several lines; a complaint has one.
+int complain(std::ostream& err, std::string what, int code) {
+  std::ranges::replace(what, '\n', ' ');
+  err << "berth: " << what << '\n';
+  return code;
 }
 
-// One line that says what is wrong and where to look.
-int wrong_usage(std::ostream& err, const std::string& what) {
-  std::string line = what;
-  std::ranges::replace(line, '\n', ' ');
-  err << "berth: " << line << " (see `berth --help`)\n";
-  return kWrongUsage;
+// What CLI11 did not like, in a sentence.
+std::string complaint_of(const CLI::App& program, const CLI::ParseError& error) {
+  const std::vector<std::string> strangers = program.remaining(/*recurse=*/true);
+  if (!strangers.empty()) {
+    const std::string& first = strangers.front();
+    if (first.starts_with('-')) return fmt::format("unknown flag {}", first);
+    if (program.get_subcommands().empty()) return fmt::format("unknown command \"{}\"", first);
+    return fmt::format("unexpected argument \"{}\"", first);
+  }
+  const std::string what = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+    return fmt::format("{} needs a value", what.substr(0, what.find(':')));
+  return what;
+}
+
+int wrong_usage(std::ostream& err, const CLI::App& program, const std::string& what) {
+  const auto commands = program.get_subcommands();
+  const std::string command = commands.empty() ? "" : commands.front()->get_name() + " ";
+  return complain(err, fmt::format("{} (see `berth {}--help`)", what, command), kWrongUsage);
+}
+
+int print_help(const CLI::App& program, const std::string& command, std::ostream& out,
+               std::ostream& err) {
+  const CLI::App* asked = command.empty() ? &program : program.get_subcommand_no_throw(command);
+  if (!asked)
+    return complain(err, fmt::format("unknown command \"{}\" (see `berth --help`)", command),
+                    kWrongUsage);
+  out << asked->help();
+  return 0;
 }
 
 }  // namespace
@@ -73,33 +143,35 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   program.set_version_flag("--version", fmt::format("berth {}", kVersion));
   program.require_subcommand(1);
   program.fallthrough(false);
-  SimulateOptions simulation;
-  std::string until, output = "table";
-  add_simulate(program, simulation, until, output);
-  program.add_subcommand("plugins", "List the plugins: name, extension points, weight, what they do");
+  SimulateFlags simulation;
+  add_simulate(program, simulation);
+  program.add_subcommand("plugins",
+                         "List the plugins: name, extension points, weight, what they do");
+  std::string topic;
+  program.add_subcommand("help", "Say more about a command")
+      ->add_option("command", topic, "The command")
+      ->type_name("");
   try {
     program.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // CLI11 wants it reversed
   } catch (const CLI::CallForVersion& version) {
     out << version.what() << '\n';
     return 0;
   } catch (const CLI::CallForHelp&) {
-    const auto subcommands = program.get_subcommands();
-    out << (subcommands.empty() ? program.help() : subcommands.front()->help());
-    return 0;
+    const auto commands = program.get_subcommands();
+    return print_help(program, commands.empty() ? "" : commands.front()->get_name(), out, err);
   } catch (const CLI::ParseError& error) {
-    return wrong_usage(err, error.what());
+    if (!args.empty()) return wrong_usage(err, program, complaint_of(program, error));
+    err << program.help();  // nothing was asked for: what can be?
+    return kWrongUsage;
   }
 
+  if (program.got_subcommand("help")) return print_help(program, topic, out, err);
   if (program.got_subcommand("plugins")) {
     out << plugin_list(plugins::make_plugin_table());
-    return 0;
+  } else if (const Result<void> done = simulate(simulation.options(), out, err); !done) {
+    return complain(err, done.error().message, kFailed);
   }
-  if (!until.empty()) simulation.until = *parse_go_duration(until);
-  simulation.output = format_of(output);
-  if (const Result<void> done = simulate(simulation, out, err); !done) {
-    err << "berth: " << done.error().message << '\n';
-    return kFailed;
-  }
+  if (!out.flush()) return complain(err, "cannot write the output", kFailed);
   return 0;
 }
 

@@ -2,9 +2,9 @@
 //
 //   berth simulate -f FILE… [--scenario FILE] [--config FILE] [--seed N] [--until DURATION] [-o …]
 //   berth plugins
-//   berth --version
+//   berth help [COMMAND], berth --help, berth --version
 //
-// Exit codes: 0 done, 1 something failed, 2 wrong usage.
+// Exit codes: 0 done, 1 something failed, 2 wrong usage; with 1 and 2 one line on `err` says why.
 #pragma once
 
 #include <iosfwd>

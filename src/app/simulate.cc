@@ -8,6 +8,7 @@
 #include <iostream>
 #include <iterator>
 #include <ostream>
+#include <sstream>
 #include <utility>
 
 #include "api/interner.h"
@@ -25,13 +26,14 @@ Result<std::string> read_file(const std::string& path) {
   if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad())
+  std::ostringstream text;
+  // A folder can be opened, but not read; an empty file leaves nothing to copy, which is no error.
+  if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (!file.is_open() || file.bad() || text.fail())
     return fail(ErrorKind::kNotFound,
                 fmt::format("cannot read {}: {}", path,
                             errno != 0 ? std::strerror(errno) : "it is not a file"));
-  return text;
+  return std::move(text).str();
 }
 
 Result<config::Configuration> configuration_of(const SimulateOptions& options,
@@ -81,6 +83,9 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
       configuration_of(options, simulation.gates, interner);
   if (!configuration) return fail(configuration.error());
   simulation.configuration = std::move(*configuration);
+  if (!simulation.configuration.extenders.empty())
+    err << fmt::format("{}: {} extender(s) are configured; a simulation does not ask them\n",
+                       options.config, simulation.configuration.extenders.size());
   Result<sim::Scenario> scenario = scenario_of(options);
   if (!scenario) return fail(scenario.error());
   const Result<std::vector<ManifestObject>> objects = objects_of(options, interner);

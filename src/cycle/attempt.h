@@ -1,6 +1,7 @@
 // Attempt: one pod's try, from the pop to the end of its binding.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -12,17 +13,18 @@
 namespace berth {
 
 struct Attempt {
-  Attempt(QueuedPod popped, const Framework& profile, const Cluster& cluster, TimePoint now)
-      : queued(std::move(popped)), framework(profile), cycle(queued.pod, cluster), started(now) {}
+  Attempt(QueuedPod popped, const Framework& profile, const Cluster& cluster)
+      : queued(std::move(popped)), framework(profile), cycle(queued.pod, cluster) {}
 
   const Pod& pod() const { return *queued.pod; }
 
   QueuedPod queued;
   const Framework& framework;
   Cycle cycle;
-  TimePoint started;
-  TimePoint permitted;  // when Permit let it go, or began to hold it
-  std::string node;  // where the pod is assumed; empty before
+  TimePoint permitted;               // when Permit let it go, or began to hold it
+  std::string node;                  // where the pod is assumed; empty before
+  bool has_pre_bind_work = true;     // of the binding cycle: what the preflight found
+  std::unique_ptr<Outcome> failure;  // of the binding cycle: what ended it before Bind
 };
 
 }  // namespace berth

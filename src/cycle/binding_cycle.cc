@@ -17,45 +17,75 @@ Outcome as_fit_error(Outcome rejection) {
   return outcome;
 }
 
+// The settlement goes straight into the attempt: as a local of the coroutine it would take its
+// place in the frame of every waiting pod.
+struct BindingCycle::PermitWait {
+  BindingCycle& cycle;
+  Attempt& attempt;
+  WaitingPods::Settled settled;
+
+  bool await_ready() const noexcept { return settled.await_ready(); }
+  bool await_suspend(std::coroutine_handle<> awaiter) { return settled.await_suspend(awaiter); }
+  void await_resume() { cycle.take_settlement(attempt, settled.await_resume()); }
+};
+
 Task<void> BindingCycle::run(std::unique_ptr<Attempt> attempt) {
-  Task<Outcome> advancing = advance(*attempt);
-  const Outcome outcome = co_await advancing;
+  {
+    Task<void> beginning = begin(*attempt);
+    co_await beginning;
+  }
+  if (!attempt->failure && with_.waiting_pods.contains(attempt->pod().uid())) {
+    PermitWait wait{*this, *attempt, with_.waiting_pods.settled(attempt->pod().uid())};
+    co_await wait;
+  }
+  with_.tasks.spawn(bind_and_tell(std::move(attempt)));
+}
+
+// What comes before the wait.
+Task<void> BindingCycle::begin(Attempt& attempt) {
+  if (!nominate_) co_return;
+  Outcome flight = attempt.framework.run_pre_bind_pre_flight(attempt.cycle, attempt.node);
+  attempt.has_pre_bind_work = flight.ok();
+  if (!flight.ok() && flight.code != Code::kSkip) {
+    attempt.failure = std::make_unique<Outcome>(std::move(flight));
+    co_return;
+  }
+  // Binding will take a while: others are told where this pod is about to be.
+  if (attempt.has_pre_bind_work || with_.waiting_pods.contains(attempt.pod().uid())) {
+    Task<void> nominating = nominate(attempt);
+    co_await nominating;
+  }
+}
+
+void BindingCycle::take_settlement(Attempt& attempt, Outcome settlement) {
+  with_.observer.wait_ended(attempt.pod(), settlement, with_.loop.now() - attempt.permitted);
+  if (settlement.ok()) return;
+  attempt.failure = std::make_unique<Outcome>(
+      settlement.rejected()
+          ? as_fit_error(std::move(settlement))
+          : wrap_failure("waiting on permit for pod: ", settlement, settlement.plugin));
+}
+
+Task<void> BindingCycle::bind_and_tell(std::unique_ptr<Attempt> attempt) {
+  if (!attempt->failure) {
+    Task<Outcome> advancing = advance(*attempt);
+    Outcome outcome = co_await advancing;
+    if (!outcome.ok()) attempt->failure = std::make_unique<Outcome>(std::move(outcome));
+  }
   ChangeGate::Passed passed(with_.gate);
   co_await passed;
-  if (outcome.ok())
-    succeed(*attempt);
+  if (attempt->failure)
+    fail(*attempt, *attempt->failure);
   else
-    fail(*attempt, outcome);
+    succeed(*attempt);
 }
 
 Task<Outcome> BindingCycle::advance(Attempt& attempt) {
-  const Uid uid = attempt.pod().uid();
-  bool has_work = true;
-  if (nominate_) {
-    Outcome flight = attempt.framework.run_pre_bind_pre_flight(attempt.cycle, attempt.node);
-    if (!flight.ok() && flight.code != Code::kSkip) co_return flight;
-    has_work = flight.ok();
-    // Binding will take a while: others are told where this pod is about to be.
-    if (has_work || with_.waiting_pods.contains(uid)) {
-      Task<void> nominating = nominate(attempt);
-      co_await nominating;
-    }
-  }
-
-  if (with_.waiting_pods.contains(uid)) {
-    const TimePoint since = attempt.permitted;
-    WaitingPods::Settled settled = with_.waiting_pods.settled(uid);
-    Outcome waited = co_await settled;
-    with_.observer.wait_ended(attempt.pod(), waited, with_.loop.now() - since);
-    if (waited.rejected()) co_return as_fit_error(std::move(waited));
-    if (!waited.ok()) co_return wrap_failure("waiting on permit for pod: ", waited, waited.plugin);
-  }
-
   ChangeGate::Passed passed(with_.gate);
   co_await passed;
-  with_.queue.done(uid);  // events seen from here on are not replayed for it
+  with_.queue.done(attempt.pod().uid());  // events seen from here on are not replayed for it
 
-  Task<Outcome> preparing = pre_bind(attempt, has_work);
+  Task<Outcome> preparing = pre_bind(attempt);
   Outcome prepared = co_await preparing;
   if (!prepared.ok()) co_return prepared;
   Task<Outcome> binding = bind(attempt);
@@ -74,11 +104,10 @@ Task<void> BindingCycle::nominate(const Attempt& attempt) {
                                        attempt.pod().full_name(), written.error().message));
 }
 
-Task<Outcome> BindingCycle::pre_bind(Attempt& attempt, bool has_work) {
-  if (!has_work) co_return Outcome::success();
+Task<Outcome> BindingCycle::pre_bind(Attempt& attempt) {
+  if (!attempt.has_pre_bind_work) co_return Outcome::success();
   PodsInPreBind::Stay stay(with_.pods_in_pre_bind, attempt.pod().uid());
-  Task<Outcome> running =
-      attempt.framework.run_pre_bind(attempt.cycle, attempt.node, stay.token());
+  Task<Outcome> running = attempt.framework.run_pre_bind(attempt.cycle, attempt.node, stay.token());
   Outcome outcome = co_await running;
   if (outcome.ok() && !stay.mark_prebound()) co_return Outcome::failure(stay.token().cause());
   co_return outcome;

@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
+#include "base/change_gate.h"
 #include "base/task.h"
 #include "cluster/cluster.h"
 #include "cycle/attempt.h"
-#include "base/change_gate.h"
 #include "cycle/failure_handler.h"
 #include "framework/extender.h"
 #include "framework/pods_in_pre_bind.h"
@@ -32,18 +32,25 @@ class BindingCycle {
     ClusterApi& api;
     ChangeGate& gate;
     FailureHandler& failures;
+    TaskSet& tasks;
     Observer& observer;
   };
   BindingCycle(const Collaborators& with, std::vector<Extender*> extenders,
                bool nominate_before_binding)
       : with_(with), extenders_(std::move(extenders)), nominate_(nominate_before_binding) {}
 
-  // The whole way of an assumed, reserved and permitted pod.
+  // The whole way of an assumed, reserved and permitted pod. This coroutine is what a waiting pod
+  // costs, so it is kept small; the steps after the wait are coroutines of their own.
   Task<void> run(std::unique_ptr<Attempt> attempt);
 
  private:
+  struct PermitWait;  // awaitable: the end of the pod's wait, taken into the attempt
+
+  Task<void> begin(Attempt& attempt);
+  Task<void> bind_and_tell(std::unique_ptr<Attempt> attempt);
   Task<Outcome> advance(Attempt& attempt);
-  Task<Outcome> pre_bind(Attempt& attempt, bool has_work);
+  void take_settlement(Attempt& attempt, Outcome settlement);
+  Task<Outcome> pre_bind(Attempt& attempt);
   Task<Outcome> bind(Attempt& attempt);
   Task<void> nominate(const Attempt& attempt);
   void succeed(Attempt& attempt);

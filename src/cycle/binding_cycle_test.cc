@@ -104,8 +104,8 @@ TEST(BindingFailures, LandWhereTheyBelong) {
                              [](Cycle&) { return PermitResult{Outcome::failure("broken"), {}}; });
        },
        QueuePlace::kErrorBackoff, "SchedulerError", "running Permit plugin \"No\": broken"},
-      {"the wait times out", [](auto& test) { test.hold("Gang", 0s); },
-       QueuePlace::kUnschedulable, "Unschedulable",
+      {"the wait times out", [](auto& test) { test.hold("Gang", 0s); }, QueuePlace::kUnschedulable,
+       "Unschedulable",
        "0/1 nodes are available: 1 rejected due to timeout after waiting 0s at plugin Gang."},
       {"PreBind rejects: no rejector is remembered, so it counts as an error for the queue",
        [](auto& test) {
@@ -121,8 +121,7 @@ TEST(BindingFailures, LandWhereTheyBelong) {
        QueuePlace::kErrorBackoff, "SchedulerError", "running PreBind plugin \"No\": broken"},
       {"the preflight fails",
        [](auto& test) {
-         auto& plugin =
-             test.profile.pre_bind("No", [](Cycle&, CancelToken) { return answer({}); });
+         auto& plugin = test.profile.pre_bind("No", [](Cycle&, CancelToken) { return answer({}); });
          plugin.flight = [] { return PreBindPreFlight{Outcome::failure("broken"), false}; };
        },
        QueuePlace::kErrorBackoff, "SchedulerError", "running PreBindPreFlight \"No\": broken"},
@@ -241,7 +240,8 @@ TEST_F(BindingCycleTest, AnEventDuringTheWaitBringsARejectedPodBackSooner) {
   world.waiting_pods.reject(pod->uid(), "Gang", "no quorum");
   fixture.settle();
   EXPECT_THAT(fixture.observer.queued_pods, Contains("p backoff ScheduleAttemptFailure"));
-  EXPECT_THAT(fixture.observer.queued_pods, Not(Contains("p unschedulable ScheduleAttemptFailure")));
+  EXPECT_THAT(fixture.observer.queued_pods,
+              Not(Contains("p unschedulable ScheduleAttemptFailure")));
 }
 
 TEST_F(BindingCycleTest, EventsAreNoLongerReplayedOncePreBindHasBegun) {

@@ -95,14 +95,14 @@ PodCondition unschedulable(std::string message, WallTime since) {
 TEST(StatusPatch, OnlyChangesAreWritten) {
   World world;
   const WallTime then{std::chrono::seconds(100)}, now{std::chrono::seconds(200)};
-  const Ref<const Pod> pod =
-      world.pod("p").nominated("n1").condition(unschedulable("same", then));
+  const Ref<const Pod> pod = world.pod("p").nominated("n1").condition(unschedulable("same", then));
 
   EXPECT_FALSE(status_patch(*pod, unschedulable("same", now), std::nullopt))
       << "an unchanged status keeps its time, and then nothing is different";
   PodCondition newer = unschedulable("same", now);
   newer.observed_generation = 9;
-  EXPECT_FALSE(status_patch(*pod, newer, std::nullopt)) << "a generation alone is not worth a write";
+  EXPECT_FALSE(status_patch(*pod, newer, std::nullopt))
+      << "a generation alone is not worth a write";
 
   const auto message = status_patch(*pod, unschedulable("other", now), std::nullopt);
   ASSERT_TRUE(message && message->condition);

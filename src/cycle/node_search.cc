@@ -118,11 +118,10 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
 
 std::size_t NodeSearch::enough(const Framework& framework, std::size_t nodes,
                                std::int32_t percentage) const {
-  const bool choice_matters =
-      !framework.plugins().score.empty() ||
-      std::ranges::any_of(extenders_, [](const Extender* extender) {
-        return extender->filters() || extender->prioritizes();
-      });
+  const bool choice_matters = !framework.plugins().score.empty() ||
+                              std::ranges::any_of(extenders_, [](const Extender* extender) {
+                                return extender->filters() || extender->prioritizes();
+                              });
   return choice_matters ? feasible_nodes_to_find(nodes, percentage) : 1;
 }
 
@@ -218,8 +217,7 @@ Outcome NodeSearch::filter_in_turn(Cycle& cycle, const Framework& framework,
     }
     NodeSet rejected_or_extra = looked_at;
     if (accepted.size() > limit) rejected_or_extra.erase(accepted.back());
-    if (std::optional<Outcome> error =
-            note_rejections(cycle, framework, rejected_or_extra, found))
+    if (std::optional<Outcome> error = note_rejections(cycle, framework, rejected_or_extra, found))
       return std::move(*error);
     visited += take;
   }
@@ -337,8 +335,7 @@ Task<Outcome> NodeSearch::prioritize(Cycle& cycle, const Framework& framework,
       continue;
     }
     for (const ExtenderScore& score : *answers[i])
-      if (const NodeRow row = row_of(score.node);
-          row != kNoRow && feasible.contains(row))
+      if (const NodeRow row = row_of(score.node); row != kNoRow && feasible.contains(row))
         totals_[row] += score.score * asked[i]->weight() * kExtenderScale;
   }
   co_return Outcome::success();

@@ -134,17 +134,15 @@ TEST_F(NodeSearchTest, PreFilterRejectionStandsForAllNodes) {
     return PostFilterResult{Outcome::unschedulable("could not help"), std::nullopt};
   });
   const SearchResult result = search();
-  EXPECT_EQ(result.outcome.message(),
-            "0/2 nodes are available: conflict. could not help");
+  EXPECT_EQ(result.outcome.message(), "0/2 nodes are available: conflict. could not help");
   EXPECT_EQ(absent, Code::kUnschedulable);
   EXPECT_FALSE(result.nominating) << "PostFilter did not say, so it stays";
 }
 
 TEST_F(NodeSearchTest, PreFilterRestrictionNarrowsAndIsNamed) {
   nodes(3);
-  profile.pre_filter("Narrow", [&](Cycle&) {
-    return PreFilterResult(Outcome(), {world.symbol("n2")});
-  });
+  profile.pre_filter("Narrow",
+                     [&](Cycle&) { return PreFilterResult(Outcome(), {world.symbol("n2")}); });
   filter_all([](std::string_view) { return Outcome::unschedulable("full"); });
   const SearchResult result = search();
   EXPECT_THAT(asked, ElementsAre("n2"));
@@ -283,8 +281,7 @@ TEST_F(NodeSearchTest, ExtendersFilterInTurnAndTheirReasonsCount) {
   };
   fixture.extenders = {&first, &second};
   const SearchResult result = search();
-  EXPECT_EQ(result.outcome.message(),
-            "0/3 nodes are available: 1 busy, 1 never, 1 too far.");
+  EXPECT_EQ(result.outcome.message(), "0/3 nodes are available: 1 busy, 1 never, 1 too far.");
   EXPECT_THAT(result.outcome.fit_error->unschedulable_plugins, ElementsAre("Extender"));
 }
 

@@ -65,9 +65,9 @@ bool ScheduleOne::run_one() {
   with_.gate.close();
   with_.cluster.begin_cycle();
   with_.observer.attempt_started(*pod, popped->attempts);
-  with_.tasks.spawn(attempt(std::make_unique<Attempt>(std::move(*popped), *profile->framework,
-                                                      with_.cluster, with_.loop.now()),
-                            profile->percentage_of_nodes_to_score));
+  with_.tasks.spawn(
+      attempt(std::make_unique<Attempt>(std::move(*popped), *profile->framework, with_.cluster),
+              profile->percentage_of_nodes_to_score));
   return true;
 }
 
@@ -96,7 +96,7 @@ Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, std::int32_t p
     outcome = prepare_for_binding(*attempt, result.row);
     nominating = Nominating::clear();
   }
-  attempt->cycle.lend(nullptr);
+  attempt->framework.end_search(attempt->cycle);
 
   Decision decision;
   decision.pod = attempt->queued.pod;

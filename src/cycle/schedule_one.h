@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/change_gate.h"
 #include "base/task.h"
 #include "cycle/binding_cycle.h"
-#include "base/change_gate.h"
 #include "cycle/failure_handler.h"
 #include "cycle/node_search.h"
 #include "framework/framework.h"
@@ -42,8 +42,7 @@ class ScheduleOne {
     TaskSet& tasks;
     Observer& observer;
   };
-  ScheduleOne(const Collaborators& with, std::vector<ScheduleProfile> profiles,
-              NodeSearch& search);
+  ScheduleOne(const Collaborators& with, std::vector<ScheduleProfile> profiles, NodeSearch& search);
   ScheduleOne(const ScheduleOne&) = delete;
   ScheduleOne& operator=(const ScheduleOne&) = delete;
 

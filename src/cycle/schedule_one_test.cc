@@ -34,8 +34,7 @@ TEST_F(ScheduleOneTest, PodsAreTakenByPriorityThenByArrival) {
 
 TEST_F(ScheduleOneTest, APodThatIsBeingDeletedIsSkippedWithAWord) {
   fixture.start();
-  const Ref<const Pod> pod =
-      fixture.add(world.pod("p").deleted(WallTime{std::chrono::seconds(5)}));
+  const Ref<const Pod> pod = fixture.add(world.pod("p").deleted(WallTime{std::chrono::seconds(5)}));
   fixture.settle();
   ASSERT_THAT(world.api.events, SizeIs(1));
   EXPECT_EQ(world.api.events[0].note, "skip schedule deleting pod: default/p");

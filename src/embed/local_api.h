@@ -7,10 +7,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "api/object.h"
 #include "base/loop.h"
+#include "engine/engine.h"
 #include "framework/cluster_api.h"
 
 namespace berth {
@@ -19,8 +19,9 @@ class LocalApi final : public ClusterApi {
  public:
   explicit LocalApi(Loop& loop) : loop_(loop) {}
 
-  // Who is shown what comes of the calls, each in a turn of the loop of its own.
-  void show_to(std::function<void(Delta)> watcher);
+  // Whose pods it knows, and who is shown what comes of the calls, each in a turn of the loop of
+  // its own. Nothing is shown any more once this object is gone.
+  void serve(Engine& engine);
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
   Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
@@ -28,12 +29,16 @@ class LocalApi final : public ClusterApi {
   Task<Result<AnyObject>> update(AnyObject object) override;
   void record(PodEvent) override {}
 
+  // A resource version that nothing has had yet.
+  std::string next_version();
+
  private:
-  void show(DeltaType type, AnyObject object);
+  using Showing = std::function<void(Engine&)>;
+  void show(Showing showing);
 
   Loop& loop_;
   std::uint64_t version_ = 0;
-  std::shared_ptr<std::function<void(Delta)>> watcher_;  // gone with this object
+  std::shared_ptr<Engine*> engine_ = std::make_shared<Engine*>(nullptr);
 };
 
 }  // namespace berth

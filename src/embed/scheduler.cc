@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "api/defaulting.h"
 #include "api/interner.h"
+#include "api/kinds.h"
 #include "api/manifest.h"
 #include "base/check.h"
 #include "config/load.h"
@@ -31,7 +33,42 @@ struct Scheduler::Parts {
   Observer& observer;
   PluginTable plugins;
   std::unique_ptr<Engine> engine;
+  std::uint64_t next_version = 1;  // of objects in manifests that have none
+
+  Admission admission();
+  AnyObject as_applied(AnyObject written);
 };
+
+// An API server's knowledge of what is there.
+Admission Scheduler::Parts::admission() {
+  Admission admission;
+  admission.now = loop.wall_now();
+  admission.resource_version = next_version;
+  for (const Ref<const Object>& known : engine->cluster().list(ObjectKind::kPriorityClass))
+    admission.priority_classes[known->name] =
+        Ref<const PriorityClass>(static_cast<const PriorityClass*>(known.get()));
+  return admission;
+}
+
+// What a pod is when it is written anew: it keeps the node it has, and its version is a new one, or
+// it would be taken for what has been seen already.
+AnyObject Scheduler::Parts::as_applied(AnyObject written) {
+  const auto* pod = std::get_if<Ref<const Pod>>(&written);
+  if (!pod) return written;
+  const Ref<const Pod> present =
+      engine->cluster().seen_pod((*pod)->namespace_name(), (*pod)->name());
+  if (!present || present->uid() != (*pod)->uid()) return written;
+  const bool loses_node = (*pod)->node().empty() && !present->node().empty();
+  if (!loses_node && (*pod)->resource_version() != present->resource_version()) return written;
+  PodDraft draft = draft_of(**pod);
+  if (loses_node) {
+    draft.node_name = present->node_name();
+    draft.scheduled_condition = true;
+    draft.extra.reset();
+  }
+  draft.resource_version = local_api.next_version();
+  return make_pod(std::move(draft));
+}
 
 PluginTable Scheduler::built_in_plugins() { return plugins::make_plugin_table(); }
 
@@ -50,11 +87,15 @@ Result<std::unique_ptr<Scheduler>> Scheduler::make(Options options) {
     if (!parsed) return fail(parsed.error());
     engine.configuration = std::move(*parsed);
   }
-  Result<std::unique_ptr<Engine>> made = Engine::make(parts->loop, parts->interner, parts->plugins,
-                                                      parts->api, parts->observer, std::move(engine));
+  const std::size_t extenders = engine.configuration.extenders.size();
+  Result<std::unique_ptr<Engine>> made = Engine::make(
+      parts->loop, parts->interner, parts->plugins, parts->api, parts->observer, std::move(engine));
   if (!made) return fail(made.error());
   parts->engine = std::move(*made);
-  parts->local_api.show_to([&engine = *parts->engine](Delta delta) { engine.apply(std::move(delta)); });
+  if (extenders > 0)
+    parts->observer.trouble(fmt::format(
+        "the configuration has {} extender(s), which this scheduler does not ask", extenders));
+  parts->local_api.serve(*parts->engine);
   return std::unique_ptr<Scheduler>(new Scheduler(std::move(parts)));
 }
 
@@ -68,11 +109,17 @@ Result<void> Scheduler::apply(std::string_view manifest) {
   Result<std::vector<ManifestObject>> objects =
       read_manifest(manifest, "manifest", parts_->interner);
   if (!objects) return fail(objects.error());
-  if (Result<void> admitted = admit_all(*objects, parts_->interner, parts_->loop.wall_now());
-      !admitted)
+  Admission admission = parts_->admission();
+  if (Result<void> admitted = admit_all(*objects, parts_->interner, admission); !admitted)
     return admitted;
-  for (ManifestObject& object : *objects)
-    if (!std::holds_alternative<std::monostate>(object.object)) apply(std::move(object.object));
+  parts_->next_version = admission.resource_version;
+  for (ManifestObject& object : *objects) {
+    if (std::holds_alternative<std::monostate>(object.object))
+      parts_->observer.trouble(fmt::format("{}: {} {} is not read by scheduling, skipped",
+                                           object.where, object.kind_text, object.name));
+    else
+      apply(parts_->as_applied(std::move(object.object)));
+  }
   return {};
 }
 
@@ -95,8 +142,7 @@ Result<void> Scheduler::remove(ObjectKind kind, std::string_view namespace_name,
     last = std::move(object);
   }
   if (std::holds_alternative<std::monostate>(last))
-    return fail(ErrorKind::kNotFound,
-                fmt::format("{} \"{}\" not found", to_string(kind), name));
+    return fail(ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", to_string(kind), name));
   parts_->engine->apply({DeltaType::kDeleted, std::move(last)});
   return {};
 }
@@ -121,8 +167,10 @@ std::string Scheduler::node_of(std::string_view namespace_name, std::string_view
 
 std::size_t Scheduler::pending() const {
   const QueueSizes sizes = parts_->engine->queue().sizes();
+  // A pod that has a node and is not known to run there is assumed; one in the middle of its
+  // scheduling cycle is nowhere.
   return sizes.active + sizes.backoff + sizes.unschedulable + sizes.gated +
-         parts_->engine->tasks();
+         parts_->engine->cluster().assumed_count() + (parts_->engine->cycle_open() ? 1 : 0);
 }
 
 }  // namespace berth

@@ -56,6 +56,14 @@ Result<QueueProfile> queue_profile(const Framework& framework, bool has_extender
   return profile;
 }
 
+// What a profile tells a plugin that is not ours, as written; ours take no arguments for sorting.
+std::string opaque_args(const config::Profile& profile, const std::string& plugin) {
+  for (const config::PluginConfig& entry : profile.plugin_config)
+    if (entry.name == plugin)
+      if (const auto* args = std::get_if<config::OpaqueArgs>(&entry.args)) return args->json;
+  return {};
+}
+
 QueueOptions queue_options(const EngineOptions& options) {
   QueueOptions queue;
   queue.initial_backoff = std::chrono::seconds(options.configuration.pod_initial_backoff_seconds);
@@ -89,6 +97,7 @@ struct Engine::Parts {
   ~Parts() { tasks.clear(); }
 
   Result<void> make_frameworks(const PluginTable& plugins);
+  std::string check_profile(const config::Profile& newest) const;
   Result<void> assemble();
 
   Loop& loop;
@@ -116,20 +125,39 @@ struct Engine::Parts {
 Result<void> Engine::Parts::make_frameworks(const PluginTable& plugins) {
   const std::vector<config::PluginRef> defaults = config::default_multi_point(options.gates);
   for (const config::Profile& profile : options.configuration.profiles) {
-    const Handle handle{profile.scheduler_name, loop,         random,
-                        cluster,                waiting_pods, pods_in_pre_bind,
-                        door,                   door,         api,
-                        options.gates};
+    const Handle handle{profile.scheduler_name, loop, random, cluster, waiting_pods,
+                        pods_in_pre_bind,       door, door,   api,     options.gates};
     Result<ProfilePlugins> made = ProfilePlugins::make(profile, defaults, plugins, handle);
     if (!made)
       return fail(made.error().kind,
                   fmt::format("initializing profiles: creating profile for scheduler name {}: {}",
                               profile.scheduler_name, made.error().message));
-    frameworks.push_back(std::make_unique<Framework>(profile.scheduler_name, std::move(*made),
-                                                     handle, observer));
+    frameworks.push_back(
+        std::make_unique<Framework>(profile.scheduler_name, std::move(*made), handle, observer));
+    if (std::string complaint = check_profile(profile); !complaint.empty())
+      return fail(ErrorKind::kInvalid, "initializing profiles: " + complaint);
   }
   if (frameworks.empty())
     return fail(ErrorKind::kInvalid, "initializing profiles: at least one profile is required");
+  return {};
+}
+
+// Whether the profile made last goes with those before it; what is wrong if it does not.
+std::string Engine::Parts::check_profile(const config::Profile& newest) const {
+  if (newest.scheduler_name.empty()) return "scheduler name is needed";
+  for (std::size_t i = 0; i + 1 < frameworks.size(); ++i)
+    if (frameworks[i]->profile_name() == newest.scheduler_name)
+      return fmt::format("duplicate profile with scheduler name \"{}\"", newest.scheduler_name);
+  const auto sort_of = [](const Framework& framework) {
+    return framework.plugins().queue_sort.front().name();
+  };
+  const std::string first = sort_of(*frameworks.front()), own = sort_of(*frameworks.back());
+  if (first != own)
+    return fmt::format("different queue sort plugins for profile \"{}\": \"{}\", first: \"{}\"",
+                       newest.scheduler_name, own, first);
+  if (opaque_args(options.configuration.profiles.front(), own) != opaque_args(newest, own))
+    return fmt::format("different queue sort plugin args for profile \"{}\"",
+                       newest.scheduler_name);
   return {};
 }
 
@@ -144,10 +172,9 @@ Result<void> Engine::Parts::assemble() {
     const config::Profile& configured = options.configuration.profiles[i];
     const Symbol name = symbols.intern(configured.scheduler_name);
     names.insert(name);
-    schedule_profiles.push_back(
-        {frameworks[i].get(), name,
-         configured.percentage_of_nodes_to_score.value_or(
-             options.configuration.percentage_of_nodes_to_score)});
+    schedule_profiles.push_back({frameworks[i].get(), name,
+                                 configured.percentage_of_nodes_to_score.value_or(
+                                     options.configuration.percentage_of_nodes_to_score)});
   }
   const QueueSortPlugin& sort = *frameworks.front()->plugins().queue_sort.front().plugin;
   queue = std::make_unique<SchedulingQueue>(loop, cluster, sort, std::move(queue_profiles),
@@ -157,13 +184,14 @@ Result<void> Engine::Parts::assemble() {
   search = std::make_unique<NodeSearch>(cluster, random, extenders, observer);
   bindings = std::make_unique<BindingCycle>(
       BindingCycle::Collaborators{loop, cluster, *queue, waiting_pods, pods_in_pre_bind, api, gate,
-                                  *failures, observer},
+                                  *failures, tasks, observer},
       extenders, options.gates.enabled("NominatedNodeNameForExpectation"));
   schedule_one = std::make_unique<ScheduleOne>(
       ScheduleOne::Collaborators{loop, cluster, *queue, waiting_pods, api, gate, *failures,
                                  *bindings, tasks, observer},
       std::move(schedule_profiles), *search);
-  ingest = std::make_unique<Ingest>(cluster, *queue, waiting_pods, gate, std::move(names), observer);
+  ingest =
+      std::make_unique<Ingest>(cluster, *queue, waiting_pods, gate, std::move(names), observer);
   return {};
 }
 

@@ -22,8 +22,8 @@ class Plugin;
 
 // The arrays that every attempt needs and none keeps: made once and lent from pod to pod.
 struct CycleScratch {
-  std::vector<Status> verdicts;                           // by row
-  std::vector<std::vector<std::string>> listed_reasons;   // what Status::kListed refers to
+  std::vector<Status> verdicts;                          // by row
+  std::vector<std::vector<std::string>> listed_reasons;  // what Status::kListed refers to
   void reset(std::size_t rows) {
     verdicts.assign(rows, Status{});
     listed_reasons.clear();
@@ -34,9 +34,7 @@ struct CycleScratch {
 class PluginMask {
  public:
   void set(std::uint16_t plugin) { words_[plugin / 64] |= std::uint64_t{1} << (plugin % 64); }
-  bool test(std::uint16_t plugin) const {
-    return (words_[plugin / 64] >> (plugin % 64) & 1) != 0;
-  }
+  bool test(std::uint16_t plugin) const { return (words_[plugin / 64] >> (plugin % 64) & 1) != 0; }
   void clear() { words_[0] = words_[1] = 0; }
   static constexpr std::size_t kCapacity = 128;  // plugins in one profile
 
@@ -76,6 +74,13 @@ class Cycle {
       if (state.plugin == &plugin && state.type == type_tag<T>())
         return &static_cast<Box<T>*>(state.box.get())->value;
     return nullptr;
+  }
+
+  // Drops what plugins have put, but for those that `keeps` names.
+  template <typename Keeps>
+  void drop_states(Keeps keeps) {
+    std::erase_if(states_, [&](const State& state) { return !keeps(state.plugin); });
+    states_.shrink_to_fit();
   }
 
   // Plugins that said Skip: their later steps are left out.

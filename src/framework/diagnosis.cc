@@ -20,7 +20,8 @@ std::string FitError::message() const {
   } else {
     std::vector<std::string> counted;
     counted.reserve(reasons.size());
-    for (const auto& [reason, count] : reasons) counted.push_back(fmt::format("{} {}", count, reason));
+    for (const auto& [reason, count] : reasons)
+      counted.push_back(fmt::format("{} {}", count, reason));
     // Parity: sorted as strings, so "10 x" comes before "2 y".
     std::ranges::sort(counted);
     if (!counted.empty()) text += fmt::format(" {}.", fmt::join(counted, ", "));
@@ -33,8 +34,8 @@ std::shared_ptr<const FitError> fit_error_for_one(const Outcome& rejection) {
   auto error = std::make_shared<FitError>();
   error->all_nodes = 1;
   for (std::string& reason : rejection.all_reasons()) ++error->reasons[std::move(reason)];
-  // Parity: unlike a verdict of Filter, the rejector counts here even when it has no name (a waiting
-  // pod that was deleted); no hint matches that name, so only wildcard events move the pod.
+  // Parity: unlike a verdict of Filter, the rejector counts here even when it has no name (a
+  // waiting pod that was deleted); no hint matches that name, so only wildcard events move the pod.
   error->unschedulable_plugins.insert(rejection.plugin);
   if (rejection.code == Code::kPending) error->pending_plugins.insert(rejection.plugin);
   return error;

@@ -49,7 +49,8 @@ std::string_view action_name(std::uint32_t actions) {
       {action::kAll, "All"},
       {action::kUpdate, "Update"},
   }};
-  const auto found = std::ranges::find(kNames, actions, [](const auto& name) { return name.first; });
+  const auto found =
+      std::ranges::find(kNames, actions, [](const auto& name) { return name.first; });
   return found == kNames.end() ? std::string_view{} : found->second;
 }
 
@@ -75,7 +76,6 @@ std::vector<NodeCondition> by_type(std::vector<NodeCondition> conditions) {
   std::ranges::sort(conditions, {}, &NodeCondition::type);
   return conditions;
 }
-
 
 }  // namespace
 

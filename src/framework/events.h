@@ -75,9 +75,12 @@ inline constexpr ClusterEvent kNodeDelete{EventResource::kNode, action::kDelete,
 inline constexpr ClusterEvent kAssignedPodAdd{EventResource::kAssignedPod, action::kAdd, {}};
 inline constexpr ClusterEvent kAssignedPodDelete{EventResource::kAssignedPod, action::kDelete, {}};
 inline constexpr ClusterEvent kUnscheduledPodAdd{EventResource::kUnscheduledPod, action::kAdd, {}};
-inline constexpr ClusterEvent kUnscheduledPodUpdate{EventResource::kUnscheduledPod, action::kUpdate, {}};
-inline constexpr ClusterEvent kUnschedulableTimeout{EventResource::kWildcard, action::kAll, "UnschedulableTimeout"};
-inline constexpr ClusterEvent kForceActivate{EventResource::kWildcard, action::kAll, "ForceActivate"};
+inline constexpr ClusterEvent kUnscheduledPodUpdate{
+    EventResource::kUnscheduledPod, action::kUpdate, {}};
+inline constexpr ClusterEvent kUnschedulableTimeout{EventResource::kWildcard, action::kAll,
+                                                    "UnschedulableTimeout"};
+inline constexpr ClusterEvent kForceActivate{EventResource::kWildcard, action::kAll,
+                                             "ForceActivate"};
 }  // namespace events
 
 // What a change of a pod or a node means to plugins; several events for one update are possible.
@@ -87,8 +90,8 @@ std::vector<ClusterEvent> node_update_events(const Node& before, const Node& aft
 enum class QueueingHint : std::uint8_t { kSkip, kQueue };
 
 // (the rejected pod, the object before, the object after); an error counts as kQueue.
-using HintFunction =
-    std::function<Result<QueueingHint>(const Pod& pod, const AnyObject& before, const AnyObject& after)>;
+using HintFunction = std::function<Result<QueueingHint>(const Pod& pod, const AnyObject& before,
+                                                        const AnyObject& after)>;
 
 // One registration of a plugin. Without a hint every such event queues the pod.
 struct EventRegistration {

@@ -15,7 +15,8 @@ TEST(ClusterEvent, LabelIsResourceAndAction) {
   EXPECT_EQ(events::kUnscheduledPodAdd.label(), "UnschedulablePodAdd");
   EXPECT_EQ(events::kUnscheduledPodUpdate.label(), "UnschedulablePodUpdate");
   EXPECT_EQ(events::kUnschedulableTimeout.label(), "UnschedulableTimeout");
-  EXPECT_EQ((ClusterEvent{EventResource::kNode, action::kAdd | action::kDelete, {}}).label(), "Node")
+  EXPECT_EQ((ClusterEvent{EventResource::kNode, action::kAdd | action::kDelete, {}}).label(),
+            "Node")
       << "a mixture of actions has no name";
 }
 
@@ -29,7 +30,10 @@ TEST(ClusterEvent, WhoHearsWhat) {
   const Case cases[] = {
       {"the wildcard hears all", {kWildcard, action::kAll, {}}, events::kNodeAdd, true},
       {"the same event", {kNode, action::kAdd, {}}, events::kNodeAdd, true},
-      {"one of several actions", {kNode, action::kAdd | action::kDelete, {}}, events::kNodeAdd, true},
+      {"one of several actions",
+       {kNode, action::kAdd | action::kDelete, {}},
+       events::kNodeAdd,
+       true},
       {"another resource", {kPod, action::kAdd, {}}, events::kNodeAdd, false},
       {"Pod hears of assigned pods", {kPod, action::kDelete, {}}, events::kAssignedPodDelete, true},
       {"Pod hears of unscheduled pods", {kPod, action::kAdd, {}}, events::kUnscheduledPodAdd, true},
@@ -58,8 +62,7 @@ std::vector<std::uint32_t> actions(const std::vector<ClusterEvent>& events) {
 
 TEST(PodUpdateEvents, OnePerThingThatChanged) {
   World world;
-  const Ref<const Pod> before =
-      world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k");
+  const Ref<const Pod> before = world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k");
   struct Case {
     const char* behaviour;
     Ref<const Pod> after;
@@ -69,18 +72,23 @@ TEST(PodUpdateEvents, OnePerThingThatChanged) {
       {"nothing of note is a generic update",
        world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k").version("2"),
        {action::kUpdate}},
-      {"labels", world.pod("p").cpu("2").label("app", "b").gate("g").tolerates("k"),
+      {"labels",
+       world.pod("p").cpu("2").label("app", "b").gate("g").tolerates("k"),
        {action::kUpdatePodLabel}},
-      {"a smaller request", world.pod("p").cpu("1").label("app", "a").gate("g").tolerates("k"),
+      {"a smaller request",
+       world.pod("p").cpu("1").label("app", "a").gate("g").tolerates("k"),
        {action::kUpdatePodScaleDown}},
       {"a larger request is nothing of note",
-       world.pod("p").cpu("3").label("app", "a").gate("g").tolerates("k"), {action::kUpdate}},
-      {"the last gate went", world.pod("p").cpu("2").label("app", "a").tolerates("k"),
+       world.pod("p").cpu("3").label("app", "a").gate("g").tolerates("k"),
+       {action::kUpdate}},
+      {"the last gate went",
+       world.pod("p").cpu("2").label("app", "a").tolerates("k"),
        {action::kUpdatePodSchedulingGatesEliminated}},
       {"one more toleration",
        world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k").tolerates("l"),
        {action::kUpdatePodToleration}},
-      {"several at once, in order", world.pod("p").cpu("1").tolerates("k").tolerates("l"),
+      {"several at once, in order",
+       world.pod("p").cpu("1").tolerates("k").tolerates("l"),
        {action::kUpdatePodLabel, action::kUpdatePodScaleDown,
         action::kUpdatePodSchedulingGatesEliminated, action::kUpdatePodToleration}},
   };
@@ -108,15 +116,20 @@ TEST(NodeUpdateEvents, OnePerThingThatChanged) {
   };
   const Case cases[] = {
       {"nothing of note", like_before().cordoned().condition("Ready", "True").version("9"), {}},
-      {"uncordoned counts as a change of taints", like_before().condition("Ready", "True"),
+      {"uncordoned counts as a change of taints",
+       like_before().condition("Ready", "True"),
        {action::kUpdateNodeTaint}},
-      {"more room", like_before().cordoned().condition("Ready", "True").cpu("8"),
+      {"more room",
+       like_before().cordoned().condition("Ready", "True").cpu("8"),
        {action::kUpdateNodeAllocatable}},
-      {"labels", like_before().cordoned().condition("Ready", "True").zone("z"),
+      {"labels",
+       like_before().cordoned().condition("Ready", "True").zone("z"),
        {action::kUpdateNodeLabel}},
-      {"a condition", like_before().cordoned().condition("Ready", "False"),
+      {"a condition",
+       like_before().cordoned().condition("Ready", "False"),
        {action::kUpdateNodeCondition}},
-      {"an annotation", like_before().cordoned().condition("Ready", "True").annotation("x", "y"),
+      {"an annotation",
+       like_before().cordoned().condition("Ready", "True").annotation("x", "y"),
        {action::kUpdateNodeAnnotation}},
       {"taints twice, when uncordoned and tainted at once",
        like_before().condition("Ready", "True").taint("t", "NoSchedule"),

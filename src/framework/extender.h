@@ -15,9 +15,9 @@
 namespace berth {
 
 struct ExtenderVerdicts {
-  std::vector<std::string> nodes;                            // that pass, in the order given
-  std::map<std::string, std::string> failed;                 // node: why
-  std::map<std::string, std::string> failed_unresolvable;    // node: why; preemption cannot help
+  std::vector<std::string> nodes;                          // that pass, in the order given
+  std::map<std::string, std::string> failed;               // node: why
+  std::map<std::string, std::string> failed_unresolvable;  // node: why; preemption cannot help
 };
 
 struct ExtenderScore {

@@ -16,6 +16,17 @@ Outcome wrap_failure(std::string prefix, const Outcome& cause, std::string_view 
   return Outcome::failure(std::move(prefix) + cause.message()).by(plugin);
 }
 
+Outcome thrown_by(const Plugin& plugin) {
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    return Outcome::failure(
+        fmt::format("{} threw an exception: {}", plugin.name(), exception.what()));
+  } catch (...) {
+    return Outcome::failure(fmt::format("{} threw an exception", plugin.name()));
+  }
+}
+
 Framework::Framework(std::string profile_name, ProfilePlugins plugins, const Handle& handle,
                      Observer& observer)
     : profile_name_(std::move(profile_name)),
@@ -91,8 +102,9 @@ Outcome Framework::run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const 
     const Outcome outcome =
         guarded(*placed.plugin, [&] { return placed->add_pod(cycle, pod, row); });
     if (!outcome.ok())
-      return wrap_failure(fmt::format("running AddPod on PreFilter plugin \"{}\": ", placed->name()),
-                          outcome, placed->name());
+      return wrap_failure(
+          fmt::format("running AddPod on PreFilter plugin \"{}\": ", placed->name()), outcome,
+          placed->name());
   }
   return {};
 }
@@ -225,8 +237,8 @@ Task<PostFilterResult> Framework::run_post_filter(Cycle& cycle, const Diagnosis&
     try {
       Task<PostFilterResult> task = placed->post_filter(cycle, diagnosis);
       result = co_await task;
-    } catch (const std::exception& exception) {
-      result.outcome = Outcome::failure(exception.what());
+    } catch (...) {
+      result.outcome = thrown_by(*placed.plugin);
     }
     if (result.outcome.ok()) co_return result;
     result.outcome.plugin = placed.name();
@@ -271,8 +283,8 @@ Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::
     Outcome outcome = guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
     if (!outcome.ok())
       return wrap_failure(
-          fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
-          placed->name());
+          fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()),
+          outcome, placed->name());
     outcome = guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
     if (!outcome.ok())
       return wrap_failure(
@@ -281,7 +293,11 @@ Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::
           outcome, placed->name());
     std::optional<Score> invalid;
     feasible.for_each([&](NodeRow row) {
-      if ((raw[row] < kMinScore || raw[row] > kMaxScore) && !invalid) invalid = raw[row];
+      if (invalid) return;
+      if (raw[row] < kMinScore || raw[row] > kMaxScore) {
+        invalid = raw[row];
+        return;
+      }
       raw[row] *= placed.weight;
       totals[row] += raw[row];
     });
@@ -295,6 +311,19 @@ Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::
     if (visit) visit({placed.plugin, raw});
   }
   return {};
+}
+
+void Framework::end_search(Cycle& cycle) const {
+  cycle.lend(nullptr);
+  const auto has_part = [](const auto& placed_plugins, const Plugin* plugin) {
+    return std::ranges::any_of(placed_plugins, [&](const auto& placed) {
+      return static_cast<const Plugin*>(placed.plugin) == plugin;
+    });
+  };
+  cycle.drop_states([&](const Plugin* plugin) {
+    return has_part(plugins_.reserve, plugin) || has_part(plugins_.pre_bind, plugin) ||
+           has_part(plugins_.bind, plugin) || has_part(plugins_.post_bind, plugin);
+  });
 }
 
 // ---- Reserve, Permit
@@ -359,8 +388,8 @@ Task<Outcome> Framework::run_bind(Cycle& cycle, std::string_view node_name) cons
     try {
       Task<Outcome> task = placed->bind(cycle, node_name);
       outcome = co_await task;
-    } catch (const std::exception& exception) {
-      outcome = Outcome::failure(placed.name() + " threw an exception: " + exception.what());
+    } catch (...) {
+      outcome = thrown_by(*placed.plugin);
     }
     if (outcome.code == Code::kSkip) continue;
     if (outcome.ok()) co_return outcome;

@@ -30,7 +30,7 @@ namespace berth {
 
 // What PreFilter found out about the whole cluster.
 struct PreFilterRun {
-  Outcome outcome;  // Success, a rejection, or an Error
+  Outcome outcome;                           // Success, a rejection, or an Error
   std::optional<std::vector<Symbol>> nodes;  // the only ones that can work; absent: all
   std::set<std::string> restricting;         // plugins that said so
 };
@@ -103,6 +103,9 @@ class Framework {
   void run_unreserve(Cycle& cycle, std::string_view node_name) const;  // all, in reverse
   PermitRun run_permit(Cycle& cycle, std::string_view node_name) const;
 
+  // The search is over: what only Filter and Score needed is dropped. A pod may wait for long.
+  void end_search(Cycle& cycle) const;
+
   // ---- binding cycle
   Outcome run_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const;
   Task<Outcome> run_pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) const;
@@ -130,15 +133,16 @@ class Framework {
   mutable std::vector<Score> raw_scores_;  // reused from pod to pod
 };
 
-// Calls into a plugin; what it throws becomes an Error with what it said.
+// Only in a catch block: what the plugin threw as an Error with what it said.
+Outcome thrown_by(const Plugin& plugin);
+
+// Calls into a plugin; what it throws becomes an Error.
 template <typename Call>
 Outcome guarded(const Plugin& plugin, Call call) {
   try {
     return call();
-  } catch (const std::exception& exception) {
-    return Outcome::failure(std::string(plugin.name()) + " threw an exception: " + exception.what());
   } catch (...) {
-    return Outcome::failure(std::string(plugin.name()) + " threw an exception");
+    return thrown_by(plugin);
   }
 }
 

@@ -28,8 +28,7 @@ struct FrameworkTest : ::testing::Test {
   NodeSet all() { return world.cluster.nodes().nodes(); }
   std::vector<std::string> names(const NodeSet& rows) {
     std::vector<std::string> found;
-    rows.for_each(
-        [&](NodeRow row) { found.emplace_back(world.cluster.nodes().name_text(row)); });
+    rows.for_each([&](NodeRow row) { found.emplace_back(world.cluster.nodes().name_text(row)); });
     return found;
   }
   PreFilterResult only(std::initializer_list<const char*> nodes) {
@@ -88,11 +87,11 @@ TEST_F(FrameworkTest, PreFilterStopsAtAnUnresolvableOrUnexpectedAnswer) {
     Code expected;
     const char* message;
   };
-  for (const Case& c : {Case{Code::kUnschedulableAndUnresolvable,
-                             Code::kUnschedulableAndUnresolvable, "because"},
-                        Case{Code::kError, Code::kError, "running PreFilter plugin \"A\": because"},
-                        Case{Code::kPending, Code::kError, "running PreFilter plugin \"A\": because"},
-                        Case{Code::kWait, Code::kError, "running PreFilter plugin \"A\": because"}}) {
+  for (const Case& c :
+       {Case{Code::kUnschedulableAndUnresolvable, Code::kUnschedulableAndUnresolvable, "because"},
+        Case{Code::kError, Code::kError, "running PreFilter plugin \"A\": because"},
+        Case{Code::kPending, Code::kError, "running PreFilter plugin \"A\": because"},
+        Case{Code::kWait, Code::kError, "running PreFilter plugin \"A\": because"}}) {
     FakeProfile of_case(world);
     of_case.pre_filter("A", [&](Cycle&) { return Outcome::of(c.code, "because"); });
     of_case.pre_filter("B", [](Cycle&) -> PreFilterResult {
@@ -167,10 +166,10 @@ struct NominatedCase {
 };
 
 TEST_F(FrameworkTest, NominatedPodsOfEqualOrHigherPriorityTakeTheirRoom) {
-  for (const NominatedCase& c : {NominatedCase{"higher", 11, "", true},
-                                 NominatedCase{"equal", 10, "", true},
-                                 NominatedCase{"lower", 9, "", false},
-                                 NominatedCase{"the pod's own", 10, "uid-default-p", false}}) {
+  for (const NominatedCase& c :
+       {NominatedCase{"higher", 11, "", true}, NominatedCase{"equal", 10, "", true},
+        NominatedCase{"lower", 9, "", false},
+        NominatedCase{"the pod's own", 10, "uid-default-p", false}}) {
     FakeWorld here;
     here.cluster.add_node(here.node("n1"));
     FakeProfile of_case(here);
@@ -225,10 +224,9 @@ TEST_F(FrameworkTest, AFailingAddPodEndsTheAttempt) {
   plugin.on_add = [](const Pod&, NodeRow) { return Outcome::failure("broken"); };
   world.nominator.nominate(world.pod("other").priority(10), world.symbol("n1"));
   NodeSet feasible = all();
-  EXPECT_EQ(profile.framework()
-                .run_filters_with_nominated(*cycle, world.cluster, feasible)
-                .message(),
-            "running AddPod on PreFilter plugin \"A\": broken");
+  EXPECT_EQ(
+      profile.framework().run_filters_with_nominated(*cycle, world.cluster, feasible).message(),
+      "running AddPod on PreFilter plugin \"A\": broken");
 }
 
 // ---- PostFilter
@@ -284,7 +282,8 @@ TEST_F(FrameworkTest, PostFilterEndsAtAnErrorAndKeepsNoNomination) {
 // ---- Score
 
 TEST_F(FrameworkTest, TotalsAreWeightedSums) {
-  profile.score("A", [&](const Cycle&, NodeRow row) { return row == world.row("n2") ? 100 : 10; }, 3);
+  profile.score(
+      "A", [&](const Cycle&, NodeRow row) { return row == world.row("n2") ? 100 : 10; }, 3);
   profile.score("B", [](const Cycle&, NodeRow) { return Score{1}; });
   auto& skipped = profile.score("C", [](const Cycle&, NodeRow) -> Score {
     ADD_FAILURE() << "must not be asked";
@@ -306,16 +305,16 @@ TEST_F(FrameworkTest, AScoreOutOfRangeFailsTheAttempt) {
     std::vector<Score> totals(world.cluster.nodes().rows());
     const Outcome outcome = of_case.framework().run_scores(*cycle, all(), totals);
     EXPECT_EQ(outcome.code, Code::kError);
-    EXPECT_EQ(outcome.message(),
-              "applying score defaultWeights on Score plugins: plugin \"A\" returns an invalid score " +
-                  std::to_string(bad) + ", it should in the range of [0, 100] after normalizing");
+    EXPECT_EQ(
+        outcome.message(),
+        "applying score defaultWeights on Score plugins: plugin \"A\" returns an invalid score " +
+            std::to_string(bad) + ", it should in the range of [0, 100] after normalizing");
   }
 }
 
 TEST_F(FrameworkTest, PreScoreAndScoreFailuresAreTold) {
-  auto& plugin = profile.score("A", [](const Cycle&, NodeRow) -> Score {
-    throw std::runtime_error("oops");
-  });
+  auto& plugin =
+      profile.score("A", [](const Cycle&, NodeRow) -> Score { throw std::runtime_error("oops"); });
   plugin.pre = [](Cycle&) { return Outcome::unschedulable("no"); };
   Framework& framework = profile.framework();
   EXPECT_EQ(framework.run_pre_score(*cycle, all()).message(), "running PreScore plugin \"A\": no");
@@ -340,8 +339,8 @@ TEST_F(FrameworkTest, UnreserveRunsForAllInReverseAlsoForThoseNeverReached) {
   EXPECT_EQ(outcome.plugin, "B");
   EXPECT_EQ(outcome.code, Code::kUnschedulable);
   framework.run_unreserve(*cycle, "n1");
-  EXPECT_THAT(calls, ElementsAre("reserve A", "reserve B", "unreserve C", "unreserve B",
-                                 "unreserve A"));
+  EXPECT_THAT(calls,
+              ElementsAre("reserve A", "reserve B", "unreserve C", "unreserve B", "unreserve A"));
 }
 
 TEST_F(FrameworkTest, ReserveErrorsAreWrapped) {

@@ -23,7 +23,7 @@ std::string_view to_string(QueueName queue);  // "active", "backoff", …
 struct Decision {
   Ref<const Pod> pod;
   std::int32_t attempt = 0;
-  std::string node;      // empty when none was found
+  std::string node;  // empty when none was found
   std::size_t evaluated_nodes = 0;
   std::size_t feasible_nodes = 0;
   std::int64_t score = 0;  // of the chosen node; 0 when only one was feasible

@@ -6,8 +6,10 @@
 // given a pass of a single row, for a trial ("what if these pods were gone?"), and cannot tell the
 // difference.
 //
-//   PreEnqueue QueueSort │ PreFilter Filter PostFilter PreScore Score Reserve Permit │ PreBind Bind PostBind
-//        queue           │               scheduling cycle                            │   binding cycle
+//   PreEnqueue QueueSort │ PreFilter Filter PostFilter PreScore Score Reserve Permit │ PreBind Bind
+//   PostBind
+//        queue           │               scheduling cycle                            │   binding
+//        cycle
 //
 // All calls come on the world thread. A plugin that throws fails the pod at hand, nothing else.
 #pragma once
@@ -90,7 +92,8 @@ class PreFilterPlugin : public virtual Plugin {
 // One plugin's turn at the rows that are still feasible.
 class FilterPass {
  public:
-  FilterPass(std::uint16_t plugin, const Cycle& cycle, NodeSet& feasible, std::span<Status> verdicts)
+  FilterPass(std::uint16_t plugin, const Cycle& cycle, NodeSet& feasible,
+             std::span<Status> verdicts)
       : plugin_(plugin), cycle_(cycle), feasible_(feasible), verdicts_(verdicts) {}
 
   const NodeSet& feasible() const { return feasible_; }

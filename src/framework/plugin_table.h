@@ -22,10 +22,10 @@ using PluginFactory = std::function<Result<std::unique_ptr<Plugin>>(
 
 struct PluginEntry {
   std::string name;
-  PluginFactory create;         // empty: the name is known, the plugin is not built yet
-  std::string extension_points;  // "PreFilter, Filter, Score": for people
+  PluginFactory create;             // empty: the name is known, the plugin is not built yet
+  std::string extension_points;     // "PreFilter, Filter, Score": for people
   std::int32_t default_weight = 0;  // of a Score plugin in the default profile
-  std::string description;       // one sentence
+  std::string description;          // one sentence
 };
 
 class PluginTable {

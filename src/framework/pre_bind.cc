@@ -7,6 +7,14 @@
 #include "framework/framework.h"
 
 namespace berth {
+namespace {
+
+// The error itself, or one that says what was being done and then this.
+bool is_cancellation(std::string_view error) {
+  return error == kContextCanceled || error.ends_with(fmt::format(": {}", kContextCanceled));
+}
+
+}  // namespace
 
 Outcome Framework::run_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const {
   PluginMask skip, parallel;
@@ -49,7 +57,8 @@ Task<Outcome> Framework::run_pre_bind(Cycle& cycle, std::string_view node_name,
     }
     // Parity: a plugin that must run alone ends the group before it, also when it is skipped.
     if (!group.empty()) {
-      Task<Outcome> together = run_pre_bind_group(cycle, node_name, cancel, std::exchange(group, {}));
+      Task<Outcome> together =
+          run_pre_bind_group(cycle, node_name, cancel, std::exchange(group, {}));
       Outcome outcome = co_await together;
       if (!outcome.ok()) co_return outcome;
     }
@@ -70,9 +79,8 @@ Task<Outcome> Framework::run_one_pre_bind(Cycle& cycle, std::string_view node_na
   try {
     Task<Outcome> task = plugin.pre_bind(cycle, node_name, cancel);
     outcome = co_await task;
-  } catch (const std::exception& exception) {
-    outcome = Outcome::failure(std::string(plugin.name()) + " threw an exception: " +
-                               exception.what());
+  } catch (...) {
+    outcome = thrown_by(plugin);
   }
   if (outcome.ok()) co_return outcome;
   if (outcome.rejected()) {
@@ -80,7 +88,7 @@ Task<Outcome> Framework::run_one_pre_bind(Cycle& cycle, std::string_view node_na
     co_return outcome;
   }
   // A plugin that gave up because it was told to reports why it was told to.
-  if (cancel.cancelled() && outcome.error == kContextCanceled)
+  if (cancel.cancelled() && outcome.error && is_cancellation(*outcome.error))
     outcome = Outcome::failure(cancel.cause());
   co_return wrap_failure(fmt::format("running PreBind plugin \"{}\": ", plugin.name()), outcome,
                          plugin.name());

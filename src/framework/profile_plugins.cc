@@ -19,21 +19,22 @@ using config::PluginRef;
 class ProfilePluginsMaker {
  public:
   ProfilePluginsMaker(const config::Profile& profile, const std::vector<PluginRef>& known_defaults,
-                 const PluginTable& table, const Handle& handle)
+                      const PluginTable& table, const Handle& handle)
       : profile_(profile), known_defaults_(known_defaults), table_(table), handle_(handle) {}
 
   Result<ProfilePlugins> make() {
     Result<void> done = make_plugins();
-    // Parity: all lists of single points are read before multiPoint is expanded anywhere; it decides
-    // which of several mistakes is reported.
-    if (done) done = for_each_point([this](auto point, auto& list, std::string_view type) {
-      return list_specific(point, list, type);
-    });
+    // Parity: all lists of single points are read before multiPoint is expanded anywhere; it
+    // decides which of several mistakes is reported.
+    if (done)
+      done = for_each_point([this](auto point, auto& list, std::string_view type) {
+        return list_specific(point, list, type);
+      });
+    if (done) done = check_placement_points();
     if (done && !multi_point().enabled.empty())
       done = for_each_point([this](auto point, auto& list, std::string_view type) {
         return expand_multi_point(point, list, type);
       });
-    if (done) done = check_placement_points();
     if (done) done = check_counts();
     if (done) done = set_weights();
     if (!done) return fail(done.error());
@@ -76,8 +77,7 @@ class ProfilePluginsMaker {
     std::map<std::string, const config::PluginArgs*> arguments;
     for (const config::PluginConfig& entry : profile_.plugin_config)
       if (!arguments.emplace(entry.name, &entry.args).second)
-        return fail(ErrorKind::kInvalid,
-                    fmt::format("repeated config for plugin {}", entry.name));
+        return fail(ErrorKind::kInvalid, fmt::format("repeated config for plugin {}", entry.name));
     for (std::size_t point = 0; point < config::kExtensionPoints; ++point) {
       const bool is_multi = point == static_cast<std::size_t>(ExtensionPoint::kMultiPoint);
       for (const PluginRef& entry : profile_.plugins.sets[point].enabled)
@@ -90,30 +90,46 @@ class ProfilePluginsMaker {
   Result<void> make_plugin(const PluginRef& entry, bool by_default,
                            const std::map<std::string, const config::PluginArgs*>& arguments) {
     const PluginEntry* known = table_.find(entry.name);
-    if (!known || made_.contains(entry.name)) return {};  // an unknown name is reported at its point
+    if (!known || made_.contains(entry.name))
+      return {};  // an unknown name is reported at its point
     if (!known->create) {
       if (by_default) {
         left_out_.insert(entry.name);
         return {};
       }
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("plugin \"{}\" is not available yet; remove it from the profile \"{}\""
-                              " (`berth plugins` shows which there are)",
-                              entry.name, profile_.scheduler_name));
+      return fail(
+          ErrorKind::kInvalid,
+          fmt::format("plugin \"{}\" is not available yet; remove it from the profile \"{}\""
+                      " (`berth plugins` shows which there are)",
+                      entry.name, profile_.scheduler_name));
     }
     if (set_.all.size() == PluginMask::kCapacity)
-      return fail(ErrorKind::kInvalid, fmt::format("a profile can have at most {} plugins",
-                                                   PluginMask::kCapacity));
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("a profile can have at most {} plugins", PluginMask::kCapacity));
     static const config::PluginArgs kNone;
     const auto args = arguments.find(entry.name);
     Result<std::unique_ptr<Plugin>> plugin =
-        known->create(args == arguments.end() ? kNone : *args->second, handle_);
+        create(*known, args == arguments.end() ? kNone : *args->second);
     if (!plugin)
       return fail(plugin.error().kind, fmt::format("initializing plugin \"{}\": {}", entry.name,
                                                    plugin.error().message));
     made_.emplace(entry.name, static_cast<std::uint16_t>(set_.all.size()));
     set_.all.push_back(std::move(*plugin));
     return {};
+  }
+
+  // A factory is foreign code: it may throw, or forget to make one.
+  Result<std::unique_ptr<Plugin>> create(const PluginEntry& entry,
+                                         const config::PluginArgs& args) const {
+    try {
+      Result<std::unique_ptr<Plugin>> made = entry.create(args, handle_);
+      if (made && !*made) return fail(ErrorKind::kInternal, "its factory made no plugin");
+      return made;
+    } catch (const std::exception& exception) {
+      return fail(ErrorKind::kInternal, exception.what());
+    } catch (...) {
+      return fail(ErrorKind::kInternal, "its factory threw an exception");
+    }
   }
 
   template <typename Point>
@@ -176,15 +192,16 @@ class ProfilePluginsMaker {
     return {};
   }
 
-  // Placement of pod groups is not built; naming a plugin that exists there is harmless.
+  // Placement of pod groups is not built: there is no interface that a plugin could extend.
   Result<void> check_placement_points() const {
     for (const auto& [point, type] :
          {std::pair{ExtensionPoint::kPlacementGenerate, "PlacementGeneratePlugin"},
           std::pair{ExtensionPoint::kPlacementScore, "PlacementScorePlugin"}})
       for (const PluginRef& entry : profile_.plugins.at(point).enabled)
-        if (!table_.find(entry.name))
-          return fail(ErrorKind::kInvalid,
-                      fmt::format("{} \"{}\" does not exist", type, entry.name));
+        return fail(ErrorKind::kInvalid,
+                    made_.contains(entry.name)
+                        ? fmt::format("plugin \"{}\" does not extend {} plugin", entry.name, type)
+                        : fmt::format("{} \"{}\" does not exist", type, entry.name));
     return {};
   }
 
@@ -236,8 +253,8 @@ class ProfilePluginsMaker {
 }  // namespace
 
 Result<ProfilePlugins> ProfilePlugins::make(const config::Profile& profile,
-                                  const std::vector<config::PluginRef>& known_defaults,
-                                  const PluginTable& table, const Handle& handle) {
+                                            const std::vector<config::PluginRef>& known_defaults,
+                                            const PluginTable& table, const Handle& handle) {
   return ProfilePluginsMaker(profile, known_defaults, table, handle).make();
 }
 

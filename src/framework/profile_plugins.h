@@ -1,5 +1,5 @@
-// ProfilePlugins: the plugins of one profile, made once each and listed per extension point in the order
-// in which they run. How the configuration's lists become these is core.md §3.1 and §3.2.
+// ProfilePlugins: the plugins of one profile, made once each and listed per extension point in the
+// order in which they run. How the configuration's lists become these is core.md §3.1 and §3.2.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace berth {
 
-// A plugin at an extension point; `index` is its place in ProfilePlugins::all, which verdicts refer to.
+// A plugin at an extension point; `index` is its place in ProfilePlugins::all, which verdicts refer
+// to.
 template <typename Point>
 struct Placed {
   const Point* plugin = nullptr;
@@ -27,11 +28,11 @@ struct Placed {
 };
 
 struct ProfilePlugins {
-  // `known_defaults` are the entries of multiPoint that nobody asked for by name: those of them that
-  // are not built are left out, while asking for one is an error.
+  // `known_defaults` are the entries of multiPoint that nobody asked for by name: those of them
+  // that are not built are left out, while asking for one is an error.
   static Result<ProfilePlugins> make(const config::Profile& profile,
-                                const std::vector<config::PluginRef>& known_defaults,
-                                const PluginTable& table, const Handle& handle);
+                                     const std::vector<config::PluginRef>& known_defaults,
+                                     const PluginTable& table, const Handle& handle);
 
   std::vector<std::unique_ptr<Plugin>> all;
 

@@ -61,8 +61,7 @@ Result<std::vector<Framework::QueueingEvents>> Framework::queueing_events() cons
     add_taint_event(*events);
     result.push_back({std::string(plugin->name()), std::move(*events)});
   }
-  if (!errors.empty())
-    return fail(ErrorKind::kInvalid, fmt::format("{}", fmt::join(errors, "\n")));
+  if (!errors.empty()) return fail(ErrorKind::kInvalid, fmt::format("{}", fmt::join(errors, "\n")));
   return result;
 }
 

@@ -33,8 +33,8 @@ constexpr bool is_rejected(Code code) {
          code == Code::kPending;
 }
 
-// A verdict about one node. Default: Success. The sentence behind `reason` is upstream's, letter for
-// letter; it is looked up when somebody reads the verdict.
+// A verdict about one node. Default: Success. The sentence behind `reason` is upstream's, letter
+// for letter; it is looked up when somebody reads the verdict.
 struct Status {
   Code code = Code::kSuccess;
   std::uint8_t reason = 0;     // index into the plugin's reasons(), or kListed
@@ -54,9 +54,9 @@ struct FitError;
 // A verdict about the pod: upstream's Status object.
 struct Outcome {
   Code code = Code::kSuccess;
-  std::string plugin;                 // who said it; empty for nobody in particular
+  std::string plugin;  // who said it; empty for nobody in particular
   std::vector<std::string> reasons;
-  std::optional<std::string> error;   // an attached error's text; comes before the reasons
+  std::optional<std::string> error;           // an attached error's text; comes before the reasons
   std::shared_ptr<const FitError> fit_error;  // when that error is "no node fits"
 
   static Outcome success() { return {}; }

@@ -62,8 +62,11 @@ void Ingest::pod(DeltaType type, const Ref<const Pod>& pod) {
   if (type == DeltaType::kDeleted || pod->finished()) {
     if (!before) return;
     cluster_.unsee_pod(*before);
-    // The last state known counts, unless it is another pod's of the same name.
-    pod_deleted(before->uid() == pod->uid() && type == DeltaType::kDeleted ? pod : before);
+    // The last state known counts, unless it is another pod's of the same name, or from before the
+    // pod had its node (a deletion that the watch missed).
+    const bool stale = before->uid() != pod->uid() || type != DeltaType::kDeleted ||
+                       (pod->node().empty() && !before->node().empty());
+    pod_deleted(stale ? before : pod);
     return;
   }
   if (before && before->uid() != pod->uid()) {  // deleted and made anew between two looks

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "api/object.h"
-#include "cluster/cluster.h"
 #include "base/change_gate.h"
+#include "cluster/cluster.h"
 #include "framework/observer.h"
 #include "framework/waiting_pods.h"
 #include "queue/scheduling_queue.h"

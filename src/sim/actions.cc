@@ -97,8 +97,7 @@ struct Perform {
     std::erase_if(taints, [&](const Taint& taint) {
       return taint.key == key && (effect == TaintEffect::kAny || taint.effect == effect);
     });
-    if (!action.remove)
-      taints.push_back({key, (*node)->symbols.intern(action.value), effect});
+    if (!action.remove) taints.push_back({key, (*node)->symbols.intern(action.value), effect});
     return store(stage, std::move(*node));
   }
 
@@ -108,9 +107,9 @@ struct Perform {
     if (!node) return fail(node.error());
     SymbolHold& symbols = (*node)->symbols;
     const Symbol key = symbols.intern(action.key);
-    (*node)->labels = relabelled((*node)->labels, key, action.value.transform([&](const auto& text) {
-      return symbols.intern(text);
-    }));
+    (*node)->labels =
+        relabelled((*node)->labels, key,
+                   action.value.transform([&](const auto& text) { return symbols.intern(text); }));
     return store(stage, std::move(*node));
   }
 
@@ -131,9 +130,8 @@ struct Perform {
     const Result<Ref<const Pod>> pod = find_pod(stage, action.namespace_name, action.pod);
     if (!pod) return fail(pod.error());
     PodSpec spec((*pod)->spec());
-    const std::size_t gone = std::erase_if(spec.scheduling_gates, [&](Symbol gate) {
-      return spec.symbols.text(gate) == action.gate;
-    });
+    const std::size_t gone = std::erase_if(
+        spec.scheduling_gates, [&](Symbol gate) { return spec.symbols.text(gate) == action.gate; });
     if (gone == 0)
       return fail(ErrorKind::kNotFound, fmt::format("pod \"{}\" has no scheduling gate \"{}\"",
                                                     (*pod)->full_name(), action.gate));

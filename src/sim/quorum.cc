@@ -34,8 +34,8 @@ void Quorum::unreserve(Cycle& cycle, std::string_view) const {
   turned_away_[group].emplace(pod.uid(), cycle.pod_ref());
   const std::set<Uid> others = found->second;
   for (const Uid& uid : others)
-    handle_.waiting_pods.reject(
-        uid, name(), fmt::format("pod {} of the group is not coming", pod.full_name()));
+    handle_.waiting_pods.reject(uid, name(),
+                                fmt::format("pod {} of the group is not coming", pod.full_name()));
 }
 
 PermitResult Quorum::permit(Cycle& cycle, std::string_view) const {

@@ -1,7 +1,7 @@
 // Quorum: a Permit plugin for scenarios. Pods with a certain label wait until enough pods with the
-// same value have found a node; then all of them go. Whoever is still waiting when the time is up is
-// turned away, and with it the others of its group, so that nobody holds a place for nothing. They
-// are woken when one more of the group arrives.
+// same value have found a node; then all of them go. Whoever is still waiting when the time is up
+// is turned away, and with it the others of its group, so that nobody holds a place for nothing.
+// They are woken when one more of the group arrives.
 #pragma once
 
 #include <map>

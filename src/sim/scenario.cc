@@ -213,9 +213,8 @@ class ScenarioReader {
     SettleWaitingPod action;
     action.allow = allow;
     std::string pod;
-    read_fields({{"pod", into(pod)},
-                 {"plugin", into(action.plugin)},
-                 {"message", into(action.message)}});
+    read_fields(
+        {{"pod", into(pod)}, {"plugin", into(action.plugin)}, {"message", into(action.message)}});
     std::tie(action.namespace_name, action.pod) = split_name(pod);
     if (pod.empty() || action.plugin.empty()) json_.fail("needs pod and plugin");
     return action;
@@ -232,10 +231,9 @@ class ScenarioReader {
 
   ErrorKind error_kind() {
     const std::string_view text = json_.text();
-    for (const ErrorKind kind :
-         {ErrorKind::kNotFound, ErrorKind::kConflict, ErrorKind::kGone, ErrorKind::kTimeout,
-          ErrorKind::kUnavailable, ErrorKind::kInvalid, ErrorKind::kForbidden,
-          ErrorKind::kInternal})
+    for (const ErrorKind kind : {ErrorKind::kNotFound, ErrorKind::kConflict, ErrorKind::kGone,
+                                 ErrorKind::kTimeout, ErrorKind::kUnavailable, ErrorKind::kInvalid,
+                                 ErrorKind::kForbidden, ErrorKind::kInternal})
       if (to_string(kind) == text) return kind;
     json_.fail(
         "unknown error; there are NotFound, Conflict, Gone, Timeout, Unavailable, Invalid, "
@@ -314,8 +312,8 @@ Result<Scenario> parse_scenario(std::string_view text, const std::string& file_n
   const Result<std::vector<YamlDocument>> documents = parse_yaml(text);
   if (!documents) return wrong(documents.error());
   if (documents->size() != 1)
-    return wrong({ErrorKind::kInvalid, fmt::format("a scenario is one document, this file has {}",
-                                                   documents->size())});
+    return wrong({ErrorKind::kInvalid,
+                  fmt::format("a scenario is one document, this file has {}", documents->size())});
   Result<Scenario> scenario = ScenarioReader(documents->front().json).read();
   if (!scenario) return wrong(scenario.error());
   return scenario;

@@ -106,7 +106,8 @@ Result<void> SimCluster::create(AnyObject object) {
 
 Result<void> SimCluster::update_object(AnyObject object) {
   const Key where = key_of(object);
-  if (!objects_.contains(where)) return not_found(std::string(to_string(where.first)), where.second);
+  if (!objects_.contains(where))
+    return not_found(std::string(to_string(where.first)), where.second);
   ++changes_;
   if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) {
     store(draft_of(**pod), DeltaType::kUpdated);
@@ -186,8 +187,8 @@ Admission SimCluster::admission() const {
 }
 
 std::size_t SimCluster::terminating() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      pods(), [](const Ref<const Pod>& pod) { return pod->terminating(); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(pods(), [](const Ref<const Pod>& pod) { return pod->terminating(); }));
 }
 
 // ---- the door
@@ -242,8 +243,9 @@ Result<void> SimCluster::do_bind(const Pod& wanted, const std::string& node_name
                             wanted.name(), why));
   };
   if (present->uid() != wanted.uid())
-    return refuse(fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
-                              wanted.uid_text(), present->uid_text()));
+    return refuse(
+        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                    wanted.uid_text(), present->uid_text()));
   if (present->terminating())
     return refuse(
         fmt::format("pod {} is being deleted, cannot be assigned to a host", present->name()));

@@ -30,11 +30,11 @@ std::string_view to_string(ApiCall call);  // "bind", "patchStatus", …
 
 // How one call goes. The default goes well.
 struct CallFate {
-  Duration extra_delay{0};        // before it takes effect
+  Duration extra_delay{0};  // before it takes effect
   bool takes_effect = true;
   bool takes_effect_twice = false;  // the request arrives a second time, later
-  std::optional<Error> error;     // what the caller is told instead of the truth
-  Duration answer_delay{0};       // between the effect and the answer: the watch may be faster
+  std::optional<Error> error;       // what the caller is told instead of the truth
+  Duration answer_delay{0};         // between the effect and the answer: the watch may be faster
 };
 using FateOf = std::function<CallFate(ApiCall call, const Pod& pod)>;
 

@@ -28,8 +28,7 @@ Simulation::~Simulation() {
 }
 
 Result<std::unique_ptr<Simulation>> Simulation::make(Interner& interner, PluginTable plugins,
-                                                     SimulationOptions options,
-                                                     Scenario scenario) {
+                                                     SimulationOptions options, Scenario scenario) {
   auto simulation = std::unique_ptr<Simulation>(
       new Simulation(interner, std::move(options), std::move(scenario)));
   if (Result<void> assembled = simulation->assemble(std::move(plugins)); !assembled)
@@ -62,9 +61,9 @@ Result<void> Simulation::assemble(PluginTable plugins) {
     if (pod && delta.type == DeltaType::kUpdated && !(*pod)->node().empty())
       timeline_.assigned(**pod);
   });
-  workloads_ = std::make_unique<Workloads>(loop_, *cluster_, interner_, [this](std::string_view text) {
-    timeline_.note("trouble", "workloads", text);
-  });
+  workloads_ = std::make_unique<Workloads>(
+      loop_, *cluster_, interner_,
+      [this](std::string_view text) { timeline_.note("trouble", "workloads", text); });
   if (!scenario_.faults.empty())
     cluster_->set_fates([this](ApiCall call, const Pod& pod) { return fate_of(call, pod); });
 
@@ -81,7 +80,8 @@ Result<void> Simulation::assemble(PluginTable plugins) {
     Result<std::vector<Ref<const Node>>> nodes = make_nodes(pool, interner_, loop_.wall_now());
     if (!nodes) return fail(nodes.error());
     for (const Ref<const Node>& node : *nodes)
-      if (Result<void> created = cluster_->create(Ref<const Object>(node)); !created) return created;
+      if (Result<void> created = cluster_->create(Ref<const Object>(node)); !created)
+        return created;
   }
   return {};
 }
@@ -104,8 +104,7 @@ Result<void> Simulation::load(const std::vector<ManifestObject>& objects) {
       else
         done = cluster_->create(object.object);
       if (!done)
-        return fail(done.error().kind,
-                    fmt::format("{}: {}", object.where, done.error().message));
+        return fail(done.error().kind, fmt::format("{}: {}", object.where, done.error().message));
     }
   return {};
 }

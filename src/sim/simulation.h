@@ -44,9 +44,9 @@ struct PodReport {
 };
 
 struct SimulationReport {
-  Duration duration{0};       // virtual
-  bool cut_short = false;     // by `until`, with something left to do
-  std::vector<PodReport> pods;  // by namespace and name
+  Duration duration{0};               // virtual
+  bool cut_short = false;             // by `until`, with something left to do
+  std::vector<PodReport> pods;        // by namespace and name
   std::vector<std::string> timeline;  // JSON, one object each
 };
 
@@ -57,8 +57,8 @@ class Simulation {
                                                   SimulationOptions options, Scenario scenario);
   ~Simulation();
 
-  // Objects that are there from the beginning. Workloads become pods; kinds that scheduling does not
-  // read are left out and named in `skipped()`.
+  // Objects that are there from the beginning. Workloads become pods; kinds that scheduling does
+  // not read are left out and named in `skipped()`.
   Result<void> load(const std::vector<ManifestObject>& objects);
   const std::vector<std::string>& skipped() const { return skipped_; }
 

@@ -1,5 +1,5 @@
-// Timeline: everything that happened in a run, in order, with virtual times; and for each pod how it
-// stands. An Observer of the engine.
+// Timeline: everything that happened in a run, in order, with virtual times; and for each pod how
+// it stands. An Observer of the engine.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,12 @@ struct PodRecord {
   std::string namespace_name;
   std::string name;
   std::int32_t attempts = 0;
-  std::string node;                     // bound there
+  std::string node;  // bound there
   std::optional<TimePoint> bound;
   std::optional<TimePoint> last_failed;
-  std::uint64_t failed_after_change = 0;  // how many changes the cluster had seen before that attempt
-  std::string message;                  // of the last failure
+  std::uint64_t failed_after_change =
+      0;                // how many changes the cluster had seen before that attempt
+  std::string message;  // of the last failure
   std::vector<std::string> waiting_for;  // Permit plugins that hold it
 };
 

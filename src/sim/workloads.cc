@@ -138,8 +138,7 @@ Result<void> Workloads::remove(ObjectKind kind, std::string_view namespace_name,
   for (const std::string& pod : gone.pods)
     static_cast<void>(state_->cluster.remove(ObjectKind::kPod, gone.namespace_name, pod));
   if (state_->cluster.object(gone.kind, gone.namespace_name, gone.name))
-    static_cast<void>(
-        state_->cluster.remove_at_once(gone.kind, gone.namespace_name, gone.name));
+    static_cast<void>(state_->cluster.remove_at_once(gone.kind, gone.namespace_name, gone.name));
   return {};
 }
 
@@ -154,8 +153,8 @@ void Workloads::State::create_replica_set(const Workload& workload) {
   set->symbols = workload.selector_symbols;
   set->namespace_name = set->symbols.intern(workload.namespace_name);
   if (set->selector)
-    set->selector->match_labels.push_back({set->symbols.intern("pod-template-hash"),
-                                           set->symbols.intern(workload.template_hash)});
+    set->selector->match_labels.push_back(
+        {set->symbols.intern("pod-template-hash"), set->symbols.intern(workload.template_hash)});
   if (const Result<void> created = cluster.create(Ref<const Object>(set)); !created)
     trouble(created.error().message);
 }

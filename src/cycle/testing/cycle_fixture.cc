@@ -22,12 +22,12 @@ void CycleFixture::start() {
                                             std::vector{std::move(queue_profile)}, QueueOptions{},
                                             observer);
   late_queue.queue = queue.get();
-  failures = std::make_unique<FailureHandler>(world.loop, world.cluster, *queue, *api, tasks,
-                                              observer);
+  failures =
+      std::make_unique<FailureHandler>(world.loop, world.cluster, *queue, *api, tasks, observer);
   search = std::make_unique<NodeSearch>(world.cluster, world.random, extenders, observer);
   bindings = std::make_unique<BindingCycle>(
       BindingCycle::Collaborators{world.loop, world.cluster, *queue, world.waiting_pods,
-                                  world.pods_in_pre_bind, *api, gate, *failures, observer},
+                                  world.pods_in_pre_bind, *api, gate, *failures, tasks, observer},
       extenders, true);
   schedule_one = std::make_unique<ScheduleOne>(
       ScheduleOne::Collaborators{world.loop, world.cluster, *queue, world.waiting_pods, *api, gate,

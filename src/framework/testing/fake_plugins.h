@@ -3,8 +3,8 @@
 //   FakeWorld world;
 //   world.cluster.add_node(world.node("n1"));
 //   FakeProfile profile(world);
-//   profile.filter("Picky", [](const Cycle&, NodeRow row) { return Outcome::unschedulable("no"); });
-//   Framework& framework = profile.framework();
+//   profile.filter("Picky", [](const Cycle&, NodeRow row) { return Outcome::unschedulable("no");
+//   }); Framework& framework = profile.framework();
 #pragma once
 
 #include <algorithm>
@@ -260,7 +260,8 @@ class FakeProfile {
     plugin.script = std::move(script);
     return plugin;
   }
-  FakePreBind& pre_bind(std::string name, std::function<Task<Outcome>(Cycle&, CancelToken)> script) {
+  FakePreBind& pre_bind(std::string name,
+                        std::function<Task<Outcome>(Cycle&, CancelToken)> script) {
     auto& plugin = add(std::make_unique<FakePreBind>(std::move(name)), plugins.pre_bind);
     plugin.script = std::move(script);
     return plugin;

@@ -1,0 +1,61 @@
+// What a pod costs that waits at Permit, in the whole engine: attempt, coroutine, table entry and
+// timer. The pod itself and its place on the node are the cluster's, and counted there.
+#include <gtest/gtest.h>
+
+#include "api/testing/builders.h"
+#include "base/testing/allocations.h"
+#include "config/load.h"
+#include "engine/engine.h"
+#include "framework/testing/fake_plugins.h"
+#include "plugins/table.h"
+
+namespace berth {
+namespace {
+
+TEST(WaitingPodsInTheEngine, CostAtMostAKibibyteEachAndNoThread) {
+  if (!testing::kCountsAllocations) return;
+  constexpr std::size_t kPods = 100'000;
+  testing::World world;
+  VirtualLoop loop;
+  testing::FakeApi api;
+  Observer observer;
+  EngineOptions options;
+  options.configuration = config::default_configuration(options.gates);
+  options.configuration.profiles[0].plugins.at(config::ExtensionPoint::kPermit).enabled = {
+      {"Hold", 0}};
+  PluginTable plugins = plugins::make_plugin_table();
+  PluginEntry hold;
+  hold.name = "Hold";
+  hold.create = [](const config::PluginArgs&, const Handle&) -> Result<std::unique_ptr<Plugin>> {
+    auto plugin = std::make_unique<testing::FakePermit>("Hold");
+    plugin->script = [](Cycle&) { return PermitResult::wait(std::chrono::minutes(5)); };
+    plugin->events = std::vector<EventRegistration>();
+    return plugin;
+  };
+  ASSERT_TRUE(plugins.add(std::move(hold)));
+  auto engine = Engine::make(loop, world.interner, plugins, api, observer, std::move(options));
+  ASSERT_TRUE(engine) << engine.error().message;
+
+  const Ref<const Node> node = world.node("n").allocatable(
+      {{"cpu", "100k"}, {"memory", "100Ti"}, {"pods", std::to_string(kPods)}});
+  (*engine)->apply({DeltaType::kAdded, Ref<const Object>(node)});
+  for (std::size_t i = 0; i < kPods; ++i)
+    (*engine)->apply({DeltaType::kAdded, world.pod("web-7d4b9c6f5-" + std::to_string(i)).build()});
+  api.patches.reserve(kPods);
+  const std::size_t before = testing::live_bytes();
+  while ((*engine)->run_one()) {
+  }
+  ASSERT_EQ((*engine)->waiting_pods().size(), kPods);
+  // The fake API remembers a status patch per pod, which is not what is measured.
+  std::size_t remembered = 0;
+  for (const auto& [name, patch] : api.patches)
+    remembered += name.capacity() > 15 ? name.capacity() + 9 : 0;
+  EXPECT_LE((testing::live_bytes() - before - remembered) / kPods, 1024u);
+
+  loop.run_until(TimePoint{std::chrono::minutes(5)});
+  EXPECT_EQ((*engine)->waiting_pods().size(), 0u) << "their time is up";
+  EXPECT_EQ((*engine)->cluster().assumed_count(), 0u);
+}
+
+}  // namespace
+}  // namespace berth

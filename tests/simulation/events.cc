@@ -1,0 +1,287 @@
+// What can happen in a RandomRun, apart from the scheduler's own doing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "random_run.h"
+
+namespace berth::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+}  // namespace
+
+void RandomRun::something_happens() {
+  // As often as they stand here.
+  static constexpr Happening kHappenings[] = {
+      &RandomRun::create_pod,         &RandomRun::create_pod,         &RandomRun::create_pod,
+      &RandomRun::create_pod,         &RandomRun::create_pod,         &RandomRun::delete_any_pod,
+      &RandomRun::delete_any_pod,     &RandomRun::delete_waiting_pod, &RandomRun::delete_assumed_pod,
+      &RandomRun::recreate_pod,       &RandomRun::finish_pod,         &RandomRun::touch_pod,
+      &RandomRun::remove_gate,        &RandomRun::bind_behind_the_back,
+      &RandomRun::remove_node,        &RandomRun::remove_node_in_use, &RandomRun::bring_node_back,
+      &RandomRun::bring_node_back,    &RandomRun::cordon,             &RandomRun::taint,
+      &RandomRun::jump_wall_clock,    &RandomRun::lag_watch,          &RandomRun::allow,
+      &RandomRun::allow,              &RandomRun::reject,             &RandomRun::preempt,
+      &RandomRun::activate};
+  (this->*kHappenings[random_.below(std::size(kHappenings))])();
+}
+
+void RandomRun::note(const std::string& what, const std::string& about) {
+  ++report_.happened[what];
+  recorder_.timeline().note("mischief", what, about);
+}
+
+// ---- choosing
+
+Ref<const Pod> RandomRun::some_pod(const std::function<bool(const Pod&)>& which) {
+  std::vector<Ref<const Pod>> candidates;
+  for (Ref<const Pod>& pod : cluster_.pods())
+    if (!which || which(*pod)) candidates.push_back(std::move(pod));
+  return candidates.empty() ? nullptr : candidates[random_.below(candidates.size())];
+}
+
+Ref<const Pod> RandomRun::pending_pod() {
+  return some_pod([](const Pod& pod) { return pod.node().empty() && !pod.finished(); });
+}
+
+std::string RandomRun::some_node() {
+  const std::vector<Ref<const Object>> nodes = cluster_.objects(ObjectKind::kNode);
+  return nodes.empty() ? "" : nodes[random_.below(nodes.size())]->name;
+}
+
+// ---- pods
+
+void RandomRun::create_pod() {
+  const std::string name = fmt::format("p{}", ++made_pods_);
+  berth::testing::PodBuilder pod = world_.pod(name);
+  pod.cpu(fmt::format("{}m", 100 * (1 + random_.below(15))));
+  pod.memory(fmt::format("{}Mi", 128 * (1 + random_.below(16))));
+  if (random_.chance(0.1)) pod.request("example.com/gpu", "1");
+  if (random_.chance(0.05)) pod.cpu("100");  // no node has that
+  if (random_.chance(0.4)) pod.priority(static_cast<std::int32_t>(random_.below(5)) * 100);
+  if (random_.chance(0.3)) pod.tolerates("keep-out");
+  if (random_.chance(0.1)) pod.gate("example.com/not-yet");
+  if (random_.chance(0.05)) pod.scheduler("somebody-else");
+  if (random_.chance(0.4)) {
+    static constexpr const char* kHolders[] = {"Warden", "Usher", "Both"};
+    pod.label(std::string(kHeldLabel), kHolders[random_.below(3)]);
+  }
+  note("create pod", name);
+  const Result<void> created = cluster_.create(pod.build());
+  BERTH_CHECK(created.has_value());
+}
+
+void RandomRun::delete_pod(const Ref<const Pod>& pod) {
+  static_cast<void>(cluster_.remove(ObjectKind::kPod, pod->namespace_name(), pod->name()));
+}
+
+void RandomRun::delete_any_pod() {
+  if (const Ref<const Pod> pod = some_pod()) {
+    note(pod->node().empty() ? "delete pending pod" : "delete bound pod", key_of(*pod));
+    delete_pod(pod);
+  }
+}
+
+void RandomRun::delete_waiting_pod() {
+  const std::vector<WaitingPod> waiting = engine_->waiting_pods().list();
+  if (waiting.empty()) return;
+  const Ref<const Pod>& pod = waiting[random_.below(waiting.size())].pod;
+  note("delete waiting pod", key_of(*pod));
+  delete_pod(pod);
+}
+
+// One that is binding: assumed, and no longer waiting.
+void RandomRun::delete_assumed_pod() {
+  const Ref<const Pod> pod = some_pod([this](const Pod& candidate) {
+    return engine_->cluster().is_assumed(candidate.uid()) &&
+           !engine_->waiting_pods().contains(candidate.uid());
+  });
+  if (!pod) return;
+  note("delete binding pod", key_of(*pod));
+  delete_pod(pod);
+}
+
+// A new pod of the same name, before anybody has heard of the end of the old one.
+void RandomRun::recreate_pod() {
+  const Ref<const Pod> pod = pending_pod();
+  if (!pod) return;
+  note("recreate pod", key_of(*pod));
+  delete_pod(pod);
+  PodDraft draft = draft_of(*pod);
+  draft.nominated_node_name.clear();
+  draft.extra.reset();
+  const Result<void> created = cluster_.create(make_pod(std::move(draft)));
+  BERTH_CHECK(created.has_value());
+}
+
+void RandomRun::finish_pod() {
+  const Ref<const Pod> pod = some_pod([](const Pod& candidate) { return !candidate.finished(); });
+  if (!pod) return;
+  note(pod->node().empty() ? "finish pending pod" : "finish bound pod", key_of(*pod));
+  PodDraft draft = draft_of(*pod);
+  draft.phase = random_.chance(0.5) ? PodPhase::kSucceeded : PodPhase::kFailed;
+  static_cast<void>(cluster_.update_object(make_pod(std::move(draft))));
+}
+
+// A new version with nothing new in it.
+void RandomRun::touch_pod() {
+  const Ref<const Pod> pod = some_pod();
+  if (!pod) return;
+  note("touch pod", key_of(*pod));
+  static_cast<void>(cluster_.update_object(make_pod(draft_of(*pod))));
+}
+
+void RandomRun::remove_gate() {
+  const Ref<const Pod> pod =
+      some_pod([](const Pod& candidate) { return !candidate.spec().scheduling_gates.empty(); });
+  if (!pod) return;
+  note("remove gate", key_of(*pod));
+  PodSpec spec(pod->spec());
+  spec.scheduling_gates.clear();
+  PodDraft draft = draft_of(*pod);
+  draft.spec = world_.interner.share(std::move(spec));
+  ++draft.generation;
+  static_cast<void>(cluster_.update_object(make_pod(std::move(draft))));
+}
+
+// Another scheduler binds a pod of ours.
+void RandomRun::bind_behind_the_back() {
+  const Ref<const Pod> pod = pending_pod();
+  const std::string node = some_node();
+  if (!pod || node.empty()) return;
+  note("bind behind the back", key_of(*pod));
+  history_.placed_unasked.insert(key_of(*pod));
+  PodDraft draft = draft_of(*pod);
+  draft.node_name = node;
+  static_cast<void>(cluster_.update_object(make_pod(std::move(draft))));
+}
+
+// ---- nodes
+
+void RandomRun::create_node(const std::string& name) {
+  berth::testing::NodeBuilder node = world_.node(name);
+  node.cpu(std::to_string(1 + random_.below(6)));
+  node.memory(fmt::format("{}Gi", 1 + random_.below(8)));
+  node.allocatable({{"pods", std::to_string(2 + random_.below(8))}});
+  if (random_.chance(0.3)) node.allocatable({{"example.com/gpu", "2"}});
+  if (random_.chance(0.25)) node.taint("keep-out", "NoSchedule");
+  node.zone(random_.chance(0.5) ? "a" : "b");
+  nodes_.emplace(name, node.build());
+  note("create node", name);
+  const Result<void> created = cluster_.create(Ref<const Object>(nodes_.at(name)));
+  BERTH_CHECK(created.has_value());
+}
+
+void RandomRun::remove_node() {
+  const std::string node = some_node();
+  if (node.empty()) return;
+  note("remove node", node);
+  static_cast<void>(cluster_.remove(ObjectKind::kNode, "", node));
+}
+
+// One on which pods are assumed.
+void RandomRun::remove_node_in_use() {
+  std::set<std::string> in_use;
+  const Cluster& seen = engine_->cluster();
+  seen.for_each_placed([&](const Pod&, NodeRow row, bool assumed) {
+    const std::string name(seen.nodes().name_text(row));
+    if (assumed && cluster_.object(ObjectKind::kNode, "", name)) in_use.insert(name);
+  });
+  if (in_use.empty()) return;
+  const std::string& node =
+      *std::next(in_use.begin(), static_cast<std::ptrdiff_t>(random_.below(in_use.size())));
+  note("remove node with assumed pods", node);
+  static_cast<void>(cluster_.remove(ObjectKind::kNode, "", node));
+}
+
+void RandomRun::bring_node_back() {
+  for (const auto& [name, node] : nodes_)
+    if (!cluster_.object(ObjectKind::kNode, "", name)) {
+      note("bring node back", name);
+      static_cast<void>(cluster_.create(Ref<const Object>(node)));
+      return;
+    }
+}
+
+void RandomRun::cordon() {
+  const std::string name = some_node();
+  if (name.empty()) return;
+  auto node =
+      make_ref<Node>(static_cast<const Node&>(*cluster_.object(ObjectKind::kNode, "", name)));
+  node->unschedulable = !node->unschedulable;
+  note(node->unschedulable ? "cordon" : "uncordon", name);
+  static_cast<void>(cluster_.update_object(Ref<const Object>(std::move(node))));
+}
+
+void RandomRun::taint() {
+  const std::string name = some_node();
+  if (name.empty()) return;
+  auto node =
+      make_ref<Node>(static_cast<const Node&>(*cluster_.object(ObjectKind::kNode, "", name)));
+  const bool tainted = !node->taints.empty();
+  if (tainted)
+    node->taints.clear();
+  else
+    node->taints.push_back({node->symbols.intern("keep-out"), Symbol(), TaintEffect::kNoSchedule});
+  note(tainted ? "untaint" : "taint", name);
+  static_cast<void>(cluster_.update_object(Ref<const Object>(std::move(node))));
+}
+
+// ---- time
+
+void RandomRun::jump_wall_clock() {
+  const Duration by = mischief_.delay(random_.chance(0.5) ? Duration(3s) : Duration(2h));
+  const bool forward = random_.chance(0.5);
+  note(forward ? "clock jumps forward" : "clock jumps back", fmt::format("{}", by.count()));
+  loop_.jump_wall_clock(forward ? by : -by);
+}
+
+void RandomRun::lag_watch() {
+  const Duration lag = random_.chance(0.3) ? Duration(0) : mischief_.delay(10s);
+  note("watch lags", fmt::format("{}", lag.count()));
+  cluster_.set_watch_lag(lag);
+}
+
+// ---- waiting and sleeping pods
+
+void RandomRun::allow() {
+  const std::vector<WaitingPod> waiting = engine_->waiting_pods().list();
+  if (waiting.empty()) return;
+  const WaitingPod& pod = waiting[random_.below(waiting.size())];
+  if (pod.pending_plugins.empty()) return;
+  note("allow", key_of(*pod.pod));
+  const std::string& plugin = pod.pending_plugins[random_.below(pod.pending_plugins.size())];
+  engine_->waiting_pods().allow(pod.pod->uid(), plugin);
+  // Both at once, now and then: only one of them may count.
+  if (random_.chance(0.3)) engine_->waiting_pods().reject(pod.pod->uid(), plugin, "too late");
+}
+
+void RandomRun::reject() {
+  const std::vector<WaitingPod> waiting = engine_->waiting_pods().list();
+  if (waiting.empty()) return;
+  const WaitingPod& pod = waiting[random_.below(waiting.size())];
+  note("reject", key_of(*pod.pod));
+  engine_->waiting_pods().reject(pod.pod->uid(), "Warden", "rejected");
+  if (random_.chance(0.3)) engine_->waiting_pods().allow(pod.pod->uid(), "Warden");
+}
+
+void RandomRun::preempt() {
+  const std::vector<WaitingPod> waiting = engine_->waiting_pods().list();
+  if (waiting.empty()) return;
+  const WaitingPod& pod = waiting[random_.below(waiting.size())];
+  note("preempt", key_of(*pod.pod));
+  engine_->waiting_pods().preempt(pod.pod->uid(), "Mischief", "preempted");
+}
+
+void RandomRun::activate() {
+  const Ref<const Pod> pod = pending_pod();
+  if (!pod || engine_->cycle_open()) return;  // the queue stands still while a cycle is open
+  note("activate", key_of(*pod));
+  const Ref<const Pod> pods[] = {pod};
+  engine_->queue().activate(pods);
+}
+
+}  // namespace berth::simulation

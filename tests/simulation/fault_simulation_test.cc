@@ -1,0 +1,109 @@
+// A few hundred random runs in which everything goes wrong that can; after each of them, and many
+// times on the way, the invariants must hold.
+//
+//   fault_simulation_test [--seeds=N] [--first=N]    N runs (default 300), from seed --first on
+//   fault_simulation_test --seed=N                   that one only, with its timeline
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "random_run.h"
+
+namespace berth::simulation {
+namespace {
+
+struct Wanted {
+  std::string program = "fault_simulation_test";
+  std::uint64_t first = 1;
+  std::uint64_t seeds = 300;
+  bool one = false;
+};
+Wanted wanted;  // set by main, before any test
+
+constexpr int kMostFailures = 5;  // then it is clear enough
+
+std::string describe(std::uint64_t seed, const RunReport& report) {
+  std::string text = fmt::format("seed {}:\n", seed);
+  for (const Violation& violation : report.violations)
+    text += fmt::format("  {}: {}\n", to_string(violation.invariant), violation.text);
+  return text + fmt::format("play it again: {} --gtest_filter='FaultSimulation.*' --seed={}\n",
+                            wanted.program, seed);
+}
+
+TEST(FaultSimulation, NoSeedBreaksAnInvariant) {
+  int failures = 0;
+  std::map<std::string, int> happened;
+  for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.seeds; ++seed) {
+    RandomRun run(seed);
+    const RunReport report = run.run();
+    for (const auto& [what, times] : report.happened) happened[what] += times;
+    if (wanted.one)
+      for (const std::string& line : report.timeline) std::puts(line.c_str());
+    if (report.violations.empty()) continue;
+    ADD_FAILURE() << describe(seed, report);
+    if (++failures == kMostFailures) break;
+  }
+  for (const auto& [what, times] : happened)
+    std::printf("%8d  %s\n", times, what.c_str());
+}
+
+// A simulation in which nothing happens proves nothing.
+TEST(FaultSimulation, EverythingThatCanHappenDoes) {
+  std::map<std::string, int> happened;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    RandomRun run(seed);
+    for (const auto& [what, times] : run.run().happened) happened[what] += times;
+  }
+  for (const char* what :
+       {"create pod",       "delete pending pod", "delete bound pod", "delete waiting pod",
+        "delete binding pod", "recreate pod",     "finish pending pod", "finish bound pod",
+        "touch pod",        "remove gate",        "bind behind the back", "remove node",
+        "remove node with assumed pods", "bring node back", "cordon", "uncordon", "taint",
+        "untaint", "clock jumps forward", "clock jumps back", "watch lags", "allow", "reject",
+        "preempt", "activate", "bound", "held by 1", "held by 2", "wait ended: Success",
+        "wait ended: Unschedulable", "wait ended: Error", "failed: Unschedulable", "failed: Error",
+        "queued active", "queued backoff", "queued unschedulable", "queued gated"})
+    EXPECT_GT(happened[what], 0) << what;
+}
+
+bool read_flag(std::string_view argument, std::string_view name, std::uint64_t& value) {
+  if (!argument.starts_with(name)) return false;
+  argument.remove_prefix(name.size());
+  const auto [end, error] =
+      std::from_chars(argument.data(), argument.data() + argument.size(), value);
+  if (error == std::errc() && end == argument.data() + argument.size()) return true;
+  std::fprintf(stderr, "%.*s needs a number\n", static_cast<int>(name.size()), name.data());
+  std::exit(2);
+}
+
+}  // namespace
+
+int run_tests(int argc, char** argv) {
+  ::testing::InitGoogleMock(&argc, argv);
+  wanted.program = argv[0];
+  if (const char* seeds = std::getenv("BERTH_SEEDS"))
+    read_flag(std::string("BERTH_SEEDS=") + seeds, "BERTH_SEEDS=", wanted.seeds);
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (read_flag(argument, "--seed=", wanted.first)) {
+      wanted.seeds = 1;
+      wanted.one = true;
+    } else if (!read_flag(argument, "--seeds=", wanted.seeds) &&
+               !read_flag(argument, "--first=", wanted.first)) {
+      std::fprintf(stderr, "unknown flag %s\n", argv[i]);
+      return 2;
+    }
+  }
+  return RUN_ALL_TESTS();
+}
+
+}  // namespace berth::simulation
+
+int main(int argc, char** argv) { return berth::simulation::run_tests(argc, argv); }
