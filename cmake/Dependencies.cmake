@@ -1,7 +1,7 @@
 # Third-party packages, all from Debian 12. Each is looked for here, once; a room links what it
 # needs by target name:
 #
-#   fmt::fmt  Boost::headers  Boost::json  simdjson::simdjson  PkgConfig::LIBYAML
+#   fmt::fmt  Boost::headers  simdjson::simdjson  PkgConfig::LIBYAML
 #   PkgConfig::RE2  spdlog::spdlog  CLI11::CLI11
 #
 # Tests get GTest::gmock, benchmarks benchmark::benchmark_main.
@@ -9,7 +9,7 @@
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
-find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(Boost 1.81 REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -1,13 +1,16 @@
-// YAML for people to read, made from JSON.
+// A JSON tree as YAML, in the form that Kubernetes' tools write.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "api/json_tree.h"
+
 namespace berth {
 
-// `json` is one JSON value; keys keep their order. Strings that YAML would read as something else
-// are quoted, so that parse_yaml gives the same JSON back.
+// Block style, members in their order, lists not indented under their key.
+std::string to_go_yaml(const JsonValue& value);
+// The same for JSON text.
 std::string json_to_yaml(std::string_view json);
 
 }  // namespace berth

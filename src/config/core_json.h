@@ -7,7 +7,7 @@
 
 #include "api/node_selector.h"
 #include "api/pod.h"
-#include "config/json_tree.h"
+#include "api/json_tree.h"
 #include "config/strict_decoder.h"
 
 namespace berth::config {

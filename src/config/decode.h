@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "config/defaults.h"
 #include "config/feature_gates.h"
-#include "config/json_tree.h"
+#include "api/json_tree.h"
 
 namespace berth::config {
 

@@ -13,7 +13,7 @@
 #include "api/yaml.h"
 #include "config/decode.h"
 #include "config/defaults.h"
-#include "config/json_tree.h"
+#include "api/json_tree.h"
 #include "config/plugin_args.h"
 #include "config/strict_decoder.h"
 #include "config/text.h"

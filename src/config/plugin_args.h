@@ -9,7 +9,7 @@
 #include "api/interner.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
-#include "config/json_tree.h"
+#include "api/json_tree.h"
 #include "config/strict_decoder.h"
 
 namespace berth::config {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/loop.h"
-#include "config/json_tree.h"
+#include "api/json_tree.h"
 
 namespace berth::config {
 

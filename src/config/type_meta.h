@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "config/json_tree.h"
+#include "api/json_tree.h"
 
 namespace berth::config {
 

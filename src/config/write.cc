@@ -7,8 +7,8 @@
 
 #include "base/time_text.h"
 #include "config/defaults.h"
-#include "config/go_yaml.h"
-#include "config/json_tree.h"
+#include "api/yaml_text.h"
+#include "api/json_tree.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
 #include "config/text.h"

@@ -1,5 +1,6 @@
 #include "queue/in_flight.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace berth {
@@ -26,7 +27,20 @@ void InFlight::end(const Uid& uid) {
 
 void InFlight::record(const ClusterEvent& event, const AnyObject& before, const AnyObject& after) {
   if (pods_.empty()) return;
-  events_.push_back({{event, before, after}, std::exchange(popped_since_last_, 0)});
+  const std::uint32_t kind = kind_of(event);
+  events_.push_back({{event, before, after}, std::exchange(popped_since_last_, 0), kind});
+  kinds_[kind].end = end_number();
+}
+
+std::uint32_t InFlight::kind_of(const ClusterEvent& event) {
+  const auto alike = [&](const Kind& kind) {
+    return kind.event.resource == event.resource && kind.event.actions == event.actions &&
+           kind.event.custom_label == event.custom_label;
+  };
+  const auto found = std::ranges::find_if(kinds_, alike);
+  if (found != kinds_.end()) return static_cast<std::uint32_t>(found - kinds_.begin());
+  kinds_.push_back({event, 0});
+  return static_cast<std::uint32_t>(kinds_.size() - 1);
 }
 
 }  // namespace berth

@@ -14,6 +14,7 @@
 #include <deque>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "api/object.h"
 #include "api/pod.h"
@@ -38,14 +39,23 @@ class InFlight {
   // Kept for those who are in flight now, if anybody is.
   void record(const ClusterEvent& event, const AnyObject& before, const AnyObject& after);
 
-  // Visits what happened since the pod was popped, oldest first, until `visit` returns false. False
-  // if the pod is not in flight.
-  template <typename Visit>
-  bool for_each_missed(const Uid& uid, Visit visit) const {
+  // Visits what happened since the pod was popped, oldest first, until `visit` returns false. Only
+  // events that `wants`, which is asked once for all events that are alike: a pod that waited long
+  // has missed many, and usually none that it cares for. False if the pod is not in flight.
+  template <typename Wants, typename Visit>
+  bool for_each_missed(const Uid& uid, Wants wants, Visit visit) const {
     const auto pod = pods_.find(uid);
     if (pod == pods_.end()) return false;
-    for (std::uint64_t number = pod->second; number < end_number(); ++number)
-      if (!visit(events_[static_cast<std::size_t>(number - first_number_)].missed)) break;
+    std::vector<bool> wanted(kinds_.size());
+    bool any = false;
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+      wanted[kind] = kinds_[kind].end > pod->second && wants(kinds_[kind].event);
+      any = any || wanted[kind];
+    }
+    for (std::uint64_t number = pod->second; any && number < end_number(); ++number) {
+      const Recorded& recorded = events_[static_cast<std::size_t>(number - first_number_)];
+      if (wanted[recorded.kind] && !visit(recorded.missed)) break;
+    }
     return true;
   }
 
@@ -56,11 +66,18 @@ class InFlight {
   struct Recorded {
     MissedEvent missed;
     std::size_t popped_before;  // how many were popped between the event before and this one
+    std::uint32_t kind;         // in kinds_
   };
+  struct Kind {
+    ClusterEvent event;
+    std::uint64_t end = 0;  // one past the number of the last event of this kind
+  };
+  std::uint32_t kind_of(const ClusterEvent& event);
   std::uint64_t end_number() const { return first_number_ + events_.size(); }
 
   std::unordered_map<Uid, std::uint64_t> pods_;  // the number of the first event each missed
   std::deque<Recorded> events_;
+  std::vector<Kind> kinds_;            // a few dozen at most: resource, action and label
   std::uint64_t first_number_ = 0;     // of the front event; numbers go on for ever
   std::size_t popped_since_last_ = 0;  // pods popped after the last event
 };

@@ -13,6 +13,8 @@
 namespace berth {
 namespace {
 
+constexpr auto kAll = [](const ClusterEvent&) { return true; };
+
 using testing::always;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -26,7 +28,7 @@ struct Flight {
   void event(std::uint32_t number) { in_flight.record({EventResource::kNode, number, {}}, {}, {}); }
   std::vector<std::uint32_t> missed(std::uint64_t pod) const {
     std::vector<std::uint32_t> numbers;
-    in_flight.for_each_missed(uid(pod), [&](const MissedEvent& missed) {
+    in_flight.for_each_missed(uid(pod), kAll, [&](const MissedEvent& missed) {
       numbers.push_back(missed.event.actions);
       return true;
     });
@@ -51,7 +53,7 @@ TEST(InFlight, APodMissesWhatCameAfterItWasPopped) {
   EXPECT_THAT(flight.missed(1), ElementsAre(1, 2, 3));
   EXPECT_THAT(flight.missed(2), ElementsAre(3));
   EXPECT_THAT(flight.missed(3), IsEmpty());
-  EXPECT_FALSE(flight.in_flight.for_each_missed(uid(9), [](const MissedEvent&) { return true; }));
+  EXPECT_FALSE(flight.in_flight.for_each_missed(uid(9), kAll, [](const MissedEvent&) { return true; }));
 }
 
 TEST(InFlight, LookingStopsWhenToldTo) {
@@ -59,7 +61,7 @@ TEST(InFlight, LookingStopsWhenToldTo) {
   flight.in_flight.begin(uid(1));
   for (std::uint32_t i = 1; i <= 5; ++i) flight.event(i);
   int seen = 0;
-  flight.in_flight.for_each_missed(uid(1), [&](const MissedEvent&) { return ++seen < 2; });
+  flight.in_flight.for_each_missed(uid(1), kAll, [&](const MissedEvent&) { return ++seen < 2; });
   EXPECT_EQ(seen, 2);
 }
 
@@ -119,7 +121,7 @@ TEST(InFlight, ObjectsOfKeptEventsLiveAsLongAsTheEvents) {
   flight.in_flight.record(events::kAssignedPodDelete, pod, {});
   EXPECT_EQ(pod->use_count(), 2U);
   pod = nullptr;
-  flight.in_flight.for_each_missed(uid(1), [&](const MissedEvent& missed) {
+  flight.in_flight.for_each_missed(uid(1), kAll, [&](const MissedEvent& missed) {
     EXPECT_EQ(std::get<Ref<const Pod>>(missed.before).get(), object);
     return true;
   });
@@ -199,6 +201,36 @@ TEST(InFlight, AHintSeesTheObjectsOfAReplayedEvent) {
   w.queue().move_all(events::kNodeAdd, {}, Ref<const Object>(node));
   ASSERT_TRUE(w.fails(std::move(popped), {"Fit"}));
   EXPECT_THAT(seen, ElementsAre("a n1"));
+}
+
+TEST(InFlight, EventsThatNobodyWantsAreNotVisited) {
+  InFlight in_flight;
+  in_flight.record(events::kNodeDelete, {}, {});  // before anybody is in flight
+  in_flight.begin(uid(1));
+  in_flight.record(events::kNodeAdd, {}, {});
+  in_flight.record(events::kAssignedPodDelete, {}, {});
+  in_flight.record(events::kNodeAdd, {}, {});
+  in_flight.begin(uid(2));
+  in_flight.record(events::kAssignedPodAdd, {}, {});
+  const auto missed = [&](int pod, const ClusterEvent& wanted) {
+    int count = 0;
+    EXPECT_TRUE(in_flight.for_each_missed(
+        uid(pod),
+        [&](const ClusterEvent& event) {
+          return event.resource == wanted.resource && event.actions == wanted.actions;
+        },
+        [&](const MissedEvent& event) {
+          EXPECT_EQ(event.event.label(), wanted.label());
+          ++count;
+          return true;
+        }));
+    return count;
+  };
+  EXPECT_EQ(missed(1, events::kNodeAdd), 2);
+  EXPECT_EQ(missed(1, events::kAssignedPodDelete), 1);
+  EXPECT_EQ(missed(1, events::kNodeDelete), 0);
+  EXPECT_EQ(missed(2, events::kNodeAdd), 0);
+  EXPECT_EQ(missed(2, events::kAssignedPodAdd), 1);
 }
 
 }  // namespace

@@ -130,8 +130,15 @@ Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
       return worth == Requeue::kSkip ||
              (worth == Requeue::kAfterBackoff && !queued.pending_plugins.empty());
     };
+    const std::uint32_t profile = state_->hints.profile_of(*queued.pod);
+    const auto wants = [&](const ClusterEvent& event) {
+      return !state_->hints
+                  .questions(profile, queued.unschedulable_plugins, queued.pending_plugins, event)
+                  .none();
+    };
     strategy = Requeue::kSkip;
-    if (!state_->in_flight.for_each_missed(uid, consider)) strategy = Requeue::kAfterBackoff;
+    if (!state_->in_flight.for_each_missed(uid, wants, consider))
+      strategy = Requeue::kAfterBackoff;
   } else {
     ++queued.consecutive_errors;
   }

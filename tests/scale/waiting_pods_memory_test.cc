@@ -36,9 +36,10 @@ TEST(WaitingPodsInTheEngine, CostAtMostAKibibyteEachAndNoThread) {
   auto engine = Engine::make(loop, world.interner, plugins, api, observer, std::move(options));
   ASSERT_TRUE(engine) << engine.error().message;
 
-  const Ref<const Node> node = world.node("n").allocatable(
-      {{"cpu", "100k"}, {"memory", "100Ti"}, {"pods", std::to_string(kPods)}});
-  (*engine)->apply({DeltaType::kAdded, Ref<const Object>(node)});
+  for (std::size_t i = 0; i < kPods / 100; ++i) {
+    const Ref<const Node> node = world.node("node-" + std::to_string(i));
+    (*engine)->apply({DeltaType::kAdded, Ref<const Object>(node)});
+  }
   for (std::size_t i = 0; i < kPods; ++i)
     (*engine)->apply({DeltaType::kAdded, world.pod("web-7d4b9c6f5-" + std::to_string(i)).build()});
   api.patches.reserve(kPods);

@@ -29,11 +29,6 @@ void RandomRun::something_happens() {
   (this->*kHappenings[random_.below(std::size(kHappenings))])();
 }
 
-void RandomRun::note(const std::string& what, const std::string& about) {
-  ++report_.happened[what];
-  recorder_.timeline().note("mischief", what, about);
-}
-
 // ---- choosing
 
 Ref<const Pod> RandomRun::some_pod(const std::function<bool(const Pod&)>& which) {
@@ -69,7 +64,7 @@ void RandomRun::create_pod() {
     static constexpr const char* kHolders[] = {"Warden", "Usher", "Both"};
     pod.label(std::string(kHeldLabel), kHolders[random_.below(3)]);
   }
-  note("create pod", name);
+  recorder_.note("create pod", name);
   const Result<void> created = cluster_.create(pod.build());
   BERTH_CHECK(created.has_value());
 }
@@ -80,7 +75,7 @@ void RandomRun::delete_pod(const Ref<const Pod>& pod) {
 
 void RandomRun::delete_any_pod() {
   if (const Ref<const Pod> pod = some_pod()) {
-    note(pod->node().empty() ? "delete pending pod" : "delete bound pod", key_of(*pod));
+    recorder_.note(pod->node().empty() ? "delete pending pod" : "delete bound pod", key_of(*pod));
     delete_pod(pod);
   }
 }
@@ -89,7 +84,7 @@ void RandomRun::delete_waiting_pod() {
   const std::vector<WaitingPod> waiting = engine_->waiting_pods().list();
   if (waiting.empty()) return;
   const Ref<const Pod>& pod = waiting[random_.below(waiting.size())].pod;
-  note("delete waiting pod", key_of(*pod));
+  recorder_.note("delete waiting pod", key_of(*pod));
   delete_pod(pod);
 }
 
@@ -100,7 +95,7 @@ void RandomRun::delete_assumed_pod() {
            !engine_->waiting_pods().contains(candidate.uid());
   });
   if (!pod) return;
-  note("delete binding pod", key_of(*pod));
+  recorder_.note("delete binding pod", key_of(*pod));
   delete_pod(pod);
 }
 
@@ -108,7 +103,7 @@ void RandomRun::delete_assumed_pod() {
 void RandomRun::recreate_pod() {
   const Ref<const Pod> pod = pending_pod();
   if (!pod) return;
-  note("recreate pod", key_of(*pod));
+  recorder_.note("recreate pod", key_of(*pod));
   delete_pod(pod);
   PodDraft draft = draft_of(*pod);
   draft.nominated_node_name.clear();
@@ -120,7 +115,7 @@ void RandomRun::recreate_pod() {
 void RandomRun::finish_pod() {
   const Ref<const Pod> pod = some_pod([](const Pod& candidate) { return !candidate.finished(); });
   if (!pod) return;
-  note(pod->node().empty() ? "finish pending pod" : "finish bound pod", key_of(*pod));
+  recorder_.note(pod->node().empty() ? "finish pending pod" : "finish bound pod", key_of(*pod));
   PodDraft draft = draft_of(*pod);
   draft.phase = random_.chance(0.5) ? PodPhase::kSucceeded : PodPhase::kFailed;
   static_cast<void>(cluster_.update_object(make_pod(std::move(draft))));
@@ -130,7 +125,7 @@ void RandomRun::finish_pod() {
 void RandomRun::touch_pod() {
   const Ref<const Pod> pod = some_pod();
   if (!pod) return;
-  note("touch pod", key_of(*pod));
+  recorder_.note("touch pod", key_of(*pod));
   static_cast<void>(cluster_.update_object(make_pod(draft_of(*pod))));
 }
 
@@ -138,7 +133,7 @@ void RandomRun::remove_gate() {
   const Ref<const Pod> pod =
       some_pod([](const Pod& candidate) { return !candidate.spec().scheduling_gates.empty(); });
   if (!pod) return;
-  note("remove gate", key_of(*pod));
+  recorder_.note("remove gate", key_of(*pod));
   PodSpec spec(pod->spec());
   spec.scheduling_gates.clear();
   PodDraft draft = draft_of(*pod);
@@ -152,7 +147,7 @@ void RandomRun::bind_behind_the_back() {
   const Ref<const Pod> pod = pending_pod();
   const std::string node = some_node();
   if (!pod || node.empty()) return;
-  note("bind behind the back", key_of(*pod));
+  recorder_.note("bind behind the back", key_of(*pod));
   history_.placed_unasked.insert(key_of(*pod));
   PodDraft draft = draft_of(*pod);
   draft.node_name = node;
@@ -170,7 +165,7 @@ void RandomRun::create_node(const std::string& name) {
   if (random_.chance(0.25)) node.taint("keep-out", "NoSchedule");
   node.zone(random_.chance(0.5) ? "a" : "b");
   nodes_.emplace(name, node.build());
-  note("create node", name);
+  recorder_.note("create node", name);
   const Result<void> created = cluster_.create(Ref<const Object>(nodes_.at(name)));
   BERTH_CHECK(created.has_value());
 }
@@ -178,7 +173,7 @@ void RandomRun::create_node(const std::string& name) {
 void RandomRun::remove_node() {
   const std::string node = some_node();
   if (node.empty()) return;
-  note("remove node", node);
+  recorder_.note("remove node", node);
   static_cast<void>(cluster_.remove(ObjectKind::kNode, "", node));
 }
 
@@ -193,14 +188,14 @@ void RandomRun::remove_node_in_use() {
   if (in_use.empty()) return;
   const std::string& node =
       *std::next(in_use.begin(), static_cast<std::ptrdiff_t>(random_.below(in_use.size())));
-  note("remove node with assumed pods", node);
+  recorder_.note("remove node with assumed pods", node);
   static_cast<void>(cluster_.remove(ObjectKind::kNode, "", node));
 }
 
 void RandomRun::bring_node_back() {
   for (const auto& [name, node] : nodes_)
     if (!cluster_.object(ObjectKind::kNode, "", name)) {
-      note("bring node back", name);
+      recorder_.note("bring node back", name);
       static_cast<void>(cluster_.create(Ref<const Object>(node)));
       return;
     }
@@ -212,7 +207,7 @@ void RandomRun::cordon() {
   auto node =
       make_ref<Node>(static_cast<const Node&>(*cluster_.object(ObjectKind::kNode, "", name)));
   node->unschedulable = !node->unschedulable;
-  note(node->unschedulable ? "cordon" : "uncordon", name);
+  recorder_.note(node->unschedulable ? "cordon" : "uncordon", name);
   static_cast<void>(cluster_.update_object(Ref<const Object>(std::move(node))));
 }
 
@@ -226,7 +221,7 @@ void RandomRun::taint() {
     node->taints.clear();
   else
     node->taints.push_back({node->symbols.intern("keep-out"), Symbol(), TaintEffect::kNoSchedule});
-  note(tainted ? "untaint" : "taint", name);
+  recorder_.note(tainted ? "untaint" : "taint", name);
   static_cast<void>(cluster_.update_object(Ref<const Object>(std::move(node))));
 }
 
@@ -235,13 +230,13 @@ void RandomRun::taint() {
 void RandomRun::jump_wall_clock() {
   const Duration by = mischief_.delay(random_.chance(0.5) ? Duration(3s) : Duration(2h));
   const bool forward = random_.chance(0.5);
-  note(forward ? "clock jumps forward" : "clock jumps back", fmt::format("{}", by.count()));
+  recorder_.note(forward ? "clock jumps forward" : "clock jumps back", fmt::format("{}", by.count()));
   loop_.jump_wall_clock(forward ? by : -by);
 }
 
 void RandomRun::lag_watch() {
   const Duration lag = random_.chance(0.3) ? Duration(0) : mischief_.delay(10s);
-  note("watch lags", fmt::format("{}", lag.count()));
+  recorder_.note("watch lags", fmt::format("{}", lag.count()));
   cluster_.set_watch_lag(lag);
 }
 
@@ -252,7 +247,7 @@ void RandomRun::allow() {
   if (waiting.empty()) return;
   const WaitingPod& pod = waiting[random_.below(waiting.size())];
   if (pod.pending_plugins.empty()) return;
-  note("allow", key_of(*pod.pod));
+  recorder_.note("allow", key_of(*pod.pod));
   const std::string& plugin = pod.pending_plugins[random_.below(pod.pending_plugins.size())];
   engine_->waiting_pods().allow(pod.pod->uid(), plugin);
   // Both at once, now and then: only one of them may count.
@@ -263,7 +258,7 @@ void RandomRun::reject() {
   const std::vector<WaitingPod> waiting = engine_->waiting_pods().list();
   if (waiting.empty()) return;
   const WaitingPod& pod = waiting[random_.below(waiting.size())];
-  note("reject", key_of(*pod.pod));
+  recorder_.note("reject", key_of(*pod.pod));
   engine_->waiting_pods().reject(pod.pod->uid(), "Warden", "rejected");
   if (random_.chance(0.3)) engine_->waiting_pods().allow(pod.pod->uid(), "Warden");
 }
@@ -272,14 +267,14 @@ void RandomRun::preempt() {
   const std::vector<WaitingPod> waiting = engine_->waiting_pods().list();
   if (waiting.empty()) return;
   const WaitingPod& pod = waiting[random_.below(waiting.size())];
-  note("preempt", key_of(*pod.pod));
+  recorder_.note("preempt", key_of(*pod.pod));
   engine_->waiting_pods().preempt(pod.pod->uid(), "Mischief", "preempted");
 }
 
 void RandomRun::activate() {
   const Ref<const Pod> pod = pending_pod();
   if (!pod || engine_->cycle_open()) return;  // the queue stands still while a cycle is open
-  note("activate", key_of(*pod));
+  recorder_.note("activate", key_of(*pod));
   const Ref<const Pod> pods[] = {pod};
   engine_->queue().activate(pods);
 }

@@ -42,10 +42,9 @@ TEST(FaultSimulation, NoSeedBreaksAnInvariant) {
   std::map<std::string, int> happened;
   for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.seeds; ++seed) {
     RandomRun run(seed);
+    if (wanted.one) run.print_timeline();
     const RunReport report = run.run();
     for (const auto& [what, times] : report.happened) happened[what] += times;
-    if (wanted.one)
-      for (const std::string& line : report.timeline) std::puts(line.c_str());
     if (report.violations.empty()) continue;
     ADD_FAILURE() << describe(seed, report);
     if (++failures == kMostFailures) break;

@@ -51,7 +51,10 @@ class Recorder final : public Observer {
   Recorder(Loop& loop, History& history, std::map<std::string, int>& happened)
       : timeline_(loop), history_(history), happened_(happened) {}
 
-  sim::Timeline& timeline() { return timeline_; }
+  // Prints the timeline as it grows, so that a run that does not end well can be read.
+  void print() { prints_ = true; }
+  const std::vector<std::string>& timeline() const { return timeline_.entries(); }
+  void note(std::string_view what, std::string_view about);
 
   void queued(const Pod& pod, QueueName queue, std::string_view event) override;
   void attempt_started(const Pod& pod, std::int32_t attempt) override;
@@ -64,9 +67,13 @@ class Recorder final : public Observer {
   void trouble(std::string_view message) override;
 
  private:
+  void told();
+
   sim::Timeline timeline_;
   History& history_;
   std::map<std::string, int>& happened_;
+  bool prints_ = false;
+  std::size_t printed_ = 0;
 };
 
 class RandomRun {
@@ -74,6 +81,7 @@ class RandomRun {
   explicit RandomRun(std::uint64_t seed, Planted planted = {});
   ~RandomRun();
 
+  void print_timeline() { recorder_.print(); }
   RunReport run();
 
  private:
@@ -112,7 +120,6 @@ class RandomRun {
   Ref<const Pod> some_pod(const std::function<bool(const Pod&)>& which = {});
   Ref<const Pod> pending_pod();
   std::string some_node();
-  void note(const std::string& what, const std::string& about);
 
   const std::uint64_t seed_;
   const Planted planted_;

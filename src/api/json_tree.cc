@@ -1,4 +1,4 @@
-#include "config/json_tree.h"
+#include "api/json_tree.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "api/json_text.h"
 #include "api/labels.h"
 
-namespace berth::config {
+namespace berth {
 namespace {
 
 void append_utf8(std::string& out, std::uint32_t rune) {
@@ -352,4 +352,4 @@ std::string to_json(const JsonValue& value) {
   return out;
 }
 
-}  // namespace berth::config
+}  // namespace berth

@@ -1,8 +1,8 @@
-#include "config/json_tree.h"
+#include "api/json_tree.h"
 
 #include <gtest/gtest.h>
 
-namespace berth::config {
+namespace berth {
 namespace {
 
 TEST(JsonTree, ForgetsNothing) {
@@ -60,4 +60,4 @@ TEST(JsonTree, ComplainsLikeGo) {
 }
 
 }  // namespace
-}  // namespace berth::config
+}  // namespace berth

@@ -1,5 +1,5 @@
 // JsonValue: JSON as a tree that forgets nothing that a complaint may need: the order of members,
-// members that stand twice, numbers as they were written. Only for this room.
+// members that stand twice, numbers as they were written.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace berth::config {
+namespace berth {
 
 struct JsonMember;
 
@@ -49,4 +49,4 @@ void sort_members(JsonValue& value);
 // Without spaces, members in their order.
 std::string to_json(const JsonValue& value);
 
-}  // namespace berth::config
+}  // namespace berth
