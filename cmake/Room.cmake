@@ -18,7 +18,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   list(APPEND warnings -Wthread-safety)
 elseif(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 at -O3 sees overflows in fmt's and the standard library's strings that are not there.
-  list(APPEND warnings -Wno-stringop-overflow -Wno-restrict)
+  list(APPEND warnings -Wno-stringop-overflow -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 # Scores follow Go on amd64, which never fuses a multiplication with an addition.
 target_compile_options(berth_flags INTERFACE "$<BUILD_INTERFACE:${warnings};-ffp-contract=off>")

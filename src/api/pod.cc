@@ -271,4 +271,10 @@ PodDraft draft_of(const Pod& pod) {
   return draft;
 }
 
+Ref<const Pod> with_node(const Pod& pod, std::string_view node_name) {
+  PodDraft draft = draft_of(pod);
+  draft.node_name = node_name;
+  return make_pod(std::move(draft));
+}
+
 }  // namespace berth

@@ -338,6 +338,8 @@ static_assert(sizeof(Pod) <= 104);  // a multiple of 16 less malloc's own 8
 Ref<const Pod> make_pod(PodDraft draft);
 // All of a pod's fields, to make a changed one.
 PodDraft draft_of(const Pod& pod);
+// The pod as it looks on a node: for those who are to hear of a pod that was assumed there.
+Ref<const Pod> with_node(const Pod& pod, std::string_view node_name);
 
 }  // namespace berth
 

@@ -128,11 +128,15 @@ int wrong_usage(std::ostream& err, const CLI::App& program, const std::string& w
 
 int print_help(const CLI::App& program, const std::string& command, std::ostream& out,
                std::ostream& err) {
-  const CLI::App* asked = command.empty() ? &program : program.get_subcommand_no_throw(command);
-  if (!asked)
+  const auto found = program.get_subcommands(
+      [&command](const CLI::App* candidate) { return candidate->get_name() == command; });
+  if (!command.empty() && found.empty())
     return complain(err, fmt::format("unknown command \"{}\" (see `berth --help`)", command),
                     kWrongUsage);
-  out << asked->help();
+  const CLI::App* asked = command.empty() ? &program : found.front();
+  // Not asked->help(): that of the program would be the help of the command that was read.
+  const std::string name = asked == &program ? "berth" : "berth " + command;
+  out << asked->get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal);
   return 0;
 }
 

@@ -224,7 +224,7 @@ TEST_F(CliTest, JsonAndYamlTellTheWholeStory) {
   const std::string cluster = file("cluster.yaml", kCluster);
   EXPECT_EQ(call({"simulate", "-f", cluster, "-o", "json"}), 0);
   EXPECT_THAT(out.str(), AllOf(StartsWith("{\n"), HasSubstr("\"timeline\": ["),
-                               HasSubstr("\"name\":\"huge\"")));
+                               HasSubstr("\"name\": \"huge\"")));
   EXPECT_EQ(call({"simulate", "-f", cluster, "--output=yaml"}), 0);
   EXPECT_THAT(out.str(),
               AllOf(HasSubstr("\ntimeline:\n"), HasSubstr("name: huge"), Not(HasSubstr("{"))));

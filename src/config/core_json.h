@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "api/json_tree.h"
 #include "api/node_selector.h"
 #include "api/pod.h"
-#include "api/json_tree.h"
 #include "config/strict_decoder.h"
 
 namespace berth::config {

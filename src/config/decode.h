@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "api/interner.h"
+#include "api/json_tree.h"
 #include "base/result.h"
 #include "config/defaults.h"
 #include "config/feature_gates.h"
-#include "api/json_tree.h"
 
 namespace berth::config {
 

@@ -10,10 +10,10 @@
 #include <system_error>
 #include <utility>
 
+#include "api/json_tree.h"
 #include "api/yaml.h"
 #include "config/decode.h"
 #include "config/defaults.h"
-#include "api/json_tree.h"
 #include "config/plugin_args.h"
 #include "config/strict_decoder.h"
 #include "config/text.h"

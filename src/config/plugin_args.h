@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "api/interner.h"
+#include "api/json_tree.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
-#include "api/json_tree.h"
 #include "config/strict_decoder.h"
 
 namespace berth::config {

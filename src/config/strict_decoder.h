@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
 #include "api/json_tree.h"
+#include "base/loop.h"
 
 namespace berth::config {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "api/json_tree.h"
+#include "base/result.h"
 
 namespace berth::config {
 

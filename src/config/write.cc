@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/json_tree.h"
+#include "api/yaml_text.h"
 #include "base/time_text.h"
 #include "config/defaults.h"
-#include "api/yaml_text.h"
-#include "api/json_tree.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
 #include "config/text.h"

@@ -47,6 +47,13 @@ Task<void> BindingCycle::begin(Attempt& attempt) {
   Outcome flight = attempt.framework.run_pre_bind_pre_flight(attempt.cycle, attempt.node);
   attempt.has_pre_bind_work = flight.ok();
   if (!flight.ok() && flight.code != Code::kSkip) {
+    if (with_.waiting_pods.contains(attempt.pod().uid())) {
+      // Nobody will come for the outcome of its wait, so that ends here.
+      with_.waiting_pods.reject(attempt.pod().uid(), flight.plugin, flight.message());
+      WaitingPods::Settled settled = with_.waiting_pods.settled(attempt.pod().uid());
+      const Outcome ended = co_await settled;
+      with_.observer.wait_ended(attempt.pod(), ended, with_.loop.now() - attempt.permitted);
+    }
     attempt.failure = std::make_unique<Outcome>(std::move(flight));
     co_return;
   }
@@ -152,7 +159,7 @@ void BindingCycle::fail(Attempt& attempt, const Outcome& outcome) {
 
   // The place is free again, which may help others. A pod that was turned away must not be woken by
   // the place that it had itself; one that failed may.
-  const AnyObject before = attempt.queued.pod;
+  const AnyObject before = with_node(attempt.pod(), attempt.node);
   if (forgotten && !outcome.rejected())
     with_.queue.move_all(events::kAssignedPodDelete, before, {});
   with_.failures.handle(attempt, outcome, Nominating::clear());

@@ -125,6 +125,13 @@ TEST(BindingFailures, LandWhereTheyBelong) {
          plugin.flight = [] { return PreBindPreFlight{Outcome::failure("broken"), false}; };
        },
        QueuePlace::kErrorBackoff, "SchedulerError", "running PreBindPreFlight \"No\": broken"},
+      {"the preflight fails while a plugin holds the pod: nobody waits any more",
+       [](auto& test) {
+         test.hold("Gang", 5min);
+         auto& plugin = test.profile.pre_bind("No", [](Cycle&, CancelToken) { return answer({}); });
+         plugin.flight = [] { return PreBindPreFlight{Outcome::failure("broken"), false}; };
+       },
+       QueuePlace::kErrorBackoff, "SchedulerError", "running PreBindPreFlight \"No\": broken"},
       {"Bind fails",
        [](auto& test) {
          test.profile.bind("No",

@@ -450,9 +450,10 @@ TEST(ForeignPlugins, APluginThatThrowsFailsItsPodOnly) {
       test.scheduler->run_until(500ms);
       EXPECT_NE(test.where("good"), "");
       EXPECT_EQ(test.where("bad") != "", c.bound);
-      if (c.message)
+      if (c.message) {
         EXPECT_THAT(test.diary.lines, Contains("bad: " + std::string(c.message) +
                                                (an_exception ? ": a bad mood" : "")));
+      }
     }
 }
 

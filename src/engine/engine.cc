@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -72,11 +73,14 @@ QueueOptions queue_options(const EngineOptions& options) {
   return queue;
 }
 
-// Extenders whose errors may be ignored come after those whose may not.
-std::vector<Extender*> in_order(std::vector<Extender*> extenders) {
-  std::ranges::stable_partition(extenders,
-                                [](const Extender* extender) { return !extender->ignorable(); });
-  return extenders;
+// Extenders whose errors may be ignored come after those whose may not; else as configured.
+std::vector<Extender*> in_order(const std::vector<Extender*>& extenders) {
+  std::vector<Extender*> ordered;
+  for (const bool ignorable : {false, true})
+    std::ranges::copy_if(extenders, std::back_inserter(ordered), [&](const Extender* extender) {
+      return extender->ignorable() == ignorable;
+    });
+  return ordered;
 }
 
 }  // namespace

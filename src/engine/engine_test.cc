@@ -27,7 +27,7 @@ class TestApi final : public ClusterApi {
  public:
   struct Fate {
     Duration answer{0};                // after this long
-    Result<void> result;               // with this
+    std::optional<Error> error;        // with this, or with a yes
     std::optional<Duration> shown{0};  // by the watch, after this long; none: it never happened
   };
 
@@ -62,7 +62,8 @@ class TestApi final : public ClusterApi {
     if (fate.shown) loop_.after(*fate.shown, [this, pod, node] { store_binding(pod, node); });
     SleepUntil answer(loop_, loop_.now() + fate.answer);
     co_await answer;
-    co_return fate.result;
+    if (fate.error) co_return fail(*fate.error);
+    co_return Result<void>();
   }
   Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     if (patch.condition)
@@ -539,7 +540,7 @@ TEST_F(EngineTest, AnswersAndTheWatchMayComeInAnyOrder) {
     std::vector<std::string> binds;
     const char* node;
   };
-  const Result<void> timeout = fail(ErrorKind::kTimeout, "timed out");
+  const Error timeout{ErrorKind::kTimeout, "timed out"};
   const Case cases[] = {
       {"answered, then shown", {0s, {}, 3s}, {"p on n1"}, "n1"},
       {"shown, then answered", {3s, {}, 1s}, {"p on n1"}, "n1"},
@@ -575,7 +576,7 @@ TEST_F(EngineTest, AnswersAndTheWatchMayComeInAnyOrder) {
 TEST_F(EngineTest, AFailedBindingGivesThePlaceToOthers) {
   int binds = 0;
   api.on_bind = [&](const Pod&) -> TestApi::Fate {
-    if (++binds == 1) return {1s, fail(ErrorKind::kUnavailable, "try later"), std::nullopt};
+    if (++binds == 1) return {1s, Error{ErrorKind::kUnavailable, "try later"}, std::nullopt};
     return {};
   };
   start();
@@ -616,7 +617,7 @@ TEST(DeletedPods, LeaveNothingBehindWhereverTheyWere) {
          t.pre_bind("Volumes", 10s);
          t.profile("default-scheduler", {"Volumes"});
          t.api.on_bind = [](const Pod&) -> TestApi::Fate {
-           return {0s, fail(ErrorKind::kNotFound, "pods \"p\" not found"), std::nullopt};
+           return {0s, Error{ErrorKind::kNotFound, "pods \"p\" not found"}, std::nullopt};
          };
        },
        0, 0, 1, 1, 1},
@@ -624,7 +625,7 @@ TEST(DeletedPods, LeaveNothingBehindWhereverTheyWere) {
        [](EngineTest& t) {
          t.profile("default-scheduler");
          t.api.on_bind = [](const Pod&) -> TestApi::Fate {
-           return {10s, fail(ErrorKind::kNotFound, "pods \"p\" not found"), std::nullopt};
+           return {10s, Error{ErrorKind::kNotFound, "pods \"p\" not found"}, std::nullopt};
          };
        },
        0, 0, 1, 1, 1},

@@ -33,6 +33,12 @@ Task<Outcome> throw_later(Loop& loop, bool an_exception) {
   throw 42;
 }
 
+// What a plugin's preflight says.
+struct Flight {
+  bool parallel = false;
+  Code code = Code::kSuccess;
+};
+
 struct PreBindTest : ::testing::Test {
   FakeWorld world;
   FakeProfile profile{world};
@@ -40,10 +46,6 @@ struct PreBindTest : ::testing::Test {
   std::vector<std::string> steps;
   CancelSource source;
 
-  struct Flight {
-    bool parallel = false;
-    Code code = Code::kSuccess;
-  };
   static PreBindPreFlight answer_of(const Flight& flight) {
     return {flight.code == Code::kError ? Outcome::failure("broken")
                                         : Outcome::of(flight.code, "because"),

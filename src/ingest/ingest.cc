@@ -135,8 +135,10 @@ void Ingest::pod_deleted(const Ref<const Pod>& pod) {
 void Ingest::assumed_pod_deleted(const Pod& pod) {
   const Ref<const Pod> assumed = cluster_.placed(pod.uid());
   if (!assumed) return;
+  const Ref<const Pod> on_its_node =
+      with_node(*assumed, cluster_.nodes().name_text(cluster_.row_of(pod.uid())));
   if (!waiting_pods_.reject(pod.uid(), "", "removed")) check(cluster_.forget(*assumed));
-  queue_.move_all(events::kAssignedPodDelete, assumed, {});
+  queue_.move_all(events::kAssignedPodDelete, on_its_node, {});
 }
 
 // A place that was promised is free again, for pods that are not more important.

@@ -53,7 +53,8 @@ TEST(InFlight, APodMissesWhatCameAfterItWasPopped) {
   EXPECT_THAT(flight.missed(1), ElementsAre(1, 2, 3));
   EXPECT_THAT(flight.missed(2), ElementsAre(3));
   EXPECT_THAT(flight.missed(3), IsEmpty());
-  EXPECT_FALSE(flight.in_flight.for_each_missed(uid(9), kAll, [](const MissedEvent&) { return true; }));
+  EXPECT_FALSE(
+      flight.in_flight.for_each_missed(uid(9), kAll, [](const MissedEvent&) { return true; }));
 }
 
 TEST(InFlight, LookingStopsWhenToldTo) {
@@ -212,7 +213,7 @@ TEST(InFlight, EventsThatNobodyWantsAreNotVisited) {
   in_flight.record(events::kNodeAdd, {}, {});
   in_flight.begin(uid(2));
   in_flight.record(events::kAssignedPodAdd, {}, {});
-  const auto missed = [&](int pod, const ClusterEvent& wanted) {
+  const auto missed = [&](std::uint64_t pod, const ClusterEvent& wanted) {
     int count = 0;
     EXPECT_TRUE(in_flight.for_each_missed(
         uid(pod),

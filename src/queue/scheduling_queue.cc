@@ -137,8 +137,7 @@ Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
                   .none();
     };
     strategy = Requeue::kSkip;
-    if (!state_->in_flight.for_each_missed(uid, wants, consider))
-      strategy = Requeue::kAfterBackoff;
+    if (!state_->in_flight.for_each_missed(uid, wants, consider)) strategy = Requeue::kAfterBackoff;
   } else {
     ++queued.consecutive_errors;
   }

@@ -42,7 +42,9 @@ PermitResult Quorum::permit(Cycle& cycle, std::string_view) const {
   const Pod& pod = cycle.pod();
   const Group group = group_of(pod);
   if (group.second.empty()) return {};
-  const std::set<Uid>& placed = placed_[group];
+  std::set<Uid>& placed = placed_[group];
+  // Pods that were bound and have gone since.
+  std::erase_if(placed, [&](const Uid& uid) { return !handle_.cluster.placed(uid); });
   if (static_cast<std::int64_t>(placed.size()) < rule_.quorum) {
     for (const auto& [uid, sleeper] : turned_away_[group])
       cycle.pods_to_activate[sleeper->full_name()] = sleeper;

@@ -56,8 +56,9 @@ TEST(ReportTable, SumsUpInAFixedOrder) {
 }
 
 TEST(ReportTable, OfNothingIsAHeadAndASum) {
-  EXPECT_EQ(to_table({}),
-            "NAMESPACE  NAME  STATUS  NODE  AT  TRIES  REASON\n\n0 pods after 0s of virtual time\n");
+  EXPECT_EQ(
+      to_table({}),
+      "NAMESPACE  NAME  STATUS  NODE  AT  TRIES  REASON\n\n0 pods after 0s of virtual time\n");
 }
 
 TEST(ReportTable, SaysThatItWasCutShort) {

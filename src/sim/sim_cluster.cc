@@ -64,12 +64,23 @@ std::string SimCluster::next_version() { return std::to_string(++version_); }
 
 void SimCluster::show(DeltaType type, AnyObject object) {
   const Delta delta{type, std::move(object)};
-  shown_until_ = std::max(shown_until_, loop_.now() + timing_.watch + watch_lag_);
-  loop_.at(shown_until_, [this, delta, alive = std::weak_ptr<int>(alive_)] {
-    if (alive.expired()) return;
-    for (const auto& watcher : watchers_) watcher(delta);
-  });
+  const TimePoint when = std::max(shown_until_, loop_.now() + timing_.watch + watch_lag_);
+  // What becomes visible at the same moment is shown in one go, so that nothing is decided between.
+  if (to_show_.empty() || when != shown_until_)
+    loop_.at(when, [this, alive = std::weak_ptr<int>(alive_)] {
+      if (!alive.expired()) show_due();
+    });
+  shown_until_ = when;
+  to_show_.emplace_back(when, delta);
   for (const auto& controller : controllers_) controller(delta);
+}
+
+void SimCluster::show_due() {
+  while (!to_show_.empty() && to_show_.front().first <= loop_.now()) {
+    const Delta delta = std::move(to_show_.front().second);
+    to_show_.pop_front();
+    for (const auto& watcher : watchers_) watcher(delta);
+  }
 }
 
 Ref<const Pod> SimCluster::store(PodDraft draft, DeltaType type) {

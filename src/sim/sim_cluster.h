@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,7 +34,7 @@ struct CallFate {
   Duration extra_delay{0};  // before it takes effect
   bool takes_effect = true;
   bool takes_effect_twice = false;  // the request arrives a second time, later
-  std::optional<Error> error;       // what the caller is told instead of the truth
+  std::optional<Error> error{};     // what the caller is told instead of the truth
   Duration answer_delay{0};         // between the effect and the answer: the watch may be faster
 };
 using FateOf = std::function<CallFate(ApiCall call, const Pod& pod)>;
@@ -100,6 +101,7 @@ class SimCluster final : public ClusterApi {
   Result<void> do_patch_status(const Pod& pod, const PodStatusPatch& patch);
   Ref<const Pod> store(PodDraft draft, DeltaType type);
   void show(DeltaType type, AnyObject object);
+  void show_due();
   std::string next_version();
 
   Loop& loop_;
@@ -107,6 +109,7 @@ class SimCluster final : public ClusterApi {
   SimTiming timing_;
   Duration watch_lag_{0};
   TimePoint shown_until_;  // the watch keeps its order
+  std::deque<std::pair<TimePoint, Delta>> to_show_;
   FateOf fate_of_;
   std::vector<std::function<void(const Delta&)>> watchers_;
   std::vector<std::function<void(const Delta&)>> controllers_;

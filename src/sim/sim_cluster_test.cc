@@ -46,8 +46,9 @@ struct SimClusterTest : ::testing::Test {
     TimePoint when;
     std::string text() const {
       if (!result) return "none yet";
-      return *result ? "ok" : fmt::format("{}: {}", to_string(result->error().kind),
-                                          result->error().message);
+      return *result
+                 ? "ok"
+                 : fmt::format("{}: {}", to_string(result->error().kind), result->error().message);
     }
   };
   std::shared_ptr<Answer> ask(Task<Result<void>> call) {
@@ -242,7 +243,9 @@ TEST_F(SimClusterTest, CallsGoWrongAsTheirFateSays) {
       {"it arrives twice", {.takes_effect_twice = true}, "ok", 10ms, "n1"},
       {"it fails, and arrives later all the same",
        {.takes_effect = false, .takes_effect_twice = true, .error = timeout},
-       "Timeout: no answer", 10ms, "n1"},
+       "Timeout: no answer",
+       10ms,
+       "n1"},
       {"it is lost and nobody says so", {.takes_effect = false}, "ok", 10ms, ""},
   };
   int number = 0;

@@ -13,6 +13,12 @@
 #include "sim/workloads.h"
 
 namespace berth::sim {
+namespace {
+
+// A pod that fails by an error is tried again although nothing changed: the error may have passed.
+constexpr std::int32_t kErrorsUntilHopeless = 5;
+
+}  // namespace
 
 Simulation::Simulation(Interner& interner, SimulationOptions options, Scenario scenario)
     : interner_(interner),
@@ -158,7 +164,8 @@ bool Simulation::finished() const {
   engine_->queue().for_each([&](const QueuedPod& queued, QueuePlace) {
     if (queued.gated()) return;
     const PodRecord* record = timeline_.find(queued.pod->full_name());
-    if (!record || !record->last_failed || record->failed_after_change < cluster_->changes())
+    if (!record || !record->last_failed || record->failed_after_change < cluster_->changes() ||
+        (record->last_was_error && record->alike < kErrorsUntilHopeless))
       hopeless = false;
   });
   return hopeless;

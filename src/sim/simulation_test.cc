@@ -78,10 +78,9 @@ TEST(Simulation, APodThatFinishesMakesRoom) {
 }
 
 TEST(Simulation, TaintsKeepPodsAwayUntilTheyGo) {
-  const Simulated run(
-      node("n1", "4", "taints: [{key: gpu, effect: NoSchedule}]") + pod("p") +
-          pod("tolerant", "1", "tolerations: [{key: gpu, operator: Exists}]"),
-      "events: [{at: 7s, untaint: {node: n1, key: gpu}}]");
+  const Simulated run(node("n1", "4", "taints: [{key: gpu, effect: NoSchedule}]") + pod("p") +
+                          pod("tolerant", "1", "tolerations: [{key: gpu, operator: Exists}]"),
+                      "events: [{at: 7s, untaint: {node: n1, key: gpu}}]");
   EXPECT_EQ(run.find("tolerant")->attempts, 1);
   EXPECT_EQ(run.stands("p"), "Bound n1");
   EXPECT_GE(run.find("p")->bound->since_start, 7s);
@@ -153,9 +152,9 @@ TEST(Simulation, PodsOfAFormerLifeDoNotCountForTheGroup) {
 
 TEST(Simulation, WaitingPodsAreSettledByTheScenario) {
   const Simulated run(
-      node("n1") + pod("go", "1", "", "group: x") + pod("no", "1", "", "group: y"),
+      node("n1") + pod("go", "1", "", "group: g1") + pod("stay", "1", "", "group: g2"),
       "quorums: [{label: group, quorum: 2, timeout: 10m}]\n"
-      "events: [{at: 5s, allow: {pod: go, plugin: Quorum}}, {at: 6s, reject: {pod: no, plugin: "
+      "events: [{at: 5s, allow: {pod: go, plugin: Quorum}}, {at: 6s, reject: {pod: stay, plugin: "
       "Quorum, message: not you}}]",
       1min);
   EXPECT_EQ(run.stands("go"), "Bound n1");
@@ -255,9 +254,10 @@ TEST(Simulation, FaultsApplyInTheirTimeToTheirPodsAndTheFirstOneDecides) {
 // ---- the scenario's events, told in the timeline
 
 TEST(Simulation, WhatCannotBeDoneIsNotedAndTheRunGoesOn) {
-  const Simulated run(node("n1") + pod("p"),
-                      "events: [{at: 1s, cordon: n9}, {at: 1s, removeGate: {pod: p, gate: g}}, {at: "
-                      "1s, allow: {pod: p, plugin: X}}, {at: 1s, delete: {kind: Pod, name: q}}]");
+  const Simulated run(
+      node("n1") + pod("p"),
+      "events: [{at: 1s, cordon: n9}, {at: 1s, removeGate: {pod: p, gate: g}}, {at: "
+      "1s, allow: {pod: p, plugin: X}}, {at: 1s, delete: {kind: Pod, name: q}}]");
   EXPECT_TRUE(run.happened(R"("what": "trouble", "about": "cordon n9")"));
   EXPECT_TRUE(run.happened(R"(node \"n9\" not found)"));
   EXPECT_TRUE(run.happened(R"(pod \"default/p\" has no scheduling gate \"g\")"));
@@ -305,18 +305,18 @@ TEST(Simulation, PodsOfAnotherSchedulerAreLeftAlone) {
 }
 
 TEST(Simulation, ANodeThatGoesTakesItsPodsWithItAfterAWhile) {
-  const Simulated run(node("n1") + pod("p"),
-                      "events: [{at: 10s, delete: {kind: Node, name: n1}}]");
+  const Simulated run(node("n1") + pod("p"), "events: [{at: 10s, delete: {kind: Node, name: n1}}]");
   EXPECT_EQ(run.stands("p"), "gone");
   EXPECT_GE(run.report.duration, 50s);
 }
 
 // A pod may be bound to a node long after the node is gone: it waited at Permit meanwhile.
 TEST(Simulation, APodThatIsBoundToANodeThatIsGoneIsCollectedAsWell) {
-  const Simulated run(node("n1") + pod("p", "1", "", "group: g"),
-                      "quorums: [{label: group, quorum: 2, timeout: 10m}]\n"
-                      "events: [{at: 10s, delete: {kind: Node, name: n1}}, {at: 5m, allow: {pod: p, "
-                      "plugin: Quorum}}]");
+  const Simulated run(
+      node("n1") + pod("p", "1", "", "group: g"),
+      "quorums: [{label: group, quorum: 2, timeout: 10m}]\n"
+      "events: [{at: 10s, delete: {kind: Node, name: n1}}, {at: 5m, allow: {pod: p, "
+      "plugin: Quorum}}]");
   EXPECT_EQ(run.stands("p"), "gone");
 }
 

@@ -97,7 +97,11 @@ void Timeline::bound(const Pod& pod, std::string_view node, std::int32_t attempt
 
 void Timeline::failed(const Pod& pod, const Outcome& outcome) {
   PodRecord& of_pod = record(pod);
-  of_pod.message = outcome.message();
+  std::string message = outcome.message();
+  const bool again = of_pod.last_failed && message == of_pod.message;
+  of_pod.alike = again ? of_pod.alike + 1 : 1;
+  of_pod.message = std::move(message);
+  of_pod.last_was_error = !outcome.rejected();
   of_pod.last_failed = loop_.now();
   of_pod.failed_after_change = changes_at_start_[pod.full_name()];
   keep(entry("failed", pod)

@@ -24,8 +24,10 @@ struct PodRecord {
   std::optional<TimePoint> bound;
   std::optional<TimePoint> last_failed;
   std::uint64_t failed_after_change =
-      0;                // how many changes the cluster had seen before that attempt
-  std::string message;  // of the last failure
+      0;                        // how many changes the cluster had seen before that attempt
+  std::string message;          // of the last failure
+  std::int32_t alike = 0;       // how often in a row it failed in these words
+  bool last_was_error = false;  // it was not turned away: something went wrong
   std::vector<std::string> waiting_for;  // Permit plugins that hold it
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "api/json_reader.h"
@@ -32,6 +33,21 @@ std::string name_suffix(std::string_view seed, std::uint64_t number) {
   std::uint64_t mixed = hash_text(seed) + number * 0x9e3779b97f4a7c15;
   mixed = (mixed ^ (mixed >> 31)) * 0xbf58476d1ce4e5b9;
   return spell(mixed >> 8, 5);
+}
+
+std::int64_t Workload::index_of(std::string_view pod) const {
+  std::int64_t index = 0;
+  const std::string_view rest = pod.substr(std::min(pod.size(), name.size() + 1));
+  std::from_chars(rest.data(), rest.data() + rest.size(), index);
+  return index;
+}
+
+std::int64_t Workload::next_index() const {
+  std::set<std::int64_t> taken = finished_indexes;
+  for (const std::string& pod : pods) taken.insert(index_of(pod));
+  std::int64_t index = 0;
+  while (taken.contains(index)) ++index;
+  return index;
 }
 
 Result<Workload> read_workload(const ManifestObject& manifest, Interner& interner) {

@@ -32,7 +32,13 @@ struct Workload {
   bool indexed = false;          // Job: completion indexes
   std::int64_t finished = 0;     // Job: pods that succeeded
 
-  std::set<std::string> pods;  // that are there and count
+  std::set<std::string> pods;               // that are there and count
+  std::set<std::int64_t> finished_indexes;  // of an indexed Job
+
+  // The number in the name of a StatefulSet's or an indexed Job's pod.
+  std::int64_t index_of(std::string_view pod) const;
+  // The first index that is neither done nor being worked on.
+  std::int64_t next_index() const;
 };
 
 // Reads the manifest of a workload. Errors begin with the path of the field.

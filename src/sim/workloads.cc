@@ -70,6 +70,7 @@ struct Workloads::State {
 
   void reconcile(Workload& workload);
   void reconcile_daemons(Workload& workload);
+  void scale_down_set(Workload& workload);
   bool create_pod(Workload& workload, const std::string& name, std::string_view node = {},
                   std::optional<std::int64_t> index = {});
   void create_replica_set(const Workload& workload);
@@ -77,7 +78,7 @@ struct Workloads::State {
 
   void on_change(const Delta& delta);
   void pod_changed(DeltaType type, const Pod& pod);
-  void node_gone(const Node& node);
+  void collect_orphans_of(std::string node);
 };
 
 Workloads::Workloads(Loop& loop, SimCluster& cluster, Interner& interner,
@@ -212,6 +213,7 @@ void Workloads::State::reconcile(Workload& workload) {
         const Ref<const Pod> pod = cluster.pod(workload.namespace_name, name);
         if (workload.ordered && (!pod || pod->node().empty())) return;
       }
+      scale_down_set(workload);
       return;
     default: break;
   }
@@ -222,7 +224,7 @@ void Workloads::State::reconcile(Workload& workload) {
     std::optional<std::int64_t> index;
     std::string prefix = workload.name;
     if (workload.indexed) {
-      index = workload.finished + static_cast<std::int64_t>(workload.pods.size());
+      index = workload.next_index();
       prefix += fmt::format("-{}", *index);
     }
     if (!create_pod(workload, fmt::format("{}-{}", prefix, name_suffix(prefix, made++)), {}, index))
@@ -233,6 +235,14 @@ void Workloads::State::reconcile(Workload& workload) {
     workload.pods.erase(name);
     static_cast<void>(cluster.remove(ObjectKind::kPod, workload.namespace_name, name));
   }
+}
+
+// From the end, as long as there are more than wanted.
+void Workloads::State::scale_down_set(Workload& workload) {
+  const std::set<std::string> present = workload.pods;
+  for (const std::string& name : present)
+    if (workload.index_of(name) >= workload.replicas)
+      static_cast<void>(cluster.remove(ObjectKind::kPod, workload.namespace_name, name));
 }
 
 bool Workloads::State::daemon_belongs(const Workload& workload, const Node& node) const {
@@ -266,7 +276,7 @@ void Workloads::State::on_change(const Delta& delta) {
   const auto* object = std::get_if<Ref<const Object>>(&delta.object);
   if (!object || (*object)->kind != ObjectKind::kNode) return;
   if (delta.type == DeltaType::kDeleted) {
-    node_gone(static_cast<const Node&>(**object));
+    collect_orphans_of((*object)->name);
     return;
   }
   for (auto& [key, workload] : workloads)
@@ -274,6 +284,9 @@ void Workloads::State::on_change(const Delta& delta) {
 }
 
 void Workloads::State::pod_changed(DeltaType type, const Pod& pod) {
+  if (type != DeltaType::kDeleted && !pod.node().empty() &&
+      !cluster.object(ObjectKind::kNode, "", pod.node_name()))
+    collect_orphans_of(std::string(pod.node_name()));
   const ControllerRef& controller = pod.meta().controller;
   if (controller.empty()) return;
   for (auto& [key, workload] : workloads) {
@@ -288,8 +301,10 @@ void Workloads::State::pod_changed(DeltaType type, const Pod& pod) {
         workload.kind == ObjectKind::kStatefulSet || workload.kind == ObjectKind::kDaemonSet;
     const bool leaving = gone || pod.finished() || (pod.terminating() && !keeps_name);
     if (leaving && workload.pods.erase(name) > 0 && workload.kind == ObjectKind::kJob &&
-        pod.phase() == PodPhase::kSucceeded)
+        pod.phase() == PodPhase::kSucceeded) {
       ++workload.finished;
+      workload.finished_indexes.insert(workload.index_of(name));
+    }
     // Deferred, so that whoever changed the pod is done with it first.
     loop.post([this, where = key, still = std::weak_ptr<int>(alive)] {
       if (still.expired()) return;
@@ -300,8 +315,9 @@ void Workloads::State::pod_changed(DeltaType type, const Pod& pod) {
   }
 }
 
-void Workloads::State::node_gone(const Node& node) {
-  loop.after(kOrphanQuarantine, [this, name = node.name, still = std::weak_ptr<int>(alive)] {
+// The pod garbage collector: pods of a node that is gone, if it has not come back meanwhile.
+void Workloads::State::collect_orphans_of(std::string node) {
+  loop.after(kOrphanQuarantine, [this, name = std::move(node), still = std::weak_ptr<int>(alive)] {
     if (still.expired() || cluster.object(ObjectKind::kNode, "", name)) return;
     for (const Ref<const Pod>& pod : cluster.pods())
       if (pod->node_name() == name)

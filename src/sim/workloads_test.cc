@@ -1,5 +1,6 @@
 #include "sim/workloads.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -153,9 +154,9 @@ TEST(Workloads, AnOrderedStatefulSetStopsAtAPodThatFitsNowhere) {
 }
 
 TEST(Workloads, AParallelOneDoesNot) {
-  const Simulated run(node("n1", "3") +
-                      workload("StatefulSet", "db", "replicas: 3\n  podManagementPolicy: Parallel",
-                               "", "2"));
+  const Simulated run(node("n1", "3") + workload("StatefulSet", "db",
+                                                 "replicas: 3\n  podManagementPolicy: Parallel", "",
+                                                 "2"));
   EXPECT_THAT(run.names(), ElementsAre("db-0", "db-1", "db-2"));
 }
 
@@ -193,11 +194,16 @@ TEST(Workloads, ADaemonSetHasAPodOnEveryNodeThatItMayRunOn) {
 }
 
 TEST(Workloads, ADaemonSetGoesWhereItsNodeSelectorSays) {
-  const Simulated run(node("n1") + node("n2") +
-                      workload("DaemonSet", "agent", "minReadySeconds: 0",
-                               "nodeSelector: {name: n2}"));
+  const Simulated run(
+      node("n1") + node("n2") +
+      workload("DaemonSet", "agent", "minReadySeconds: 0", "nodeSelector: {name: n2}"));
   ASSERT_THAT(run.names(), SizeIs(1));
-  EXPECT_EQ(run.report.pods[0].node, "n2");
+  const Ref<const Pod> daemon = stored(run, run.names()[0]);
+  ASSERT_TRUE(daemon->spec().affinity && daemon->spec().affinity->node);
+  const auto& terms = *daemon->spec().affinity->node->required;
+  ASSERT_THAT(terms, SizeIs(1));
+  ASSERT_THAT(terms[0].match_fields, SizeIs(1));
+  EXPECT_EQ(daemon->text(terms[0].match_fields[0].values[0]), "n2") << "pinned to its node";
 }
 
 TEST(Workloads, ANewNodeGetsItsDaemonAndANodeThatGoesTakesItAlong) {
@@ -206,7 +212,12 @@ TEST(Workloads, ANewNodeGetsItsDaemonAndANodeThatGoesTakesItAlong) {
                       "{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {capacity: {cpu: "
                       "\"4\", memory: 8Gi, pods: \"10\"}}}\n");
   ASSERT_THAT(run.names(), SizeIs(1));
-  EXPECT_EQ(run.report.pods[0].node, "n2");
+  const Ref<const Pod> daemon = stored(run, run.names()[0]);
+  ASSERT_TRUE(daemon->spec().affinity && daemon->spec().affinity->node);
+  const auto& terms = *daemon->spec().affinity->node->required;
+  ASSERT_THAT(terms, SizeIs(1));
+  ASSERT_THAT(terms[0].match_fields, SizeIs(1));
+  EXPECT_EQ(daemon->text(terms[0].match_fields[0].values[0]), "n2") << "pinned to its node";
 }
 
 // ---- Job
@@ -253,7 +264,7 @@ TEST(Workloads, AnIndexedJobsPodsHaveAnIndexEach) {
   const Simulated run(manifests);
   ASSERT_THAT(run.names(), SizeIs(3));
   for (int i = 0; i < 3; ++i) {
-    const std::string& name = run.names()[static_cast<std::size_t>(i)];
+    const std::string name = run.names()[static_cast<std::size_t>(i)];
     EXPECT_THAT(name, StartsWith(fmt::format("j-{}-", i)));
     EXPECT_EQ(label(*stored(run, name), "batch.kubernetes.io/job-completion-index"),
               std::to_string(i));
@@ -281,8 +292,8 @@ TEST(Workloads, MistakesNameTheField) {
 }
 
 TEST(Workloads, PodsThatAdmissionRefusesAreTrouble) {
-  const Simulated run(node("n1") + workload("ReplicaSet", "rs", "replicas: 2",
-                                            "priorityClassName: nobility"));
+  const Simulated run(node("n1") +
+                      workload("ReplicaSet", "rs", "replicas: 2", "priorityClassName: nobility"));
   EXPECT_THAT(run.names(), IsEmpty());
   EXPECT_TRUE(run.happened("ReplicaSet default/rs: "));
   EXPECT_TRUE(run.happened("no PriorityClass with name nobility was found"));

@@ -14,19 +14,39 @@ using namespace std::chrono_literals;
 }  // namespace
 
 void RandomRun::something_happens() {
-  // As often as they stand here.
-  static constexpr Happening kHappenings[] = {
-      &RandomRun::create_pod,         &RandomRun::create_pod,         &RandomRun::create_pod,
-      &RandomRun::create_pod,         &RandomRun::create_pod,         &RandomRun::delete_any_pod,
-      &RandomRun::delete_any_pod,     &RandomRun::delete_waiting_pod, &RandomRun::delete_assumed_pod,
-      &RandomRun::recreate_pod,       &RandomRun::finish_pod,         &RandomRun::touch_pod,
-      &RandomRun::remove_gate,        &RandomRun::bind_behind_the_back,
-      &RandomRun::remove_node,        &RandomRun::remove_node_in_use, &RandomRun::bring_node_back,
-      &RandomRun::bring_node_back,    &RandomRun::cordon,             &RandomRun::taint,
-      &RandomRun::jump_wall_clock,    &RandomRun::lag_watch,          &RandomRun::allow,
-      &RandomRun::allow,              &RandomRun::reject,             &RandomRun::preempt,
-      &RandomRun::activate};
-  (this->*kHappenings[random_.below(std::size(kHappenings))])();
+  struct Choice {
+    std::uint64_t weight;
+    Happening happening;
+  };
+  static constexpr Choice kChoices[] = {
+      {6, &RandomRun::create_pod},
+      {2, &RandomRun::delete_any_pod},
+      {1, &RandomRun::delete_waiting_pod},
+      {1, &RandomRun::delete_assumed_pod},
+      {1, &RandomRun::recreate_pod},
+      {1, &RandomRun::finish_pod},
+      {1, &RandomRun::touch_pod},
+      {1, &RandomRun::remove_gate},
+      {1, &RandomRun::bind_behind_the_back},
+      {1, &RandomRun::remove_node},
+      {1, &RandomRun::remove_node_in_use},
+      {4, &RandomRun::bring_node_back},
+      {1, &RandomRun::cordon},
+      {1, &RandomRun::taint},
+      {1, &RandomRun::jump_wall_clock},
+      {1, &RandomRun::lag_watch},
+      {4, &RandomRun::allow},
+      {1, &RandomRun::reject},
+      {1, &RandomRun::preempt},
+      {1, &RandomRun::activate},
+  };
+  std::uint64_t sum = 0;
+  for (const Choice& choice : kChoices) sum += choice.weight;
+  std::uint64_t drawn = random_.below(sum);
+  for (const Choice& choice : kChoices) {
+    if (drawn < choice.weight) return (this->*choice.happening)();
+    drawn -= choice.weight;
+  }
 }
 
 // ---- choosing
@@ -230,7 +250,8 @@ void RandomRun::taint() {
 void RandomRun::jump_wall_clock() {
   const Duration by = mischief_.delay(random_.chance(0.5) ? Duration(3s) : Duration(2h));
   const bool forward = random_.chance(0.5);
-  recorder_.note(forward ? "clock jumps forward" : "clock jumps back", fmt::format("{}", by.count()));
+  recorder_.note(forward ? "clock jumps forward" : "clock jumps back",
+                 fmt::format("{}", by.count()));
   loop_.jump_wall_clock(forward ? by : -by);
 }
 

@@ -49,8 +49,7 @@ TEST(FaultSimulation, NoSeedBreaksAnInvariant) {
     ADD_FAILURE() << describe(seed, report);
     if (++failures == kMostFailures) break;
   }
-  for (const auto& [what, times] : happened)
-    std::printf("%8d  %s\n", times, what.c_str());
+  for (const auto& [what, times] : happened) std::printf("%8d  %s\n", times, what.c_str());
 }
 
 // A simulation in which nothing happens proves nothing.
@@ -60,15 +59,43 @@ TEST(FaultSimulation, EverythingThatCanHappenDoes) {
     RandomRun run(seed);
     for (const auto& [what, times] : run.run().happened) happened[what] += times;
   }
-  for (const char* what :
-       {"create pod",       "delete pending pod", "delete bound pod", "delete waiting pod",
-        "delete binding pod", "recreate pod",     "finish pending pod", "finish bound pod",
-        "touch pod",        "remove gate",        "bind behind the back", "remove node",
-        "remove node with assumed pods", "bring node back", "cordon", "uncordon", "taint",
-        "untaint", "clock jumps forward", "clock jumps back", "watch lags", "allow", "reject",
-        "preempt", "activate", "bound", "held by 1", "held by 2", "wait ended: Success",
-        "wait ended: Unschedulable", "wait ended: Error", "failed: Unschedulable", "failed: Error",
-        "queued active", "queued backoff", "queued unschedulable", "queued gated"})
+  for (const char* what : {"create pod",
+                           "delete pending pod",
+                           "delete bound pod",
+                           "delete waiting pod",
+                           "delete binding pod",
+                           "recreate pod",
+                           "finish pending pod",
+                           "finish bound pod",
+                           "touch pod",
+                           "remove gate",
+                           "bind behind the back",
+                           "remove node",
+                           "remove node with assumed pods",
+                           "bring node back",
+                           "cordon",
+                           "uncordon",
+                           "taint",
+                           "untaint",
+                           "clock jumps forward",
+                           "clock jumps back",
+                           "watch lags",
+                           "allow",
+                           "reject",
+                           "preempt",
+                           "activate",
+                           "bound",
+                           "held by 1",
+                           "held by 2",
+                           "wait ended: Success",
+                           "wait ended: Unschedulable",
+                           "wait ended: Error",
+                           "failed: Unschedulable",
+                           "failed: Error",
+                           "queued active",
+                           "queued backoff",
+                           "queued unschedulable",
+                           "queued gated"})
     EXPECT_GT(happened[what], 0) << what;
 }
 

@@ -17,9 +17,7 @@ Amounts amounts_of(const Resources& resources, const Symbols& symbols, std::int6
   return amounts;
 }
 
-Amounts requests_of(const Pod& pod) {
-  return amounts_of(pod.usage().requests, pod.symbols(), 1);
-}
+Amounts requests_of(const Pod& pod) { return amounts_of(pod.usage().requests, pod.symbols(), 1); }
 
 std::string_view to_string(QueuePlace place) {
   switch (place) {
@@ -83,8 +81,7 @@ void look_at_cluster(const Cluster& cluster, State& state) {
     state.placed[key_of(pod)] = {std::string(nodes.name_text(row)), requests_of(pod), assumed};
   });
   for (const NodeRow row : rows)
-    state.rows[std::string(nodes.name_text(row))] =
-        row_of(nodes, row, scalars, cluster.symbols());
+    state.rows[std::string(nodes.name_text(row))] = row_of(nodes, row, scalars, cluster.symbols());
 }
 
 }  // namespace
@@ -98,8 +95,7 @@ State look(const sim::SimCluster& cluster, Engine& engine) {
   look_at_store(cluster, state);
   look_at_cluster(engine.cluster(), state);
   engine.cluster().for_each_seen([&](const Ref<const Pod>& pod) {
-    state.seen[key_of(*pod)] = {std::string(pod->node_name()),
-                                std::string(pod->resource_version()),
+    state.seen[key_of(*pod)] = {std::string(pod->node_name()), std::string(pod->resource_version()),
                                 pod->text(pod->scheduler_name()) == "default-scheduler",
                                 pod->terminating()};
     if (engine.queue().in_flight(pod->uid())) state.in_flight.insert(key_of(*pod));

@@ -1,5 +1,5 @@
-// What a run did, and how the world stood when somebody looked: everything the invariants are about,
-// as plain values, so that a test can write down a wrong one by hand.
+// What a run did, and how the world stood when somebody looked: everything the invariants are
+// about, as plain values, so that a test can write down a wrong one by hand.
 #pragma once
 
 #include <cstddef>
@@ -74,7 +74,7 @@ struct State {
   };
   std::map<PodKey, SeenPod> seen;
   std::map<PodKey, PlacedPod> placed;
-  std::map<std::string, Row> rows;  // the columns, by node
+  std::map<std::string, Row> rows;                    // the columns, by node
   std::map<PodKey, std::vector<std::string>> queued;  // "active", "backoff", …
   std::map<std::string, std::size_t> queue_sizes;     // what the queue says of itself
   std::set<PodKey> in_flight;                         // of the pods seen

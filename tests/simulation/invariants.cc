@@ -176,8 +176,7 @@ class Check {
   }
 
   void no_task_left() {
-    if (state_.tasks != 0)
-      violated(Invariant::kNoTaskLeft, "{} tasks are left", state_.tasks);
+    if (state_.tasks != 0) violated(Invariant::kNoTaskLeft, "{} tasks are left", state_.tasks);
   }
 
   void seen_is_stored() {

@@ -1,6 +1,6 @@
-// Every check can fail: for each invariant a bug is planted, here and not in the product, and must be
-// found by name. Where a bug can be planted in a running scheduler it is; what the scheduler cannot
-// be brought to do by anything around it is written into the history by hand.
+// Every check can fail: for each invariant a bug is planted, here and not in the product, and must
+// be found by name. Where a bug can be planted in a running scheduler it is; what the scheduler
+// cannot be brought to do by anything around it is written into the history by hand.
 #include "invariants.h"
 
 #include <gmock/gmock.h>
@@ -150,8 +150,8 @@ TEST(PlantedBugs, ABindingThatTheWatchNeverShowedMakesStoreAndColumnsDisagree) {
   planted.lost = [](const Delta& delta) {
     return is_lost(delta, DeltaType::kUpdated, [](const Pod& pod) { return !pod.node().empty(); });
   };
-  EXPECT_THAT(found_with(planted), IsSupersetOf({Invariant::kNothingAssumed,
-                                                 Invariant::kSeenIsStored}));
+  EXPECT_THAT(found_with(planted),
+              IsSupersetOf({Invariant::kNothingAssumed, Invariant::kSeenIsStored}));
 }
 
 TEST(PlantedBugs, ANodeThatTheWatchNeverShowedIsMissed) {
@@ -263,8 +263,8 @@ TEST(Invariants, EachFindsItsOwnBug) {
       {"two bindings", [](History& h, State&) { h.bindings["bound"] = 2; }, Invariant::kBoundOnce},
       {"two bindings, on the way", [](History& h, State&) { h.bindings["bound"] = 2; },
        Invariant::kBoundOnce, Moment::kAnyTime},
-      {"the API server's node is smaller",
-       [](History&, State& s) { s.nodes["n1"]["cpu"] = 999; }, Invariant::kNodesFit},
+      {"the API server's node is smaller", [](History&, State& s) { s.nodes["n1"]["cpu"] = 999; },
+       Invariant::kNodesFit},
       {"the scheduler's node is smaller",
        [](History&, State& s) { s.rows["n1"].allocatable["pods"] = 0; }, Invariant::kNodesFit,
        Moment::kAnyTime},
@@ -274,8 +274,8 @@ TEST(Invariants, EachFindsItsOwnBug) {
        },
        Invariant::kNodesFit},
       {"a column that counts too much",
-       [](History&, State& s) { s.rows["n1"].requested["cpu"] = 1001; },
-       Invariant::kColumnsAgree, Moment::kAnyTime},
+       [](History&, State& s) { s.rows["n1"].requested["cpu"] = 1001; }, Invariant::kColumnsAgree,
+       Moment::kAnyTime},
       {"a resource that no column counts",
        [](History& h, State& s) {
          h.placed_unasked.insert("bound");
@@ -362,8 +362,7 @@ TEST(Invariants, EachFindsItsOwnBug) {
        Invariant::kSeenIsStored},
       {"a finished pod still seen", [](History&, State& s) { s.stored["pending"].finished = true; },
        Invariant::kSeenIsStored},
-      {"a node not seen", [](History&, State& s) { s.nodes["n2"] = {}; },
-       Invariant::kSeenIsStored},
+      {"a node not seen", [](History&, State& s) { s.nodes["n2"] = {}; }, Invariant::kSeenIsStored},
       {"a node that is gone", [](History&, State& s) { s.rows["n2"] = {}; },
        Invariant::kSeenIsStored},
   };

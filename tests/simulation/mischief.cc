@@ -66,9 +66,7 @@ class Warden final : public PermitPlugin {
 class Courier final : public PreBindPlugin {
  public:
   Courier(std::string name, Mischief& mischief, const Handle& handle)
-      : name_(std::move(name)),
-        mischief_(mischief),
-        pods_in_pre_bind_(handle.pods_in_pre_bind) {}
+      : name_(std::move(name)), mischief_(mischief), pods_in_pre_bind_(handle.pods_in_pre_bind) {}
   std::string_view name() const override { return name_; }
 
   PreBindPreFlight pre_bind_pre_flight(Cycle&, std::string_view) const override {
@@ -140,11 +138,8 @@ void add_plugins(PluginTable& table, config::Configuration& configuration, Misch
   const auto add = [&](const std::string& name, ExtensionPoint point, Make make) {
     PluginEntry entry;
     entry.name = name;
-    entry.create = [name, make = std::move(make)](
-                       const config::PluginArgs&,
-                       const Handle& handle) -> Result<std::unique_ptr<Plugin>> {
-      return make(name, handle);
-    };
+    entry.create = [name, make = std::move(make)](const config::PluginArgs&, const Handle& handle)
+        -> Result<std::unique_ptr<Plugin>> { return make(name, handle); };
     BERTH_CHECK(table.add(std::move(entry)).has_value());
     for (config::Profile& profile : configuration.profiles)
       profile.plugins.at(point).enabled.push_back({name, 0});

@@ -1,8 +1,9 @@
-// Mischief: everything in a run that misbehaves. Plugins that refuse, hold pods, take their time and
-// fail; an extender that answers late; an API server whose answers are not to be trusted. Until it
-// is lifted: then all of them behave.
+// Mischief: everything in a run that misbehaves. Plugins that refuse, hold pods, take their time
+// and fail; an extender that answers late; an API server whose answers are not to be trusted. Until
+// it is lifted: then all of them behave.
 //
-// The plugins also keep the books: what was reserved and given back is recorded by those who did it.
+// The plugins also keep the books: what was reserved and given back is recorded by those who did
+// it.
 #pragma once
 
 #include <memory>
@@ -31,8 +32,8 @@ class Mischief {
   // Whether something with this probability goes wrong now.
   bool happens(double probability) { return !lifted_ && random_.chance(probability); }
   Duration delay(Duration longest) {
-    return Duration(static_cast<Duration::rep>(
-        random_.below(static_cast<std::uint64_t>(longest.count()) + 1)));
+    return Duration(
+        static_cast<Duration::rep>(random_.below(static_cast<std::uint64_t>(longest.count()) + 1)));
   }
   Random& random() { return random_; }
   Loop& loop() { return loop_; }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "base/check.h"
 #include "config/load.h"
 #include "plugins/table.h"
@@ -11,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLooks = 60;                 // at the invariants, on the way
+constexpr int kLooks = 60;                  // at the invariants, on the way
 constexpr std::size_t kMostViolations = 8;  // one bug shows many times
 constexpr Duration kMischiefTime = 6min;
 // Longer than the longest wait, plus the longest stay among the unschedulable, plus backoffs.
@@ -73,8 +75,10 @@ void Recorder::note(std::string_view what, std::string_view about) {
 }
 
 void Recorder::told() {
-  for (; prints_ && printed_ < timeline().size(); ++printed_)
+  for (; prints_ && printed_ < timeline().size(); ++printed_) {
     fmt::print("{}\n", timeline()[printed_]);
+    std::fflush(stdout);
+  }
 }
 
 // ---- RandomRun

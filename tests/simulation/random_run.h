@@ -135,7 +135,7 @@ class RandomRun {
   sim::SimCluster cluster_;
   std::unique_ptr<ClusterApi> planted_api_;
   std::unique_ptr<Engine> engine_;
-  std::map<Uid, PodKey> names_;                 // of all pods ever
+  std::map<Uid, PodKey> names_;                   // of all pods ever
   std::map<std::string, Ref<const Node>> nodes_;  // as they were made
   std::uint64_t made_pods_ = 0;
 };
