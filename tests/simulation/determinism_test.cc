@@ -84,7 +84,7 @@ std::string random_scenario(Random& random) {
       "faults: [{{call: bind, probability: 0.2, error: Unavailable}}]\n"
       "events:\n",
       1 + random.below(50), 1 + random.below(50), 3 + random.below(5));
-  for (int i = 0; i < 30; ++i) {
+  for (std::uint64_t i = 0; i < 30; ++i) {
     const std::uint64_t at = random.below(90);
     switch (random.below(5)) {
       case 0:
