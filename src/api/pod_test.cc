@@ -1,37 +1,12 @@
 #include "api/pod.h"
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <unordered_set>
 
 #include "api/names.h"
 #include "api/testing/builders.h"
-
-namespace {
-
-// What this program has allocated and not yet given back, by what malloc really set aside.
-std::atomic<std::size_t> allocated{0};
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  void* memory = std::malloc(size);
-  if (!memory) throw std::bad_alloc();
-  allocated += malloc_usable_size(memory);
-  return memory;
-}
-
-void operator delete(void* memory) noexcept {
-  if (!memory) return;
-  allocated -= malloc_usable_size(memory);
-  std::free(memory);
-}
-
-void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+#include "base/testing/allocations.h"
 
 namespace berth {
 namespace {
@@ -225,7 +200,7 @@ TEST(Pod, ABoundPodIsSmall) {
   PodDraft model = draft_of(*world.pod("model").label("app", "web").cpu("1").on("n1").build());
   std::vector<Ref<const Pod>> pods;
   pods.reserve(kPods);
-  const std::size_t before = allocated;
+  const std::size_t before = testing::live_bytes();
   for (std::size_t i = 0; i < kPods; ++i) {
     PodDraft draft;
     draft.spec = model.spec;
@@ -239,7 +214,7 @@ TEST(Pod, ABoundPodIsSmall) {
     draft.creation_time = draft.start_time = WallTime{std::chrono::seconds(1)};
     pods.push_back(make_pod(std::move(draft)));
   }
-  const std::size_t bytes = (allocated - before) / kPods;
+  const std::size_t bytes = (testing::live_bytes() - before) / kPods;
   EXPECT_LE(bytes, 176U);
   EXPECT_GE(bytes, sizeof(Pod)) << "the counting must work";
   EXPECT_EQ(pods.back()->name(), "web-7d4b9c6f5-19999");

@@ -27,7 +27,7 @@ class TestApi final : public ClusterApi {
  public:
   struct Fate {
     Duration answer{0};                // after this long
-    std::optional<Error> error;        // with this, or with a yes
+    const char* error = nullptr;       // with this; null: with a yes
     std::optional<Duration> shown{0};  // by the watch, after this long; none: it never happened
   };
 
@@ -62,7 +62,7 @@ class TestApi final : public ClusterApi {
     if (fate.shown) loop_.after(*fate.shown, [this, pod, node] { store_binding(pod, node); });
     SleepUntil answer(loop_, loop_.now() + fate.answer);
     co_await answer;
-    if (fate.error) co_return fail(*fate.error);
+    if (fate.error) co_return fail(ErrorKind::kUnavailable, fate.error);
     co_return Result<void>();
   }
   Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
@@ -540,7 +540,7 @@ TEST_F(EngineTest, AnswersAndTheWatchMayComeInAnyOrder) {
     std::vector<std::string> binds;
     const char* node;
   };
-  const Error timeout{ErrorKind::kTimeout, "timed out"};
+  const char* timeout = "timed out";
   const Case cases[] = {
       {"answered, then shown", {0s, {}, 3s}, {"p on n1"}, "n1"},
       {"shown, then answered", {3s, {}, 1s}, {"p on n1"}, "n1"},
@@ -576,7 +576,7 @@ TEST_F(EngineTest, AnswersAndTheWatchMayComeInAnyOrder) {
 TEST_F(EngineTest, AFailedBindingGivesThePlaceToOthers) {
   int binds = 0;
   api.on_bind = [&](const Pod&) -> TestApi::Fate {
-    if (++binds == 1) return {1s, Error{ErrorKind::kUnavailable, "try later"}, std::nullopt};
+    if (++binds == 1) return {1s, "try later", std::nullopt};
     return {};
   };
   start();
@@ -617,7 +617,7 @@ TEST(DeletedPods, LeaveNothingBehindWhereverTheyWere) {
          t.pre_bind("Volumes", 10s);
          t.profile("default-scheduler", {"Volumes"});
          t.api.on_bind = [](const Pod&) -> TestApi::Fate {
-           return {0s, Error{ErrorKind::kNotFound, "pods \"p\" not found"}, std::nullopt};
+           return {0s, "pods \"p\" not found", std::nullopt};
          };
        },
        0, 0, 1, 1, 1},
@@ -625,7 +625,7 @@ TEST(DeletedPods, LeaveNothingBehindWhereverTheyWere) {
        [](EngineTest& t) {
          t.profile("default-scheduler");
          t.api.on_bind = [](const Pod&) -> TestApi::Fate {
-           return {10s, Error{ErrorKind::kNotFound, "pods \"p\" not found"}, std::nullopt};
+           return {10s, "pods \"p\" not found", std::nullopt};
          };
        },
        0, 0, 1, 1, 1},

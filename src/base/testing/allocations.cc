@@ -67,7 +67,12 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
   return counted(std::aligned_alloc(step, (size + step - 1) / step * step));
 }
+// Named here although the library's own would come to the one above: a sanitizer's would not.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return ::operator new(size);
+}
 void operator delete(void* block) noexcept { discard(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { discard(block); }
 void operator delete(void* block, std::size_t) noexcept { discard(block); }
 void operator delete(void* block, std::align_val_t) noexcept { discard(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { discard(block); }
