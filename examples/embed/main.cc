@@ -2,16 +2,19 @@
 //
 //   SameTeam   a Filter: a node with a label `team` takes only that team's pods
 //   Quorum     a Permit: pods of a group wait until enough of them have a node; a group that does
-//              not come together in time gives its places back
+//              not come together in time gives its places back, and others take them
 //
-// Time is virtual: the minute that the lonely group waits takes no time at all.
+// Time is virtual: the minute that the lonely pod waits takes no time at all.
 #include <berth/scheduler.h>
 
+#include <chrono>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -30,6 +33,14 @@ class SameTeam final : public berth::PerNodeFilter {
     team_ = symbols_.intern("team");
   }
   std::string_view name() const override { return "SameTeam"; }
+
+  // What may help a pod that it rejected: another node, or another label on one. A plugin that does
+  // not say is asked again whatever happens.
+  std::optional<std::vector<berth::EventRegistration>> events_to_register() const override {
+    using berth::EventResource;
+    namespace action = berth::action;
+    return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, {}}}};
+  }
 
   Outcome filter_node(const Cycle& cycle, NodeRow row) const override {
     const Symbol* wanted = cycle.nodes().node(row).labels.find(team_);
@@ -50,16 +61,23 @@ class Quorum final : public berth::PermitPlugin, public berth::ReservePlugin {
   }
   std::string_view name() const override { return "Quorum"; }
 
+  // No event helps by itself: pods that it rejected are tried again after five minutes.
+  std::optional<std::vector<berth::EventRegistration>> events_to_register() const override {
+    return std::vector<berth::EventRegistration>();
+  }
+
   Outcome reserve(Cycle& cycle, std::string_view) const override {
-    arrived_[cycle.pod().labels().get(group_)].insert(cycle.pod().uid());
+    const Symbol group = cycle.pod().labels().get(group_);
+    if (!group.empty()) arrived_[group].insert(cycle.pod().uid());
     return {};
   }
 
   // Whoever leaves takes the others of its group along.
   void unreserve(Cycle& cycle, std::string_view) const override {
-    std::set<Uid>& group = arrived_[cycle.pod().labels().get(group_)];
-    group.erase(cycle.pod().uid());
-    for (const Uid& uid : std::set<Uid>(group))
+    const auto group = arrived_.find(cycle.pod().labels().get(group_));
+    if (group == arrived_.end()) return;
+    group->second.erase(cycle.pod().uid());
+    for (const Uid& uid : std::set<Uid>(group->second))
       handle_.waiting_pods.reject(uid, name(), "the group did not come together");
   }
 
@@ -81,17 +99,25 @@ class Quorum final : public berth::PermitPlugin, public berth::ReservePlugin {
   mutable std::map<Symbol, std::set<Uid>> arrived_;  // plugins are asked through const interfaces
 };
 
-// Prints what the scheduler does.
+// Prints what the scheduler does, with the virtual second in which it does.
 class Narrator final : public berth::Observer {
  public:
+  const berth::Loop* loop = nullptr;
+
   void wait_started(const Pod& pod, std::span<const berth::PermitHold> holds) override {
-    std::cout << pod.name() << " waits at " << holds.front().plugin << '\n';
+    say() << pod.name() << " waits at " << holds.front().plugin << '\n';
   }
   void bound(const Pod& pod, std::string_view node, std::int32_t) override {
-    std::cout << pod.name() << " runs on " << node << '\n';
+    say() << pod.name() << " runs on " << node << '\n';
   }
   void failed(const Pod& pod, const Outcome& outcome) override {
-    std::cout << pod.name() << " has to wait: " << outcome.message() << '\n';
+    say() << pod.name() << " has to wait: " << outcome.message() << '\n';
+  }
+
+ private:
+  std::ostream& say() const {
+    const auto now = std::chrono::floor<std::chrono::seconds>(loop->now().since_start);
+    return std::cout << now.count() << "s  ";
   }
 };
 
@@ -108,9 +134,9 @@ berth::PluginEntry entry(std::string name, std::string points, std::string descr
   return result;
 }
 
-std::string node(const std::string& name, const std::string& labels) {
+std::string node(const std::string& name, const std::string& labels, const std::string& cpu) {
   return "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + name + ", labels: {" + labels +
-         "}}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '10'}}\n";
+         "}}\nstatus: {capacity: {cpu: '" + cpu + "', memory: 8Gi, pods: '10'}}\n";
 }
 
 std::string pod(const std::string& name, const std::string& labels) {
@@ -147,10 +173,11 @@ int main() {
     return 1;
   }
   berth::Scheduler& scheduler = **made;
+  narrator.loop = &scheduler.loop();
   const auto applied = scheduler.apply(
-      node("red-1", "team: red") + node("shared-1", "") + pod("red-web", "team: red") +
+      node("red-1", "team: red", "8") + node("shared-1", "", "5") + pod("red-web", "team: red") +
       pod("blue-web", "team: blue") + pod("trio-a", "group: trio") + pod("trio-b", "group: trio") +
-      pod("trio-c", "group: trio") + pod("lonely-a", "group: lonely"));
+      pod("trio-c", "group: trio") + pod("lonely", "group: two") + pod("late-blue", "team: blue"));
   if (!applied) {
     std::cerr << applied.error().message << '\n';
     return 1;

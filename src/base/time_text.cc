@@ -295,7 +295,8 @@ class TimestampReader {
     check(minutes <= 60, "time zone offset minute");
     check(hours <= 24, "time zone offset hour");
     rest_.remove_prefix(6);
-    return (zone[0] == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
+    const int offset = (hours * 60 + minutes) * 60;
+    return zone[0] == '-' ? -offset : offset;
   }
 
   static WallTime nearest(std::int64_t seconds, std::int64_t nanos) {

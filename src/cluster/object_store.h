@@ -36,7 +36,7 @@ class ObjectStore {
                                       : std::string_view(),
               object->name};
     }
-    static const FullName& full_name(const FullName& name) { return name; }
+    static FullName full_name(FullName name) { return name; }
     bool operator()(const auto& a, const auto& b) const { return full_name(a) < full_name(b); }
   };
   struct OfKind {

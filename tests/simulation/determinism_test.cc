@@ -37,6 +37,8 @@ struct Example {
   const char* manifests;
   const char* scenario;
   bool has_choice;  // between equally good nodes, or of calls that fail: what a seed decides
+
+  friend void PrintTo(const Example& example, std::ostream* out) { *out << example.scenario; }
 };
 
 class Examples : public ::testing::TestWithParam<Example> {};
