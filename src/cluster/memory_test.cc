@@ -1,53 +1,14 @@
-// How much memory a bound pod takes, everything included. A program of its own, because it counts
-// every allocation.
+// How much memory a bound pod takes, everything included. A program of its own, because every
+// allocation is counted.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
-
+#include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 
 #include "api/interner.h"
 #include "api/testing/builders.h"
+#include "base/testing/allocations.h"
 #include "cluster/cluster.h"
-
-namespace {
-
-// Bytes that are allocated now, with the word that malloc keeps beside each block. The test has one
-// thread.
-std::size_t allocated = 0;
-constexpr std::size_t kMallocHeader = sizeof(void*);
-
-void* counted(void* block) {
-  if (!block) throw std::bad_alloc();
-  allocated += malloc_usable_size(block) + kMallocHeader;
-  return block;
-}
-
-void discounted(void* block) {
-  if (block) allocated -= malloc_usable_size(block) + kMallocHeader;
-  std::free(block);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(std::malloc(size)); }
-void* operator new[](std::size_t size) { return counted(std::malloc(size)); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return ::operator new(size);
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  const auto unit = static_cast<std::size_t>(alignment);
-  return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
-}
-void operator delete(void* block) noexcept { discounted(block); }
-void operator delete[](void* block) noexcept { discounted(block); }
-void operator delete(void* block, std::size_t) noexcept { discounted(block); }
-void operator delete[](void* block, std::size_t) noexcept { discounted(block); }
-void operator delete(void* block, const std::nothrow_t&) noexcept { discounted(block); }
-void operator delete(void* block, std::align_val_t) noexcept { discounted(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { discounted(block); }
 
 namespace berth {
 namespace {
@@ -56,7 +17,7 @@ constexpr std::size_t kNodes = 200;
 
 // Pods of one workload, named and numbered as a ReplicaSet's are.
 struct Workload {
-  berth::testing::World world;
+  testing::World world;
   Ref<const Pod> sample = world.pod("sample")
                               .cpu("250m")
                               .memory("512Mi")
@@ -81,6 +42,7 @@ struct Workload {
 };
 
 TEST(Memory, ABoundPodTakesAtMost250Bytes) {
+  if (!testing::kCountsAllocations) GTEST_SKIP();
   Workload workload;
   Cluster cluster(workload.world.interner.symbols());
   for (std::size_t i = 0; i < kNodes; ++i)
@@ -88,7 +50,8 @@ TEST(Memory, ABoundPodTakesAtMost250Bytes) {
   cluster.begin_cycle();
 
   // Also just after the indices have doubled, when they are at their emptiest.
-  const std::size_t before = allocated;
+  const std::size_t before = testing::live_bytes();
+  const auto each = [before](std::size_t pods) { return (testing::live_bytes() - before) / pods; };
   std::size_t worst = 0;
   constexpr std::size_t kPods = 20000;
   for (std::size_t i = 0; i < kPods; ++i) {
@@ -96,13 +59,13 @@ TEST(Memory, ABoundPodTakesAtMost250Bytes) {
     cluster.see_pod(pod);
     ASSERT_TRUE(cluster.add_pod(std::move(pod)));
     // The log has a fixed size and is not the pods'; below a few thousand pods it would hide them.
-    if (i >= kPods / 2) worst = std::max(worst, (allocated - before) / (i + 1));
+    if (i >= kPods / 2) worst = std::max(worst, each(i + 1));
   }
-  RecordProperty("bytes_per_pod", static_cast<int>((allocated - before) / kPods));
+  RecordProperty("bytes_per_pod", static_cast<int>(each(kPods)));
   RecordProperty("bytes_per_pod_at_worst", static_cast<int>(worst));
-  EXPECT_LE((allocated - before) / kPods, 250U);
+  EXPECT_LE(each(kPods), 250U);
   EXPECT_LE(worst, 250U);
-  EXPECT_GT((allocated - before) / kPods, 100U) << "the count itself is broken";
+  EXPECT_GT(each(kPods), 100U) << "the count itself is broken";
 }
 
 TEST(Memory, PodsThatWentGiveTheirMemoryBack) {
@@ -121,9 +84,9 @@ TEST(Memory, PodsThatWentGiveTheirMemoryBack) {
     }
   };
   churn();
-  const std::size_t after_one = allocated;
+  const std::size_t after_one = testing::live_bytes();
   for (int round = 0; round < 5; ++round) churn();
-  EXPECT_LE(allocated, after_one + 4096);
+  EXPECT_LE(testing::live_bytes(), after_one + 4096);
   EXPECT_EQ(cluster.nodes().ghost_count(), 0U);
 }
 

@@ -13,31 +13,43 @@ namespace {
 
 // One plugin's hold on a pod.
 struct Holder {
-  TimerId deadline;
   Duration timeout{0};
   std::uint16_t plugin = 0;  // index into the table's names
   bool pending = true;       // has not allowed yet
-  bool armed = true;         // its timer may be set; the world's to know
 };
 
 // One waiting pod. It stays where it is in memory until it leaves; it leaves on the world thread,
-// after its timers, so that a timer may point at it.
+// after its timer, so that the timer may point at it. One timer is enough: it is set to the nearest
+// deadline that counts.
 struct Entry {
   Ref<const Pod> pod;
   std::string node_name;
   Entry* previous = nullptr;  // in the order of hold()
   Entry* next = nullptr;
   std::uint64_t wait = 0;  // tells one wait of a pod from a later one
+  TimePoint since;         // when the wait began
+  TimerId timer;
   std::unique_ptr<Holder[]> holders;
   std::uint16_t holder_count = 0;
   std::uint16_t pending_count = 0;
   bool settled = false;
+  bool armed = false;                // the timer is set; the world's to know
   bool noted = false;                // an errand for it is on its way to the world
   std::unique_ptr<Outcome> outcome;  // once settled; none is Success
   std::coroutine_handle<> awaiter;
 
   std::span<Holder> held_by() { return {holders.get(), holder_count}; }
   std::span<const Holder> held_by() const { return {holders.get(), holder_count}; }
+  TimePoint deadline_of(const Holder& holder) const {
+    return since + std::max(holder.timeout, Duration{0});
+  }
+  // Of those that have not allowed, the one whose time is up first. Null when all have.
+  const Holder* most_urgent() const {
+    const Holder* urgent = nullptr;
+    for (const Holder& holder : held_by())
+      if (holder.pending && (!urgent || holder.timeout < urgent->timeout)) urgent = &holder;
+    return urgent;
+  }
 };
 
 // Something for the world to do about one wait, noted by any thread.
@@ -58,7 +70,7 @@ struct WaitingPods::Table : std::enable_shared_from_this<WaitingPods::Table> {
   bool await(const Uid& uid, std::coroutine_handle<> awaiter) EXCLUDES(mutex);
   void stop_awaiting(const Uid& uid) EXCLUDES(mutex);
   Outcome leave(const Uid& uid) EXCLUDES(mutex);
-  void expire(Entry& entry, std::uint16_t holder) EXCLUDES(mutex);
+  void expire(Entry& entry) EXCLUDES(mutex);
   void run_errands() EXCLUDES(mutex);
   void attend(const Errand& errand) EXCLUDES(mutex);
   void close() EXCLUDES(mutex);
@@ -75,7 +87,8 @@ struct WaitingPods::Table : std::enable_shared_from_this<WaitingPods::Table> {
   std::uint16_t name_index(const std::string& name) REQUIRES(mutex);
   void unlink(Entry& entry) REQUIRES(mutex);
   void note_errand(Entry& entry) REQUIRES(mutex);
-  void disarm(Entry& entry, bool all) REQUIRES(mutex);
+  void set_timer(Entry& entry) REQUIRES(mutex);
+  void disarm(Entry& entry) REQUIRES(mutex);
   WaitingPod copy_of(const Entry& entry) const REQUIRES(mutex);
 
   Loop& loop;
@@ -103,14 +116,12 @@ void WaitingPods::Table::hold(Ref<const Pod> pod, std::string node_name,
   entry->holder_count = entry->pending_count = static_cast<std::uint16_t>(holds.size());
 
   MutexLock lock(mutex);
-  const TimePoint now = loop.now();
+  entry->since = loop.now();
   for (std::uint16_t i = 0; i < entry->holder_count; ++i) {
-    Holder& holder = entry->holders[i];
-    holder.plugin = name_index(holds[i].plugin);
-    holder.timeout = std::min(holds[i].timeout, kLongestWait);
-    holder.deadline = loop.at(now + std::max(holder.timeout, Duration{0}),
-                              [this, waiting = entry.get(), i] { expire(*waiting, i); });
+    entry->holders[i].plugin = name_index(holds[i].plugin);
+    entry->holders[i].timeout = std::min(holds[i].timeout, kLongestWait);
   }
+  set_timer(*entry);
   entry->wait = ++last_wait;
   entry->previous = last;
   (last ? last->next : first) = entry.get();
@@ -146,14 +157,14 @@ Outcome WaitingPods::Table::leave(const Uid& uid) {
     BERTH_CHECK(entry->settled);
     entries.erase(found);
     unlink(*entry);
-    disarm(*entry, true);
+    disarm(*entry);
   }
   return entry->outcome ? std::move(*entry->outcome) : Outcome::success();
 }
 
 void WaitingPods::Table::close() {
   MutexLock lock(mutex);
-  for (Entry* entry = first; entry != nullptr; entry = entry->next) disarm(*entry, true);
+  for (Entry* entry = first; entry != nullptr; entry = entry->next) disarm(*entry);
   first = last = nullptr;
   entries.clear();
   errands.clear();
@@ -189,14 +200,16 @@ bool WaitingPods::Table::settle(const Uid& uid, Code code, std::string_view plug
   return true;
 }
 
-void WaitingPods::Table::expire(Entry& entry, std::uint16_t holder) {
+void WaitingPods::Table::expire(Entry& entry) {
   Errand errand;
   {
     MutexLock lock(mutex);
-    Holder& late = entry.holders[holder];
-    late.armed = false;
-    // Settled or allowed by another thread, whose errand has not reached us yet.
-    if (entry.settled || !late.pending) return;
+    entry.armed = false;
+    // Another thread may have settled it, or allowed for the plugin whose time is up, and its
+    // errand has not reached us yet.
+    if (entry.settled) return;
+    const Holder& late = *entry.most_urgent();
+    if (entry.deadline_of(late) > loop.now()) return set_timer(entry);
     const std::string& plugin = names[late.plugin];
     entry.settled = true;
     entry.outcome = std::make_unique<Outcome>(
@@ -240,19 +253,27 @@ void WaitingPods::Table::attend(const Errand& errand) {
     Entry* entry = find(errand.uid);
     if (entry == nullptr || entry->wait != errand.wait) return;  // left before we came
     entry->noted = false;
-    disarm(*entry, entry->settled);
-    if (entry->settled) awaiter = std::exchange(entry->awaiter, {});
+    if (entry->settled) {
+      disarm(*entry);
+      awaiter = std::exchange(entry->awaiter, {});
+    } else {
+      set_timer(*entry);
+    }
   }
   if (awaiter) awaiter.resume();
 }
 
-// Cancels the timers that no longer count. World thread.
-void WaitingPods::Table::disarm(Entry& entry, bool all) {
-  for (Holder& holder : entry.held_by()) {
-    if (!holder.armed || (holder.pending && !all)) continue;
-    holder.armed = false;
-    loop.cancel(holder.deadline);
-  }
+// Sets the timer of a pod that still waits to the deadline that counts now. World thread.
+void WaitingPods::Table::set_timer(Entry& entry) {
+  const TimePoint deadline = entry.deadline_of(*entry.most_urgent());
+  if (entry.armed && entry.timer.when == deadline) return;
+  disarm(entry);
+  entry.armed = true;
+  entry.timer = loop.at(deadline, [this, waiting = &entry] { expire(*waiting); });
+}
+
+void WaitingPods::Table::disarm(Entry& entry) {
+  if (std::exchange(entry.armed, false)) loop.cancel(entry.timer);
 }
 
 // ---- bookkeeping ------------------------------------------------------------------------------

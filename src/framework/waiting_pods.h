@@ -10,7 +10,7 @@
 // and leaves when the binding cycle has taken the outcome with settled(). An outcome that comes
 // before anybody waits for it is kept; one that comes second is dropped, and its caller is told.
 //
-// A waiting pod is an entry and a timer per holder, never a thread: a hundred thousand of them are
+// A waiting pod is an entry and one timer, never a thread: a hundred thousand of them are
 // nothing special. One table serves all profiles.
 //
 // Threads: allow, reject, preempt, contains, find, list, for_each and size may be called from any
