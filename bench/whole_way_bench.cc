@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "api/testing/builders.h"
 #include "config/load.h"
@@ -34,35 +34,134 @@ class ImmediateApi final : public ClusterApi {
   void record(PodEvent) override {}
 };
 
-void BM_PodsWholeWay(benchmark::State& state) {
+// A cluster of nodes in ten zones with the default profile, and pods that run on them.
+class Scene {
+ public:
+  explicit Scene(std::int64_t nodes, const std::string& configuration = {}) : nodes_(nodes) {
+    EngineOptions options;
+    options.configuration =
+        configuration.empty()
+            ? config::default_configuration(options.gates)
+            : config::parse_configuration(configuration, options.gates, world.interner).value();
+    engine_ = *Engine::make(loop_, world.interner, plugins_, api_, observer_, options);
+    api_.engine = engine_.get();
+    for (std::int64_t i = 0; i < nodes; ++i) {
+      const Ref<const Node> node =
+          world.node(node_name(i))
+              .allocatable({{"cpu", "4"}, {"memory", "32Gi"}, {"pods", "110"}})
+              .label("kubernetes.io/hostname", node_name(i))
+              .zone("zone-" + std::to_string(i % 10));
+      engine_->apply({DeltaType::kAdded, Ref<const Object>(node)});
+    }
+  }
+
+  // `count` pods like the one that `describe` describes, spread over the nodes.
+  template <typename Describe>
+  void run_pods(std::int64_t count, Describe describe) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      testing::PodBuilder pod = world.pod("bound-" + std::to_string(bound_++));
+      describe(pod);
+      pod.on(node_name(i % nodes_));
+      engine_->apply({DeltaType::kAdded, pod.build()});
+    }
+  }
+
+  // Takes pods through, one after the other; each goes again, so that all see the same cluster.
+  template <typename Describe>
+  void measure(benchmark::State& state, Describe describe) {
+    std::int64_t number = 0;
+    for (auto _ : state) {
+      state.PauseTiming();
+      testing::PodBuilder described = world.pod("pod-" + std::to_string(number++));
+      describe(described);
+      const Ref<const Pod> pod = described.build();
+      state.ResumeTiming();
+      engine_->apply({DeltaType::kAdded, pod});
+      engine_->run_one();
+      state.PauseTiming();
+      engine_->apply({DeltaType::kDeleted, engine_->cluster().seen_pod("default", pod->name())});
+      state.ResumeTiming();
+    }
+    state.SetItemsProcessed(state.iterations());
+  }
+
   testing::World world;
-  VirtualLoop loop;
-  ImmediateApi api;
-  Observer observer;
-  EngineOptions options;
-  options.configuration = config::default_configuration(options.gates);
-  const PluginTable plugins = plugins::make_plugin_table();
-  const auto engine = *Engine::make(loop, world.interner, plugins, api, observer, options);
-  api.engine = engine.get();
-  for (std::int64_t i = 0; i < state.range(0); ++i) {
-    const Ref<const Node> node = world.node("node-" + std::to_string(i))
-                                     .allocatable({{"cpu", "64"}, {"memory", "256Gi"}})
-                                     .zone("zone-" + std::to_string(i % 3));
-    engine->apply({DeltaType::kAdded, Ref<const Object>(node)});
-  }
-  std::int64_t number = 0;
-  for (auto _ : state) {
-    const Ref<const Pod> pod = world.pod("pod-" + std::to_string(number++)).cpu("1m").memory("1Mi");
-    engine->apply({DeltaType::kAdded, pod});
-    engine->run_one();
-    state.PauseTiming();
-    // Bound pods go again, so that every iteration sees the same cluster.
-    engine->apply({DeltaType::kDeleted, engine->cluster().seen_pod("default", pod->name())});
-    state.ResumeTiming();
-  }
-  state.SetItemsProcessed(state.iterations());
+
+ private:
+  static std::string node_name(std::int64_t number) { return "node-" + std::to_string(number); }
+
+  const PluginTable plugins_ = plugins::make_plugin_table();
+  VirtualLoop loop_;
+  ImmediateApi api_;
+  Observer observer_;
+  std::unique_ptr<Engine> engine_;
+  std::int64_t nodes_;
+  std::int64_t bound_ = 0;
+};
+
+constexpr std::int64_t kNodes = 5000;
+constexpr std::int64_t kBound = 10000;
+constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+
+void plain(testing::PodBuilder& pod) { pod.cpu("1m").memory("1Mi").label("app", "web"); }
+
+LabelSelector same_app(testing::PodBuilder& pod) {
+  return {{{pod.symbol("app"), pod.symbol("web")}}, {}};
 }
-BENCHMARK(BM_PodsWholeWay)->Arg(100)->Arg(1000)->Arg(5000)->Unit(benchmark::kMicrosecond);
+
+void required_zone_affinity(testing::PodBuilder& pod) {
+  plain(pod);
+  PodAffinityTerm term;
+  term.label_selector = same_app(pod);
+  term.topology_key = pod.symbol(kZone);
+  Affinity affinity;
+  affinity.pod = PodAffinity{{std::move(term)}, {}};
+  pod.spec().affinity = std::make_shared<const Affinity>(std::move(affinity));
+}
+
+void zone_spread(testing::PodBuilder& pod, UnsatisfiableAction action) {
+  plain(pod);
+  TopologySpreadConstraint constraint;
+  constraint.max_skew = 5;
+  constraint.topology_key = pod.symbol(kZone);
+  constraint.when_unsatisfiable = action;
+  constraint.label_selector = same_app(pod);
+  pod.spec().topology_spread_constraints.push_back(std::move(constraint));
+}
+
+void BM_PlainPod(benchmark::State& state) {
+  Scene scene(state.range(0));
+  scene.measure(state, plain);
+}
+BENCHMARK(BM_PlainPod)->Arg(100)->Arg(1000)->Arg(5000)->Unit(benchmark::kMicrosecond);
+
+// The other shapes, all among ten thousand bound pods on five thousand nodes.
+template <typename Describe>
+void among_many(benchmark::State& state, Describe describe) {
+  Scene scene(kNodes);
+  scene.run_pods(kBound, describe);
+  scene.measure(state, describe);
+}
+BENCHMARK_CAPTURE(among_many, plain, plain)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(among_many, required_zone_affinity, required_zone_affinity)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(among_many, required_zone_spread, [](auto& pod) {
+  zone_spread(pod, UnsatisfiableAction::kDoNotSchedule);
+}) -> Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(among_many, preferred_zone_spread, [](auto& pod) {
+  zone_spread(pod, UnsatisfiableAction::kScheduleAnyway);
+}) -> Unit(benchmark::kMicrosecond);
+
+// Every node is full of pods of lower priority; a hundred nodes are looked at.
+void BM_Preemption(benchmark::State& state) {
+  Scene scene(kNodes, R"({
+    "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+    "profiles": [{"pluginConfig": [{"name": "DefaultPreemption", "args":
+      {"minCandidateNodesPercentage": 2, "minCandidateNodesAbsolute": 100}}]}]})");
+  scene.run_pods(2 * kNodes, [](testing::PodBuilder& pod) { pod.cpu("2").priority(1); });
+  scene.measure(state, [](testing::PodBuilder& pod) { pod.cpu("3").priority(100); });
+}
+BENCHMARK(BM_Preemption)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace berth

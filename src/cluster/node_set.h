@@ -49,6 +49,12 @@ class NodeSet {
     return *this;
   }
 
+  NodeSet& operator-=(const NodeSet& other) {
+    for (std::size_t w = 0; w < std::min(words_.size(), other.words_.size()); ++w)
+      words_[w] &= ~other.words_[w];
+    return *this;
+  }
+
   // Calls `visit(row)` in ascending order. `visit` may erase the row it is given.
   template <typename Visit>
   void for_each(Visit visit) const {
@@ -67,8 +73,13 @@ class NodeSet {
   static std::uint64_t bit(NodeRow row) { return std::uint64_t{1} << (row % 64); }
   template <typename Visit>
   static void visit_bits(std::size_t word, std::uint64_t rest, Visit& visit) {
-    for (; rest != 0; rest &= rest - 1)
-      visit(static_cast<NodeRow>(word * 64 + static_cast<std::size_t>(std::countr_zero(rest))));
+    const NodeRow first = static_cast<NodeRow>(word * 64);
+    // Full words are the rule where it counts; a plain loop over them can become vector code.
+    if (rest == ~std::uint64_t{0}) {
+      for (NodeRow i = 0; i < 64; ++i) visit(first + i);
+      return;
+    }
+    for (; rest != 0; rest &= rest - 1) visit(first + static_cast<NodeRow>(std::countr_zero(rest)));
   }
 
   std::vector<std::uint64_t> words_;

@@ -230,8 +230,9 @@ std::optional<Outcome> NodeSearch::note_rejections(const Cycle& cycle, const Fra
                                                    const NodeSet& looked_at, Found& found) {
   PluginMask seen, seen_pending;
   bool error = false;
-  looked_at.for_each([&](NodeRow row) {
-    if (found.feasible.contains(row)) return;
+  NodeSet rejected = looked_at;
+  rejected -= found.feasible;
+  rejected.for_each([&](NodeRow row) {
     found.diagnosis.explicit_nodes.insert(row);
     const Status status = scratch_.verdicts[row];
     if (!is_rejected(status.code)) {

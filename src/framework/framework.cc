@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/vector_clones.h"
 #include "framework/what_if.h"
 
 namespace berth {
@@ -273,6 +274,45 @@ Outcome Framework::run_pre_score(Cycle& cycle, const NodeSet& feasible) const {
   return {};
 }
 
+namespace {
+
+// Adds the scores, times weight, to the totals and leaves them weighted. False, with nothing changed,
+// when one is out of range. For rows that all count.
+BERTH_VECTOR_CLONES bool add_weighted(std::int64_t weight, std::size_t rows, Score* scores,
+                                      Score* totals) {
+  static_assert(kMinScore == 0);
+  std::uint64_t out_of_range = 0;
+  for (std::size_t i = 0; i < rows; ++i)
+    out_of_range |= static_cast<std::uint64_t>(scores[i]) > std::uint64_t{kMaxScore} ? 1 : 0;
+  if (out_of_range != 0) return false;
+  for (std::size_t i = 0; i < rows; ++i) {
+    scores[i] *= weight;
+    totals[i] += scores[i];
+  }
+  return true;
+}
+
+// The same for the feasible rows. The score that is out of range, if there is one.
+std::optional<Score> add_weighted(std::int64_t weight, const NodeSet& feasible,
+                                  std::span<Score> scores, std::span<Score> totals) {
+  constexpr std::size_t kWord = 64;
+  for (std::size_t w = 0; w < feasible.words().size(); ++w) {
+    std::uint64_t rest = feasible.words()[w];
+    const std::size_t first = w * kWord;
+    if (rest == ~std::uint64_t{0} && add_weighted(weight, kWord, &scores[first], &totals[first]))
+      continue;
+    for (; rest != 0; rest &= rest - 1) {
+      const std::size_t row = first + static_cast<std::size_t>(std::countr_zero(rest));
+      if (scores[row] < kMinScore || scores[row] > kMaxScore) return scores[row];
+      scores[row] *= weight;
+      totals[row] += scores[row];
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
                               const ScoreVisitor& visit) const {
   feasible.for_each([&](NodeRow row) { totals[row] = 0; });
@@ -291,17 +331,7 @@ Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::
           fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",
                       placed->name()),
           outcome, placed->name());
-    std::optional<Score> invalid;
-    feasible.for_each([&](NodeRow row) {
-      if (invalid) return;
-      if (raw[row] < kMinScore || raw[row] > kMaxScore) {
-        invalid = raw[row];
-        return;
-      }
-      raw[row] *= placed.weight;
-      totals[row] += raw[row];
-    });
-    if (invalid)
+    if (const std::optional<Score> invalid = add_weighted(placed.weight, feasible, raw, totals))
       return Outcome::failure(
                  fmt::format("applying score defaultWeights on Score plugins: plugin \"{}\" returns"
                              " an invalid score {}, it should in the range of [0, 100] after"

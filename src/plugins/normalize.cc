@@ -9,11 +9,14 @@ namespace berth::plugins {
 void default_normalize(Prefer prefer, const NodeSet& feasible, std::span<Score> by_row) {
   Score highest = 0;
   feasible.for_each([&](NodeRow row) { highest = std::max(highest, by_row[row]); });
+  const bool lowest = prefer == Prefer::kLowest;
+  if (highest == 0) {  // all alike, nearly always
+    if (lowest) feasible.for_each([&](NodeRow row) { by_row[row] = kMaxScore; });
+    return;
+  }
   feasible.for_each([&](NodeRow row) {
-    Score& score = by_row[row];
-    if (highest != 0) score = wrapping_mul(kMaxScore, score) / highest;
-    if (prefer == Prefer::kLowest)
-      score = highest == 0 ? kMaxScore : wrapping_sub(kMaxScore, score);
+    const Score share = wrapping_mul(kMaxScore, by_row[row]) / highest;
+    by_row[row] = lowest ? wrapping_sub(kMaxScore, share) : share;
   });
 }
 

@@ -2,6 +2,8 @@
 // NodeResourcesBalancedAllocation score by.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "cluster/node_table.h"
 #include "config/configuration.h"
 #include "plugins/arithmetic.h"
+#include "plugins/node_resources/kernels.h"
 
 namespace berth::plugins {
 
@@ -33,6 +36,36 @@ struct AllocationColumn {
   // With the pod.
   std::int64_t requested_on(NodeRow row) const { return wrapping_add(used_on(row), request); }
 };
+
+// Gives `one_row(row)` every feasible row, or, where many rows of a block are feasible and the
+// amounts are tame, `block(columns, first row, rows)` the block at once; it may write to all of its
+// rows.
+template <typename OneRow, typename Block>
+void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
+                    std::size_t all_rows, OneRow one_row, Block block) {
+  constexpr int kWorthIt = 12;  // rows: a block costs about as much as so many, one by one
+  std::vector<BlockColumn> part(columns.size());
+  const bool complete = std::ranges::none_of(columns, [](const auto& c) { return c.used.empty(); });
+  for (std::size_t w = 0; w < feasible.words().size(); ++w) {
+    std::uint64_t rest = feasible.words()[w];
+    const std::size_t first = w * kBlock;
+    if (complete && std::popcount(rest) >= kWorthIt) {
+      const std::size_t rows = std::min(kBlock, all_rows - first);
+      bool tame = true;
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        part[c] = {&columns[c].allocatable[first], &columns[c].used[first], columns[c].request,
+                   columns[c].weight};
+        tame = tame && is_tame(part[c], rows);
+      }
+      if (tame) {
+        block(std::span<const BlockColumn>(part), static_cast<NodeRow>(first), rows);
+        continue;
+      }
+    }
+    for (; rest != 0; rest &= rest - 1)
+      one_row(static_cast<NodeRow>(first + static_cast<std::size_t>(std::countr_zero(rest))));
+  }
+}
 
 // The resources that a scorer is configured to look at, in the configuration's order.
 class ScoredResources {

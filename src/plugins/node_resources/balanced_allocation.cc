@@ -125,11 +125,19 @@ Outcome NodeResourcesBalancedAllocation::score(const Cycle& cycle, const NodeSet
   const std::vector<AllocationColumn> columns =
       resources_.columns(cycle.nodes(), amounts, Used::kRequested);
   Balance balance(columns);
-  feasible.for_each([&](NodeRow row) {
+  const auto one_row = [&](NodeRow row) {
     // From 50, where the pod makes it as uneven as can be, over 75 (no change) to 100.
     const std::int64_t gain = wrapping_sub(balance.with_pod(row), balance.without_pod(row));
     by_row[row] = kMaxScore / 2 + wrapping_add(kMaxScore / 2, gain) / 2;
-  });
+  };
+  if (columns.size() != 2) {
+    feasible.for_each(one_row);
+    return Outcome::success();
+  }
+  for_each_block(columns, feasible, by_row.size(), one_row,
+                 [&](std::span<const BlockColumn> block, NodeRow first, std::size_t rows) {
+                   balance_of_two(block[0], block[1], rows, &by_row[first]);
+                 });
   return Outcome::success();
 }
 

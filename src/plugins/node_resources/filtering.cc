@@ -9,6 +9,7 @@
 #include "config/load.h"
 #include "plugins/arguments.h"
 #include "plugins/node_resources/fit.h"
+#include "plugins/node_resources/kernels.h"
 #include "plugins/node_resources/request.h"
 
 namespace berth::plugins {
@@ -34,19 +35,9 @@ struct Check {
   std::uint8_t reason = Status::kListed;
   std::string text;  // with kListed
 
-  bool fails(std::size_t row) const { return amount > wrapping_sub(allocatable[row], used[row]); }
   // More than the node has when it is empty.
   bool is_hopeless(std::size_t row) const { return amount > allocatable[row]; }
 };
-
-// Which of `count` rows from `first` on `fails` says true for. Without a branch, so that it becomes
-// vector code.
-template <typename Fails>
-std::uint64_t failing_bits(std::size_t first, std::size_t count, Fails fails) {
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < count; ++i) bits |= static_cast<std::uint64_t>(fails(first + i)) << i;
-  return bits;
-}
 
 // One pass over the rows, 64 at a time: every check gives a word of the rows that it fails; only
 // those are looked at one by one.
@@ -93,10 +84,6 @@ class ResourcePass {
     return zeros_;
   }
 
-  bool is_full(std::size_t row) const {
-    return wrapping_add(pod_counts_[row], 1) > allowed_pods_[row];
-  }
-
   void judge(std::size_t word, std::uint64_t feasible) {
     // A lonely row (a trial, a replay) costs what it costs; a filled word is run through whole.
     const bool lonely = std::has_single_bit(feasible);
@@ -105,12 +92,12 @@ class ResourcePass {
     const std::size_t count = lonely ? 1 : std::min<std::size_t>(64, cycle_.nodes().rows() - first);
     const std::size_t shift = lonely ? lone : 0;
 
-    failing_[0] = failing_bits(first, count, [&](std::size_t row) { return is_full(row); });
+    failing_[0] = full_rows(&pod_counts_[first], &allowed_pods_[first], count);
     std::uint64_t any = failing_[0];
     for (std::size_t c = 0; c < checks_.size(); ++c) {
       const Check& check = checks_[c];
       failing_[1 + c] =
-          failing_bits(first, count, [&](std::size_t row) { return check.fails(row); });
+          insufficient_rows({&check.allocatable[first], &check.used[first], check.amount}, count);
       any |= failing_[1 + c];
     }
     for (std::uint64_t rest = any & (feasible >> shift); rest != 0; rest &= rest - 1)

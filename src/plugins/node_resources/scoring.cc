@@ -36,17 +36,25 @@ std::int64_t most_allocated(std::int64_t requested, std::int64_t allocatable) {
   return percent(std::min(requested, allocatable), allocatable);
 }
 
-// The average over the resources that the row has at all, rounded towards zero.
-template <typename ResourceScore>
+// The average over the resources that the row has at all, rounded towards zero: one row by
+// `resource_score`, blocks of rows by `add_block`.
+template <typename ResourceScore, typename AddBlock>
 void score_rows(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
-                std::span<Score> by_row, ResourceScore resource_score) {
-  feasible.for_each([&](NodeRow row) {
-    WeightedSum total;
-    for (const AllocationColumn& column : columns)
-      if (const std::int64_t allocatable = column.allocatable[row]; allocatable != 0)
-        total.add(resource_score(column.requested_on(row), allocatable), column.weight);
-    by_row[row] = total.weights == 0 ? 0 : total.sum / total.weights;
-  });
+                std::span<Score> by_row, ResourceScore resource_score, AddBlock add_block) {
+  for_each_block(
+      columns, feasible, by_row.size(),
+      [&](NodeRow row) {
+        WeightedSum total;
+        for (const AllocationColumn& column : columns)
+          if (const std::int64_t allocatable = column.allocatable[row]; allocatable != 0)
+            total.add(resource_score(column.requested_on(row), allocatable), column.weight);
+        by_row[row] = total.weights == 0 ? 0 : total.sum / total.weights;
+      },
+      [&](std::span<const BlockColumn> block, NodeRow first, std::size_t rows) {
+        BlockScores scores;
+        for (const BlockColumn& column : block) add_block(column, rows, scores);
+        average(scores, rows, &by_row[first]);
+      });
 }
 
 void score_rows_by_shape(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
@@ -93,10 +101,10 @@ Outcome NodeResourcesFit::score(const Cycle& cycle, const NodeSet& feasible,
       resources_.columns(cycle.nodes(), amounts, Used::kNonzeroRequested);
   switch (strategy_) {
     case config::ScoringStrategyType::kLeastAllocated:
-      score_rows(columns, feasible, by_row, least_allocated);
+      score_rows(columns, feasible, by_row, least_allocated, add_least_allocated);
       break;
     case config::ScoringStrategyType::kMostAllocated:
-      score_rows(columns, feasible, by_row, most_allocated);
+      score_rows(columns, feasible, by_row, most_allocated, add_most_allocated);
       break;
     case config::ScoringStrategyType::kRequestedToCapacityRatio:
       score_rows_by_shape(columns, feasible, by_row, shape_);

@@ -1,0 +1,86 @@
+// A block of rows gets what its rows get one by one, whatever the amounts.
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "plugins/node_resources/balanced_allocation.h"
+#include "plugins/node_resources/fit.h"
+#include "plugins/testing/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using testing::PluginFixture;
+
+// Blocks of ordinary nodes, of nodes with nothing of something, and with more than a double holds.
+void add_nodes(PluginFixture& fixture, Random& random) {
+  const auto amount = [&](std::uint64_t limit) { return std::to_string(random.below(limit)); };
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    const bool wild = i >= 256;
+    fixture.add_node(
+        fixture.world.node(name)
+            .cpu(random.below(8) == 0 ? "0" : amount(64000) + "m")
+            .memory(random.below(8) == 0 ? "0" : amount(wild ? 1ULL << 62 : 1ULL << 40))
+            .allocatable({{"pods", amount(3)}}));
+    for (std::uint64_t pods = random.below(3); pods > 0; --pods)
+      fixture.add_pod(fixture.world.pod("on-" + name + "-" + std::to_string(pods))
+                          .cpu(amount(32000) + "m")
+                          .memory(amount(wild ? 1ULL << 62 : 1ULL << 39))
+                          .on(name));
+  }
+}
+
+std::vector<Score> scores(PluginFixture& fixture, const ScorePlugin& plugin,
+                          const Ref<const Pod>& pod, bool one_by_one) {
+  const NodeTable& nodes = fixture.cluster.nodes();
+  Cycle cycle(pod, fixture.cluster);
+  std::vector<Score> all(nodes.rows()), by_row(nodes.rows());
+  if (!one_by_one) {
+    EXPECT_TRUE(plugin.score(cycle, nodes.nodes(), all).ok());
+    return all;
+  }
+  nodes.nodes().for_each([&](NodeRow row) {
+    NodeSet alone(nodes.rows());
+    alone.insert(row);
+    EXPECT_TRUE(plugin.score(cycle, alone, by_row).ok());
+    all[row] = by_row[row];
+  });
+  return all;
+}
+
+TEST(NodeResourcesKernels, ScoreBlocksLikeSingleRows) {
+  PluginFixture fixture;
+  Random random(7);
+  add_nodes(fixture, random);
+  config::NodeResourcesFitArgs most;
+  most.strategy = config::ScoringStrategyType::kMostAllocated;
+  most.resources = {{"cpu", 3}, {"memory", 2}};
+  const auto least_allocated = fixture.make<NodeResourcesFit>();
+  const auto most_allocated = fixture.make<NodeResourcesFit>(most);
+  const auto balanced = fixture.make<NodeResourcesBalancedAllocation>();
+  for (int i = 0; i < 50; ++i) {
+    const Ref<const Pod> pod = fixture.world.pod("p" + std::to_string(i))
+                                   .cpu(std::to_string(random.below(8000)) + "m")
+                                   .memory(std::to_string(random.below(1ULL << (20 + i))));
+    for (const ScorePlugin* plugin : std::initializer_list<const ScorePlugin*>{
+             least_allocated.get(), most_allocated.get(), balanced.get()})
+      EXPECT_EQ(scores(fixture, *plugin, pod, false), scores(fixture, *plugin, pod, true))
+          << plugin->name() << " about pod " << i;
+  }
+}
+
+TEST(NodeResourcesKernels, FilterBlocksLikeSingleRows) {
+  PluginFixture fixture;
+  Random random(8);
+  add_nodes(fixture, random);
+  const auto plugin = fixture.make<NodeResourcesFit>();
+  for (int i = 0; i < 50; ++i) {
+    const Ref<const Pod> pod = fixture.world.pod("p" + std::to_string(i))
+                                   .cpu(std::to_string(random.below(64000)) + "m")
+                                   .memory(std::to_string(random.below(1ULL << (10 + i))));
+    EXPECT_EQ(fixture.filter(*plugin, pod), fixture.filter_one_by_one(*plugin, pod)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace berth::plugins
