@@ -56,6 +56,7 @@ struct Container {
   ResourceList limits;
   std::vector<ContainerPort> ports;
   bool restart_always = false;  // of an init container: it is a sidecar
+  bool restarts_all = false;    // a rule of its restart policy restarts all containers of the pod
 
   friend bool operator==(const Container&, const Container&) = default;
 };
@@ -121,6 +122,11 @@ enum class VolumeSource : std::uint8_t {
   kIscsi,
   kRbd,
   kCsi,
+  kCinder,
+  kAzureFile,
+  kVsphereVolume,
+  kPortworxVolume,
+  kImage,
   kOther,
 };
 
@@ -171,6 +177,7 @@ struct PodSpec : RefCounted<PodSpec> {
   std::int32_t termination_grace_seconds = 30;
   PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
   bool host_network = false;
+  bool own_users = false;  // spec.hostUsers is given as false
 
   PodUsage usage;      // derived: what such a pod takes from its node
   SymbolHold symbols;  // everything the symbols above refer to

@@ -98,7 +98,8 @@ containers: [{name: a, image: "nginx:1", resources: {requests: {cpu: 250m, memor
     limits: {cpu: 1}},
   ports: [{containerPort: 80, hostPort: 8080}, {containerPort: 53, protocol: UDP,
       hostIP: 10.0.0.1}]}, {name: b}],
-initContainers: [{name: i}, {name: s, restartPolicy: Always}, {name: o, restartPolicy: OnFailure}],
+initContainers: [{name: i}, {name: s, restartPolicy: Always}, {name: o, restartPolicy: OnFailure,
+    restartPolicyRules: [{action: Restart}, {action: RestartAllContainers}]}],
 overhead: {cpu: 10m}, resources: {requests: {memory: 2Gi}, limits: {}})");
   const PodSpec& spec = pod->spec();
   ASSERT_EQ(spec.containers.size(), 2U);
@@ -118,6 +119,8 @@ overhead: {cpu: 10m}, resources: {requests: {memory: 2Gi}, limits: {}})");
   EXPECT_FALSE(spec.init_containers[0].restart_always);
   EXPECT_TRUE(spec.init_containers[1].restart_always);
   EXPECT_FALSE(spec.init_containers[2].restart_always);
+  EXPECT_FALSE(spec.init_containers[1].restarts_all);
+  EXPECT_TRUE(spec.init_containers[2].restarts_all);
   EXPECT_EQ(amount(spec.overhead, names::kCpu), "10m");
   ASSERT_TRUE(spec.pod_requests);
   EXPECT_EQ(amount(*spec.pod_requests, names::kMemory), "2Gi");
@@ -129,7 +132,7 @@ TEST(PodJson, PlainFieldsOfTheSpec) {
   Pods pods;
   const auto pod = pods.with_spec(R"(
 nodeName: n1, schedulerName: mine, priorityClassName: high, priority: -7, preemptionPolicy: Never,
-hostNetwork: true, terminationGracePeriodSeconds: 5, schedulingGroup: {podGroupName: g},
+hostNetwork: true, hostUsers: false, terminationGracePeriodSeconds: 5, schedulingGroup: {podGroupName: g},
 nodeSelector: {disk: ssd, zone: a}, schedulingGates: [{name: quota}, {name: other}],
 resourceClaims: [{name: x, resourceClaimName: c}, {name: z, resourceClaimTemplateName: t}])");
   const PodSpec& spec = pod->spec();
@@ -139,6 +142,9 @@ resourceClaims: [{name: x, resourceClaimName: c}, {name: z, resourceClaimTemplat
   EXPECT_EQ(spec.priority, -7);
   EXPECT_EQ(spec.preemption_policy, PreemptionPolicy::kNever);
   EXPECT_TRUE(spec.host_network);
+  EXPECT_TRUE(spec.own_users);
+  EXPECT_FALSE(pods.with_spec("hostUsers: true")->spec().own_users);
+  EXPECT_FALSE(pods.with_spec("hostUsers: null")->spec().own_users);
   EXPECT_EQ(spec.termination_grace_seconds, 5);
   EXPECT_EQ(pod->text(spec.scheduling_group), "g");
   EXPECT_EQ(spec.node_selector.size(), 2U);
@@ -276,6 +282,11 @@ TEST(PodJson, Volumes) {
       {"rbd: {image: i, monitors: [a, b]}", VolumeSource::kRbd, "rbd/i@a,b", false},
       {"rbd: {pool: p, image: i, readOnly: true}", VolumeSource::kRbd, "p/i@", true},
       {"csi: {driver: d}", VolumeSource::kCsi, "d", false},
+      {"cinder: {volumeID: v}", VolumeSource::kCinder, "v", false},
+      {"azureFile: {shareName: s, readOnly: true}", VolumeSource::kAzureFile, "s", true},
+      {"vsphereVolume: {volumePath: p}", VolumeSource::kVsphereVolume, "p", false},
+      {"portworxVolume: {volumeID: v}", VolumeSource::kPortworxVolume, "v", false},
+      {"image: {reference: r, pullPolicy: Always}", VolumeSource::kImage, "r", false},
       {"emptyDir: {}", VolumeSource::kOther, "", false},
   };
   Pods pods;

@@ -64,6 +64,13 @@ Container read_container(JsonReader& json, SymbolHold& symbols) {
       json.items([&] { container.ports.push_back(read_port(json, symbols)); });
     } else if (name == "restartPolicy") {
       container.restart_always = json.text() == "Always";
+    } else if (name == "restartPolicyRules") {
+      json.items([&] {
+        json.fields([&](std::string_view field) {
+          if (field == "action" && json.text() == "RestartAllContainers")
+            container.restarts_all = true;
+        });
+      });
     }
   });
   return container;
@@ -93,6 +100,11 @@ constexpr VolumeSourceField kVolumeSources[] = {
     {"azureDisk", VolumeSource::kAzureDisk, "diskName"},
     {"iscsi", VolumeSource::kIscsi, "iqn"},
     {"csi", VolumeSource::kCsi, "driver"},
+    {"cinder", VolumeSource::kCinder, "volumeID"},
+    {"azureFile", VolumeSource::kAzureFile, "shareName"},
+    {"vsphereVolume", VolumeSource::kVsphereVolume, "volumePath"},
+    {"portworxVolume", VolumeSource::kPortworxVolume, "volumeID"},
+    {"image", VolumeSource::kImage, "reference"},
 };
 
 // Two of these are the same image if a monitor, the pool and the image agree; the name has all
@@ -239,6 +251,8 @@ void read_pod_spec(JsonReader& json, PodTemplate& pod, std::string& node_name) {
       pod.preemption_policy_given = true;
     } else if (name == "hostNetwork") {
       spec.host_network = json.boolean();
+    } else if (name == "hostUsers") {
+      spec.own_users = !json.boolean();
     } else if (name == "terminationGracePeriodSeconds") {
       spec.termination_grace_seconds = read_clamped(json);
     } else if (name == "schedulingGroup") {

@@ -38,6 +38,7 @@ std::vector<std::function<void(PodSpec&)>> single_changes(SymbolHold& names) {
       [x](PodSpec& s) { s.containers[1].ports[0].protocol = x; },
       [x](PodSpec& s) { s.containers[1].ports[0].host_ip = x; },
       [](PodSpec& s) { s.containers[0].restart_always = true; },
+      [](PodSpec& s) { s.containers[0].restarts_all = true; },
       [](PodSpec& s) { s.init_containers.emplace_back(); },
       [](PodSpec& s) { s.pod_requests.emplace(); },
       [x](PodSpec& s) { s.pod_requests.emplace().set(x, Quantity::of(1)); },
@@ -130,6 +131,7 @@ std::vector<std::function<void(PodSpec&)>> single_changes(SymbolHold& names) {
       [](PodSpec& s) { s.termination_grace_seconds = 1; },
       [](PodSpec& s) { s.preemption_policy = PreemptionPolicy::kNever; },
       [](PodSpec& s) { s.host_network = true; },
+      [](PodSpec& s) { s.own_users = true; },
   };
 }
 

@@ -6,10 +6,13 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cluster/affinity_pods.h"
 #include "cluster/columns.h"
 #include "cluster/object_store.h"
 #include "cluster/placed_pods.h"
+#include "cluster/pod_counts.h"
 #include "cluster/seen_pods.h"
+#include "cluster/topology.h"
 
 namespace berth {
 namespace {
@@ -32,7 +35,8 @@ std::unexpected<Error> no_uid() {
 
 // The pods' side of the cluster: the columns are in NodeTable.
 struct Cluster::State {
-  explicit State(NodeTable::Columns& table) : columns(table) {}
+  State(const NodeTable& nodes, NodeTable::Columns& table)
+      : columns(table), topology(nodes), pod_counts(nodes), affinity_pods(nodes) {}
 
   // Every change of the cluster comes through here: trials must have put everything back.
   NodeTable::Columns& settled() {
@@ -53,6 +57,9 @@ struct Cluster::State {
   PlacedPods placed;
   SeenPods seen;
   ObjectStore objects;
+  TopologyDomains topology;
+  PodCounts pod_counts;
+  AffinityPods affinity_pods;
 };
 
 void Cluster::State::place(Ref<const Pod> pod, NodeRow row, bool assumed) {
@@ -97,10 +104,18 @@ std::unexpected<Error> Cluster::State::moved(const Entry& entry, const Pod& pod)
 Cluster::Cluster(std::shared_ptr<Symbols> symbols)
     : symbols_(std::move(symbols)),
       nodes_(symbols_),
-      state_(std::make_unique<State>(*nodes_.columns_)) {}
+      state_(std::make_unique<State>(nodes_, *nodes_.columns_)) {}
 Cluster::~Cluster() = default;
 
-void Cluster::begin_cycle() { state_->settled().begin_cycle(); }
+void Cluster::begin_cycle() {
+  state_->settled().begin_cycle();
+  state_->topology.begin_cycle();
+  state_->pod_counts.begin_cycle();
+}
+
+TopologyDomains& Cluster::topology() const { return state_->topology; }
+PodCounts& Cluster::pod_counts() const { return state_->pod_counts; }
+AffinityPods& Cluster::affinity_pods() const { return state_->affinity_pods; }
 
 // ---- nodes --------------------------------------------------------------------------------------
 
@@ -254,6 +269,10 @@ Ref<const Object> Cluster::find(ObjectKind kind, std::string_view namespace_name
 }
 std::vector<Ref<const Object>> Cluster::list(ObjectKind kind) const {
   return state_->objects.list(kind);
+}
+std::vector<Ref<const Object>> Cluster::list(ObjectKind kind,
+                                             std::string_view namespace_name) const {
+  return state_->objects.list(kind, namespace_name);
 }
 std::uint64_t Cluster::generation(ObjectKind kind) const {
   return state_->objects.generation(kind);

@@ -27,6 +27,10 @@
 
 namespace berth {
 
+class AffinityPods;
+class PodCounts;
+class TopologyDomains;
+
 class Cluster {
  public:
   explicit Cluster(std::shared_ptr<Symbols> symbols);
@@ -41,6 +45,12 @@ class Cluster {
   // Called at the start of every scheduling cycle: freezes what upstream's snapshot would freeze
   // (image spread of changed rows, the order of nodes).
   void begin_cycle();
+
+  // ---- what is kept between cycles, brought up to date when it is asked for. Trials do not show
+  // here: whoever asks under one lays its edits over the answer.
+  TopologyDomains& topology() const;
+  PodCounts& pod_counts() const;
+  AffinityPods& affinity_pods() const;
 
   // ---- nodes (core.md §6.2)
   void add_node(Ref<const Node> node);
@@ -84,6 +94,7 @@ class Cluster {
                          std::string_view name) const;
   // In the order of namespace and name, so that whoever iterates is deterministic.
   std::vector<Ref<const Object>> list(ObjectKind kind) const;
+  std::vector<Ref<const Object>> list(ObjectKind kind, std::string_view namespace_name) const;
   // Grows whenever an object of the kind changes.
   std::uint64_t generation(ObjectKind kind) const;
 

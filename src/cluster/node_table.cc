@@ -93,5 +93,7 @@ std::uint64_t NodeTable::log_end() const { return columns_->log.end(); }
 std::optional<std::span<const ChangedRow>> NodeTable::changes_since(std::uint64_t position) const {
   return columns_->log.since(position);
 }
+bool NodeTable::on_trial() const { return columns_->trial_edits != 0; }
+const std::shared_ptr<Symbols>& NodeTable::symbol_table() const { return columns_->symbols; }
 
 }  // namespace berth

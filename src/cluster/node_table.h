@@ -116,6 +116,9 @@ class NodeTable {
   // changed" (nullopt).
   std::uint64_t log_end() const;
   std::optional<std::span<const ChangedRow>> changes_since(std::uint64_t position) const;
+  // Whether a Trial has edits in force: pods(), columns and sets show them, the log does not.
+  bool on_trial() const;
+  const std::shared_ptr<Symbols>& symbol_table() const;
 
  private:
   friend class Cluster;

@@ -33,4 +33,14 @@ std::vector<Ref<const Object>> ObjectStore::list(ObjectKind kind) const {
   return {objects.objects.begin(), objects.objects.end()};
 }
 
+std::vector<Ref<const Object>> ObjectStore::list(ObjectKind kind,
+                                                 std::string_view namespace_name) const {
+  const OfKind& objects = of(kind);
+  std::vector<Ref<const Object>> found;
+  for (auto at = objects.objects.lower_bound(FullName{namespace_name, {}});
+       at != objects.objects.end() && ByName::full_name(*at).namespace_name == namespace_name; ++at)
+    found.push_back(*at);
+  return found;
+}
+
 }  // namespace berth

@@ -20,6 +20,7 @@ class ObjectStore {
   Ref<const Object> find(ObjectKind kind, std::string_view namespace_name,
                          std::string_view name) const;
   std::vector<Ref<const Object>> list(ObjectKind kind) const;
+  std::vector<Ref<const Object>> list(ObjectKind kind, std::string_view namespace_name) const;
   std::uint64_t generation(ObjectKind kind) const { return of(kind).generation; }
 
  private:

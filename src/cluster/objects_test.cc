@@ -118,5 +118,21 @@ TEST_F(Objects, AKindsGenerationGrowsWhenItsObjectsChange) {
   EXPECT_EQ(cluster.find(ObjectKind::kService, "ns", "web"), nullptr);
 }
 
+TEST_F(Objects, AreListedByNamespaceInTheOrderOfTheirNames) {
+  for (const auto& [namespace_name, name] :
+       {std::pair{"b", "y"}, {"b", "x"}, {"a", "z"}, {"bb", "w"}})
+    cluster.put(make<Service>(namespace_name, name));
+  const auto names = [&](const char* namespace_name) {
+    std::vector<std::string> found;
+    const std::vector<Ref<const Object>> all = cluster.list(ObjectKind::kService, namespace_name);
+    for (const Ref<const Object>& object : all) found.push_back(object->name);
+    return found;
+  };
+  EXPECT_THAT(names("b"), ElementsAre("x", "y"));
+  EXPECT_THAT(names("a"), ElementsAre("z"));
+  EXPECT_THAT(names("bb"), ElementsAre("w"));
+  EXPECT_THAT(names("c"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace berth

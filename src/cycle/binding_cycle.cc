@@ -147,9 +147,7 @@ void BindingCycle::succeed(Attempt& attempt) {
   with_.observer.bound(attempt.pod(), attempt.node, attempt.queued.attempts);
 
   attempt.framework.run_post_bind(attempt.cycle, attempt.node);
-  std::vector<Ref<const Pod>> to_activate;
-  for (const auto& [name, pod] : attempt.cycle.pods_to_activate) to_activate.push_back(pod);
-  if (!to_activate.empty()) with_.queue.activate(to_activate);
+  if (!attempt.cycle.pods_to_activate.empty()) with_.queue.activate(attempt.cycle.pods_to_activate);
 }
 
 void BindingCycle::fail(Attempt& attempt, const Outcome& outcome) {

@@ -10,6 +10,7 @@
 #include "cycle/attempt.h"
 #include "framework/cluster_api.h"
 #include "framework/observer.h"
+#include "framework/pod_status.h"
 #include "queue/scheduling_queue.h"
 
 namespace berth {
@@ -46,10 +47,5 @@ class FailureHandler {
 
 // The note of an event has a limit; a longer message is cut at it, byte for byte as upstream does.
 std::string event_note(std::string message);
-
-// What has to be written so that `pod` has `condition` (and, with Override, the nominated node);
-// nothing when it has them already.
-std::optional<PodStatusPatch> status_patch(const Pod& pod, PodCondition condition,
-                                           const std::optional<Nominating>& nominating);
 
 }  // namespace berth

@@ -137,10 +137,8 @@ Outcome ScheduleOne::prepare_for_binding(Attempt& attempt, NodeRow row) {
     return undo(attempt, std::move(permit.outcome));
   }
 
-  std::vector<Ref<const Pod>> to_activate;
-  for (const auto& [name, pod] : attempt.cycle.pods_to_activate) to_activate.push_back(pod);
-  attempt.cycle.pods_to_activate.clear();
-  if (!to_activate.empty()) with_.queue.activate(to_activate);
+  const std::vector<Ref<const Pod>> sleepers = std::exchange(attempt.cycle.pods_to_activate, {});
+  if (!sleepers.empty()) with_.queue.activate(sleepers);
   return Outcome::success();
 }
 

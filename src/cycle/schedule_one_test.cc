@@ -87,7 +87,7 @@ TEST_F(ScheduleOneTest, PodsToActivateAreWokenWhenTheAttemptSucceeds) {
   });
   filter.events = std::vector<EventRegistration>();
   profile.reserve("Waker", [&](Cycle& c) {
-    if (c.pod().name() == "waker") c.pods_to_activate[sleeper->full_name()] = sleeper;
+    if (c.pod().name() == "waker") c.pods_to_activate.push_back(sleeper);
     return Outcome();
   });
   fixture.start();

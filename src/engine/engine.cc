@@ -129,8 +129,20 @@ struct Engine::Parts {
 Result<void> Engine::Parts::make_frameworks(const PluginTable& plugins) {
   const std::vector<config::PluginRef> defaults = config::default_multi_point(options.gates);
   for (const config::Profile& profile : options.configuration.profiles) {
-    const Handle handle{profile.scheduler_name, loop, random, cluster, waiting_pods,
-                        pods_in_pre_bind,       door, door,   api,     options.gates};
+    const Handle handle{profile.scheduler_name,
+                        loop,
+                        random,
+                        cluster,
+                        waiting_pods,
+                        pods_in_pre_bind,
+                        door,
+                        door,
+                        api,
+                        options.gates,
+                        &cluster,
+                        &gate,
+                        &observer,
+                        extenders};
     Result<ProfilePlugins> made = ProfilePlugins::make(profile, defaults, plugins, handle);
     if (!made)
       return fail(made.error().kind,

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@
 
 namespace berth {
 
+class Framework;
 class Plugin;
 
 // The arrays that every attempt needs and none keeps: made once and lent from pod to pod.
@@ -89,8 +89,11 @@ class Cycle {
   PluginMask skip_pre_bind;
   PluginMask parallel_pre_bind;
 
-  // Pods to be woken when this attempt succeeds, by full name (upstream's pods-to-activate).
-  std::map<std::string, Ref<const Pod>> pods_to_activate;
+  // Whose profile this attempt runs in: for PostFilter plugins, which ask all filters again.
+  const Framework* framework = nullptr;
+
+  // Pods to be woken when this attempt succeeds (upstream's pods-to-activate).
+  std::vector<Ref<const Pod>> pods_to_activate;
 
   // ---- verdicts by node; only while the scheduling cycle is open
   void lend(CycleScratch* scratch) { scratch_ = scratch; }

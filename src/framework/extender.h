@@ -25,6 +25,13 @@ struct ExtenderScore {
   std::int64_t score = 0;  // 0 to 10 by convention; not checked
 };
 
+// Who would have to go from a node.
+struct ExtenderVictims {
+  std::vector<Ref<const Pod>> pods;  // most important first
+  std::int64_t pdb_violations = 0;
+};
+using VictimsByNode = std::map<std::string, ExtenderVictims>;
+
 class Extender {
  public:
   virtual ~Extender() = default;
@@ -41,6 +48,11 @@ class Extender {
   virtual Task<Result<std::vector<ExtenderScore>>> prioritize(Ref<const Pod> pod,
                                                               std::vector<std::string> nodes) = 0;
   virtual Task<Result<void>> bind(Ref<const Pod> pod, std::string node) = 0;
+
+  // Preemption: which of these nodes remain, and with which victims. Answers name only what the
+  // scheduler knows.
+  virtual bool preempts() const { return false; }
+  virtual Task<Result<VictimsByNode>> preempt(Ref<const Pod> pod, VictimsByNode victims);
 };
 
 }  // namespace berth

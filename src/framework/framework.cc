@@ -233,6 +233,7 @@ std::shared_ptr<FitError> Framework::fit_error(const Cycle& cycle, const Diagnos
 Task<PostFilterResult> Framework::run_post_filter(Cycle& cycle, const Diagnosis& diagnosis) const {
   PostFilterResult last;
   last.outcome.code = Code::kUnschedulable;
+  cycle.framework = this;
   for (const Placed<PostFilterPlugin>& placed : plugins_.post_filter) {
     PostFilterResult result;
     try {
@@ -276,8 +277,8 @@ Outcome Framework::run_pre_score(Cycle& cycle, const NodeSet& feasible) const {
 
 namespace {
 
-// Adds the scores, times weight, to the totals and leaves them weighted. False, with nothing changed,
-// when one is out of range. For rows that all count.
+// Adds the scores, times weight, to the totals and leaves them weighted. False, with nothing
+// changed, when one is out of range. For rows that all count.
 BERTH_VECTOR_CLONES bool add_weighted(std::int64_t weight, std::size_t rows, Score* scores,
                                       Score* totals) {
   static_assert(kMinScore == 0);
@@ -311,6 +312,48 @@ std::optional<Score> add_weighted(std::int64_t weight, const NodeSet& feasible,
   return std::nullopt;
 }
 
+// One plugin's scores of the feasible rows, normalised.
+Outcome score_rows(const Placed<ScorePlugin>& placed, const Cycle& cycle, const NodeSet& feasible,
+                   std::span<Score> raw) {
+  Outcome outcome = guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
+  if (!outcome.ok())
+    return wrap_failure(
+        fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
+        placed->name());
+  outcome = guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
+  if (outcome.ok()) return {};
+  return wrap_failure(fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",
+                                  placed->name()),
+                      outcome, placed->name());
+}
+
+// Some score is out of range; this finds the one that upstream would name: of the first node in
+// snapshot order, and there of the first plugin. Everything is asked again, for it never happens.
+Outcome invalid_score(const std::vector<Placed<ScorePlugin>>& plugins, const Cycle& cycle,
+                      const NodeSet& feasible, std::span<Score> raw) {
+  const std::span<const NodeRow> order = cycle.nodes().order();
+  std::size_t first = order.size();
+  Outcome found = Outcome::failure("a score is out of range");
+  for (const Placed<ScorePlugin>& placed : plugins) {
+    if (cycle.skip_score.test(placed.index)) continue;
+    if (Outcome outcome = score_rows(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
+    for (std::size_t i = 0; i < first; ++i) {
+      if (!feasible.contains(order[i])) continue;
+      const Score score = raw[order[i]];
+      if (score >= kMinScore && score <= kMaxScore) continue;
+      first = i;
+      found =
+          Outcome::failure(
+              fmt::format("applying score defaultWeights on Score plugins: plugin \"{}\" returns"
+                          " an invalid score {}, it should in the range of [0, 100] after"
+                          " normalizing",
+                          placed->name(), score))
+              .by(placed->name());
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
@@ -320,24 +363,9 @@ Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::
   const std::span<Score> raw(raw_scores_);
   for (const Placed<ScorePlugin>& placed : plugins_.score) {
     if (cycle.skip_score.test(placed.index)) continue;
-    Outcome outcome = guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
-    if (!outcome.ok())
-      return wrap_failure(
-          fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()),
-          outcome, placed->name());
-    outcome = guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
-    if (!outcome.ok())
-      return wrap_failure(
-          fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",
-                      placed->name()),
-          outcome, placed->name());
-    if (const std::optional<Score> invalid = add_weighted(placed.weight, feasible, raw, totals))
-      return Outcome::failure(
-                 fmt::format("applying score defaultWeights on Score plugins: plugin \"{}\" returns"
-                             " an invalid score {}, it should in the range of [0, 100] after"
-                             " normalizing",
-                             placed->name(), *invalid))
-          .by(placed->name());
+    if (Outcome outcome = score_rows(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
+    if (add_weighted(placed.weight, feasible, raw, totals))
+      return invalid_score(plugins_.score, cycle, feasible, raw);
     if (visit) visit({placed.plugin, raw});
   }
   return {};

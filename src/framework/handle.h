@@ -14,6 +14,9 @@
 
 namespace berth {
 
+class ChangeGate;
+class Extender;
+class Observer;
 class PodsInPreBind;
 class WaitingPods;
 
@@ -49,6 +52,12 @@ struct Handle {
   Activator& activator;
   ClusterApi& api;
   const config::FeatureGates& gates;
+
+  // ---- for plugins that make room (PostFilter); where nothing is carried out they may be absent
+  Cluster* trial_cluster = nullptr;  // `cluster` again, for a WhatIf to edit and put back
+  ChangeGate* gate = nullptr;        // what is done after the cycle and touches the queue passes it
+  Observer* observer = nullptr;
+  std::span<Extender* const> extenders = {};
 };
 
 }  // namespace berth

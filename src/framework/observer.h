@@ -50,6 +50,9 @@ class Observer {
   virtual void bound(const Pod&, std::string_view /*node*/, std::int32_t /*attempts*/) {}
   // An attempt failed, at whatever step.
   virtual void failed(const Pod&, const Outcome&) {}
+  // A pod had to go (or will not come) to make room for a more important one.
+  virtual void preempted(const Pod& /*victim*/, const Pod& /*preemptor*/,
+                         std::string_view /*node*/) {}
   virtual void event(const PodEvent&) {}
   // Something that upstream would log: a bookkeeping error, an unexpected answer.
   virtual void trouble(std::string_view /*message*/) {}

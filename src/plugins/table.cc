@@ -2,13 +2,22 @@
 
 #include "base/check.h"
 #include "plugins/default_binder/default_binder.h"
+#include "plugins/default_preemption/default_preemption.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/image_locality/image_locality.h"
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "plugins/node_affinity/node_affinity.h"
+#include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_name/node_name.h"
+#include "plugins/node_ports/node_ports.h"
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/taint_toleration/taint_toleration.h"
+#include "plugins/volumes/volumes.h"
 
 namespace berth::plugins {
 namespace {
@@ -29,37 +38,43 @@ std::vector<PluginEntry> entries() {
       {"TaintToleration", TaintToleration::create, "Filter, PreScore, Score", 3,
        "Keeps pods off nodes whose taints they do not tolerate and prefers nodes with fewer of "
        "them."},
-      {"NodeAffinity", kNotBuilt, "PreFilter, Filter, PreScore, Score", 2,
+      {"NodeAffinity", NodeAffinity::create, "PreFilter, Filter, PreScore, Score", 2,
        "Matches the pod's node selector and node affinity with the nodes' labels."},
-      {"NodePorts", kNotBuilt, "PreFilter, Filter", 0,
+      {"NodePorts", NodePorts::create, "PreFilter, Filter", 0,
        "Keeps pods off nodes where a host port that they want is taken."},
       {"NodeResourcesFit", NodeResourcesFit::create, "PreFilter, Filter, PreScore, Score", 1,
        "Rejects nodes without room for what the pod requests and prefers nodes by how full they "
        "would be."},
-      {"VolumeRestrictions", kNotBuilt, "PreFilter, Filter", 0,
-       "Keeps pods off nodes where a volume is in use that cannot be shared."},
-      {"NodeVolumeLimits", kNotBuilt, "PreFilter, Filter", 0,
-       "Keeps pods off nodes that cannot attach as many volumes."},
-      {"VolumeBinding", kNotBuilt, "PreFilter, Filter, PreScore, Score, Reserve, PreBind", 1,
-       "Finds or provisions volumes for the pod's claims and rejects nodes that cannot reach "
-       "them."},
-      {"VolumeZone", kNotBuilt, "PreFilter, Filter", 0,
-       "Rejects nodes outside the zones of the pod's volumes."},
-      {"PodTopologySpread", kNotBuilt, "PreFilter, Filter, PreScore, Score", 2,
+      {"VolumeRestrictions", VolumeRestrictions::create, "PreFilter, Filter", 0,
+       "Keeps pods off nodes where a volume is in use that cannot be shared; until that is built, "
+       "such pods stay pending."},
+      {"NodeVolumeLimits", NodeVolumeLimits::create, "PreFilter, Filter", 0,
+       "Keeps pods off nodes that cannot attach as many volumes; until that is built, such pods "
+       "stay pending."},
+      {"VolumeBinding", VolumeBinding::create,
+       "PreFilter, Filter, PreScore, Score, Reserve, PreBind", 1,
+       "Finds or provisions volumes for the pod's claims and rejects nodes that cannot reach them; "
+       "until that is built, such pods stay pending."},
+      {"VolumeZone", VolumeZone::create, "PreFilter, Filter", 0,
+       "Rejects nodes outside the zones of the pod's volumes; until that is built, such pods stay "
+       "pending."},
+      {"PodTopologySpread", PodTopologySpread::create, "PreFilter, Filter, PreScore, Score", 2,
        "Spreads pods evenly over zones, nodes or other domains."},
-      {"InterPodAffinity", kNotBuilt, "PreFilter, Filter, PreScore, Score", 2,
+      {"InterPodAffinity", InterPodAffinity::create, "PreFilter, Filter, PreScore, Score", 2,
        "Puts pods near to, or away from, the pods that they or those others name."},
-      {"DynamicResources", kNotBuilt,
+      {"DynamicResources", DynamicResources::create,
        "PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind", 2,
-       "Allocates devices for the pod's resource claims and rejects nodes without them."},
-      {"DefaultPreemption", kNotBuilt, "PreEnqueue, PostFilter", 0,
+       "Allocates devices for the pod's resource claims and rejects nodes without them; until that "
+       "is built, such pods stay pending."},
+      {"DefaultPreemption", DefaultPreemption::create, "PreEnqueue, PostFilter", 0,
        "Makes room for a pod that fits nowhere by evicting pods of lower priority."},
       {"NodeResourcesBalancedAllocation", NodeResourcesBalancedAllocation::create,
        "PreScore, Score", 1, "Prefers nodes whose resources the pod would leave more evenly used."},
-      {"ImageLocality", kNotBuilt, "Score", 1, "Prefers nodes that have the pod's images already."},
+      {"ImageLocality", ImageLocality::create, "Score", 1,
+       "Prefers nodes that have the pod's images already."},
       {"DefaultBinder", DefaultBinder::create, "Bind", 0,
        "Asks the API server to bind the pod to its node."},
-      {"NodeDeclaredFeatures", kNotBuilt, "PreFilter, Filter", 0,
+      {"NodeDeclaredFeatures", NodeDeclaredFeatures::create, "PreFilter, Filter", 0,
        "Rejects nodes that lack a feature which the pod needs."},
       {"GangScheduling", kNotBuilt, "PreEnqueue, Permit", 0,
        "Holds the pods of a group until enough of them can be placed."},

@@ -47,7 +47,7 @@ PermitResult Quorum::permit(Cycle& cycle, std::string_view) const {
   std::erase_if(placed, [&](const Uid& uid) { return !handle_.cluster.placed(uid); });
   if (static_cast<std::int64_t>(placed.size()) < rule_.quorum) {
     for (const auto& [uid, sleeper] : turned_away_[group])
-      cycle.pods_to_activate[sleeper->full_name()] = sleeper;
+      cycle.pods_to_activate.push_back(sleeper);
     return PermitResult::wait(rule_.timeout, fmt::format("waiting for {} pods of group {}",
                                                          rule_.quorum, pod.text(group.second)));
   }

@@ -20,7 +20,8 @@ std::string counts_of(const SimulationReport& report) {
   std::map<std::string, std::size_t> counts;
   for (const PodReport& pod : report.pods) ++counts[pod.status];
   std::vector<std::string> parts;
-  for (const char* status : {"Bound", "Waiting", "Pending", "Gated", "Terminating", "Finished"}) {
+  for (const char* status :
+       {"Bound", "Waiting", "Pending", "Gated", "Terminating", "Preempted", "Finished"}) {
     if (const auto found = counts.find(status); found != counts.end()) {
       std::string word = status;
       word.front() = static_cast<char>(word.front() - 'A' + 'a');
@@ -37,6 +38,7 @@ JsonLine pod_json(const PodReport& pod) {
   line.text_if("node", pod.node);
   if (pod.bound) line.text("boundAt", go_duration(pod.bound->since_start));
   line.number("attempts", pod.attempts);
+  line.text_if("preemptedBy", pod.preempted_by);
   return line.text_if("message", pod.message);
 }
 
@@ -66,7 +68,10 @@ std::string to_table(const SimulationReport& report) {
   }
   return text + fmt::format("\n{} after {} of virtual time{}\n", counts_of(report),
                             go_duration(report.duration),
-                            report.cut_short ? ", cut short by --until" : "");
+                            report.cut_short ? ", cut short by --until"
+                            : report.stuck
+                                ? ", given up: a pod fails again and again with no change"
+                                : "");
 }
 
 std::string to_json(const SimulationReport& report) {
@@ -74,8 +79,10 @@ std::string to_json(const SimulationReport& report) {
   for (const PodReport& pod : report.pods) pods.push_back(pod_json(pod).done());
   std::string duration = go_duration(report.duration);
   return fmt::format(
-      "{{\n  \"duration\": \"{}\",\n  \"cutShort\": {},\n  \"pods\": {},\n  \"timeline\": {}\n}}\n",
-      duration, report.cut_short, json_list(pods, "  "), json_list(report.timeline, "  "));
+      "{{\n  \"duration\": \"{}\",\n  \"cutShort\": {},\n{}  \"pods\": {},\n  \"timeline\": "
+      "{}\n}}\n",
+      duration, report.cut_short, report.stuck ? "  \"stuck\": true,\n" : "", json_list(pods, "  "),
+      json_list(report.timeline, "  "));
 }
 
 }  // namespace berth::sim

@@ -267,6 +267,10 @@ Result<void> SimCluster::do_bind(const Pod& wanted, const std::string& node_name
   PodDraft draft = draft_of(*present);
   draft.node_name = node_name;
   draft.nominated_node_name.clear();
+  // The node's kubelet has it running at once; the API keeps times in whole seconds.
+  if (!draft.start_time)
+    draft.start_time =
+        WallTime{std::chrono::floor<std::chrono::seconds>(loop_.wall_now().since_epoch)};
   PodCondition scheduled;
   scheduled.type = "PodScheduled";
   scheduled.status = "True";

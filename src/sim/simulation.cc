@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "api/defaulting.h"
@@ -17,6 +18,9 @@ namespace {
 
 // A pod that fails by an error is tried again although nothing changed: the error may have passed.
 constexpr std::int32_t kErrorsUntilHopeless = 5;
+// A pod whose victims cannot be evicted tries again at once, as upstream's does, and would for
+// ever.
+constexpr std::int32_t kFailuresUntilStuck = 1000;
 
 }  // namespace
 
@@ -64,8 +68,9 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   timeline_.count_changes_with([this] { return cluster_->changes(); });
   cluster_->on_change([this](const Delta& delta) {
     const auto* pod = std::get_if<Ref<const Pod>>(&delta.object);
-    if (pod && delta.type == DeltaType::kUpdated && !(*pod)->node().empty())
-      timeline_.assigned(**pod);
+    if (!pod || (*pod)->node().empty()) return;
+    if (delta.type == DeltaType::kAdded) timeline_.made_on_node(**pod);
+    if (delta.type == DeltaType::kUpdated) timeline_.assigned(**pod);
   });
   workloads_ = std::make_unique<Workloads>(
       loop_, *cluster_, interner_,
@@ -149,10 +154,14 @@ SimulationReport Simulation::run() {
       report.cut_short = true;
       break;
     }
+    if (timeline_.most_in_vain() >= kFailuresUntilStuck) {
+      report.stuck = true;
+      break;
+    }
     if (!loop_.step()) break;
   }
   report.duration = loop_.now().since_start;
-  for (const Ref<const Pod>& pod : cluster_->pods()) report.pods.push_back(report_of(*pod));
+  report.pods = report_pods();
   report.timeline = timeline_.entries();
   return report;
 }
@@ -171,6 +180,29 @@ bool Simulation::finished() const {
   return hopeless;
 }
 
+// The pods that there are, and those that had to make room.
+std::vector<PodReport> Simulation::report_pods() {
+  std::vector<PodReport> pods;
+  for (const Ref<const Pod>& pod : cluster_->pods()) pods.push_back(report_of(*pod));
+  for (const auto& [full_name, record] : timeline_.pods()) {
+    if (record.preempted_by.empty() || cluster_->pod(record.namespace_name, record.name)) continue;
+    PodReport gone;
+    gone.namespace_name = record.namespace_name;
+    gone.name = record.name;
+    gone.status = "Preempted";
+    gone.node = record.preempted_on;
+    gone.bound = record.bound;
+    gone.attempts = record.attempts;
+    gone.message = fmt::format("preempted by {}", record.preempted_by);
+    gone.preempted_by = record.preempted_by;
+    pods.push_back(std::move(gone));
+  }
+  std::ranges::sort(pods, [](const PodReport& a, const PodReport& b) {
+    return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
+  });
+  return pods;
+}
+
 PodReport Simulation::report_of(const Pod& pod) {
   PodReport report;
   report.namespace_name = pod.namespace_name();
@@ -185,6 +217,10 @@ PodReport Simulation::report_of(const Pod& pod) {
     report.status = "Finished";
   } else if (!pod.node().empty()) {
     report.status = pod.terminating() ? "Terminating" : "Bound";
+    if (pod.terminating() && record && !record->preempted_by.empty()) {
+      report.preempted_by = record->preempted_by;
+      report.message = fmt::format("preempted by {}", record->preempted_by);
+    }
   } else if (!pod.spec().scheduling_gates.empty()) {
     report.status = "Gated";
     report.message = "waiting for scheduling gates: [";

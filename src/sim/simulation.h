@@ -36,16 +36,18 @@ struct SimulationOptions {
 struct PodReport {
   std::string namespace_name;
   std::string name;
-  std::string status;  // "Bound", "Pending", "Waiting", "Gated", "Finished"
+  std::string status;  // "Bound", "Pending", "Waiting", "Gated", "Finished", "Preempted", …
   std::string node;
   std::optional<TimePoint> bound;
   std::int32_t attempts = 0;
-  std::string message;  // why it is pending
+  std::string message;       // why it is pending
+  std::string preempted_by;  // full name of the pod that needed its place
 };
 
 struct SimulationReport {
   Duration duration{0};               // virtual
   bool cut_short = false;             // by `until`, with something left to do
+  bool stuck = false;                 // ended because a pod failed on and on, with no change
   std::vector<PodReport> pods;        // by namespace and name
   std::vector<std::string> timeline;  // JSON, one object each
 };
@@ -75,6 +77,7 @@ class Simulation {
   void play(const ScenarioEvent& event);
   bool finished() const;
   PodReport report_of(const Pod& pod);
+  std::vector<PodReport> report_pods();
 
   Interner& interner_;
   SimulationOptions options_;

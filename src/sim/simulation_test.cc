@@ -63,8 +63,9 @@ TEST(Simulation, ANodeThatComesLaterHelps) {
 }
 
 TEST(Simulation, APodThatGoesMakesRoom) {
-  const Simulated run(node("n1", "1") + pod("first", "1", "priority: 9") + pod("second"),
-                      "events: [{at: 5s, delete: {kind: Pod, name: first}}]");
+  const Simulated run(
+      node("n1", "1") + pod("first", "1", "priority: 9\n  preemptionPolicy: Never") + pod("second"),
+      "events: [{at: 5s, delete: {kind: Pod, name: first}}]");
   EXPECT_EQ(run.stands("first"), "gone");
   EXPECT_EQ(run.stands("second"), "Bound n1");
   EXPECT_GE(run.find("second")->bound->since_start, 35s) << "after the grace period";
@@ -218,11 +219,45 @@ TEST(Simulation, ABindingThatFailsIsTriedAgain) {
 }
 
 TEST(Simulation, ThePlaceOfAFailedBindingHelpsOthers) {
-  const Simulated run(node("n1", "1") + pod("first", "1", "priority: 9") + pod("second"),
-                      "faults: [{call: bind, pods: first, error: Unavailable, message: busy}]",
-                      2min);
+  const Simulated run(
+      node("n1", "1") + pod("first", "1", "priority: 9\n  preemptionPolicy: Never") + pod("second"),
+      "faults: [{call: bind, pods: first, error: Unavailable, message: busy}]", 2min);
   EXPECT_EQ(run.stands("second"), "Bound n1");
   EXPECT_EQ(run.stands("first"), "Pending");
+}
+
+TEST(Simulation, APreemptionIsPlayedToItsEnd) {
+  const Simulated run(
+      node("n1", "1") + pod("low", "1", "terminationGracePeriodSeconds: 7"),
+      "events: [{at: 1s, create: {apiVersion: v1, kind: Pod, metadata: {name: high}, spec: "
+      "{priority: 5, containers: [{name: c, image: c, resources: {requests: {cpu: \"1\"}}}]}}}]");
+  EXPECT_EQ(run.stands("low"), "Preempted n1");
+  EXPECT_EQ(run.message("low"), "preempted by default/high");
+  EXPECT_EQ(run.find("low")->preempted_by, "default/high");
+  EXPECT_EQ(run.find("low")->bound->since_start, 2ms);
+  EXPECT_EQ(run.stands("high"), "Bound n1");
+  EXPECT_GE(run.find("high")->bound->since_start, 8s);
+  EXPECT_TRUE(run.happened(
+      R"("what": "preempted", "pod": "default/low", "by": "default/high", "node": "n1")"));
+}
+
+TEST(Simulation, AVictimThatIsStillGoingSaysForWhom) {
+  const Simulated run(node("n1", "1") + pod("low") +
+                          pod("high", "1", "priority: 5\n  schedulingGates: [{name: g}]"),
+                      "events: [{at: 1s, removeGate: {pod: high, gate: g}}]", 10s);
+  EXPECT_EQ(run.stands("low"), "Terminating n1");
+  EXPECT_EQ(run.message("low"), "preempted by default/high");
+  EXPECT_TRUE(run.report.cut_short);
+}
+
+TEST(Simulation, APreemptionThatNeverWorksEndsTheRunAllTheSame) {
+  const Simulated run(node("n1", "1") + pod("low") +
+                          pod("high", "1", "priority: 5\n  schedulingGates: [{name: g}]"),
+                      "events: [{at: 1s, removeGate: {pod: high, gate: g}}]\n"
+                      "faults: [{call: evict, error: Forbidden}]");
+  EXPECT_EQ(run.stands("low"), "Bound n1");
+  EXPECT_EQ(run.stands("high"), "Pending");
+  EXPECT_TRUE(run.report.stuck);
 }
 
 TEST(Simulation, ABindingThatNeverWorksEndsTheRunAllTheSame) {

@@ -1,5 +1,7 @@
 #include "sim/timeline.h"
 
+#include <algorithm>
+
 #include "base/time_text.h"
 #include "framework/diagnosis.h"
 
@@ -34,7 +36,7 @@ void Timeline::note(std::string_view what, std::string_view about, std::string_v
 
 void Timeline::assigned(const Pod& pod) {
   PodRecord& of_pod = record(pod);
-  if (of_pod.bound) return;
+  if (of_pod.bound || !of_pod.node.empty()) return;
   of_pod.node = pod.node_name();
   of_pod.bound = loop_.now();
 }
@@ -92,6 +94,7 @@ void Timeline::bound(const Pod& pod, std::string_view node, std::int32_t attempt
   of_pod.node = node;
   of_pod.bound = loop_.now();
   of_pod.message.clear();
+  of_pod.preempted_by.clear();  // it was turned away before it had a place, and has found another
   keep(entry("bound", pod).text("node", node).number("attempts", attempts));
 }
 
@@ -102,12 +105,23 @@ void Timeline::failed(const Pod& pod, const Outcome& outcome) {
   of_pod.alike = again ? of_pod.alike + 1 : 1;
   of_pod.message = std::move(message);
   of_pod.last_was_error = !outcome.rejected();
+  const std::uint64_t changes = changes_at_start_[pod.full_name()];
+  const bool in_vain = of_pod.last_failed && changes == of_pod.failed_after_change;
+  of_pod.in_vain = in_vain ? of_pod.in_vain + 1 : 1;
+  most_in_vain_ = std::max(most_in_vain_, of_pod.in_vain);
   of_pod.last_failed = loop_.now();
-  of_pod.failed_after_change = changes_at_start_[pod.full_name()];
+  of_pod.failed_after_change = changes;
   keep(entry("failed", pod)
            .text("outcome", to_string(outcome.code))
            .text_if("plugin", outcome.plugin)
            .text("message", of_pod.message));
+}
+
+void Timeline::preempted(const Pod& victim, const Pod& preemptor, std::string_view node) {
+  PodRecord& of_victim = record(victim);
+  of_victim.preempted_by = preemptor.full_name();
+  of_victim.preempted_on = node;
+  keep(entry("preempted", victim).text("by", of_victim.preempted_by).text("node", node));
 }
 
 void Timeline::event(const PodEvent& event) {

@@ -28,7 +28,10 @@ struct PodRecord {
   std::string message;          // of the last failure
   std::int32_t alike = 0;       // how often in a row it failed in these words
   bool last_was_error = false;  // it was not turned away: something went wrong
+  std::int32_t in_vain = 0;     // how often in a row it failed with no change in between
   std::vector<std::string> waiting_for;  // Permit plugins that hold it
+  std::string preempted_by;              // full name of who needed its place
+  std::string preempted_on;              // that node
 };
 
 class Timeline final : public Observer {
@@ -41,6 +44,8 @@ class Timeline final : public Observer {
   // Something that did not come from the scheduler: a scenario's event, a pod deleted.
   void note(std::string_view what, std::string_view about, std::string_view detail = {});
 
+  // The pod was made with a node: nobody bound it.
+  void made_on_node(const Pod& pod) { record(pod).node = pod.node_name(); }
   // The store shows the pod on a node. The scheduler may not know yet: its call may have failed
   // although it worked.
   void assigned(const Pod& pod);
@@ -49,6 +54,8 @@ class Timeline final : public Observer {
   const std::vector<std::string>& entries() const { return entries_; }
   const std::map<std::string, PodRecord>& pods() const { return pods_; }  // by full name
   const PodRecord* find(const std::string& full_name) const;
+  // The most often that a pod has failed in a row with no change in between.
+  std::int32_t most_in_vain() const { return most_in_vain_; }
   // Kept only when asked for: a long run has many entries.
   void keep_entries(bool keep) { keep_entries_ = keep; }
 
@@ -59,6 +66,7 @@ class Timeline final : public Observer {
   void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
   void failed(const Pod& pod, const Outcome& outcome) override;
+  void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
   void event(const PodEvent& event) override;
   void trouble(std::string_view message) override;
 
@@ -72,6 +80,7 @@ class Timeline final : public Observer {
   Loop& loop_;
   std::function<std::uint64_t()> changes_;
   bool keep_entries_ = true;
+  std::int32_t most_in_vain_ = 0;
   std::vector<std::string> entries_;
   std::map<std::string, PodRecord> pods_;
   std::map<std::string, std::uint64_t> changes_at_start_;  // of the attempt at hand, by full name

@@ -193,6 +193,35 @@ TEST(Workloads, ADaemonSetHasAPodOnEveryNodeThatItMayRunOn) {
   EXPECT_EQ(owner(*stored(run, run.names()[0])), "apps/v1 DaemonSet agent");
 }
 
+TEST(Workloads, EveryDaemonLandsOnTheNodeThatItIsMeantFor) {
+  const Simulated run(node("big", "64") + node("n1", "1") + node("n2", "1") + node("n3", "1") +
+                      workload("DaemonSet", "agent", "minReadySeconds: 0", "", "1"));
+  std::vector<std::string> nodes;
+  for (const PodReport& pod : run.report.pods) {
+    EXPECT_EQ(pod.status, "Bound") << pod.message;
+    const Ref<const Pod> daemon = stored(run, pod.name);
+    EXPECT_EQ(daemon->text((*daemon->spec().affinity->node->required)[0].match_fields[0].values[0]),
+              pod.node);
+    nodes.push_back(pod.node);
+  }
+  EXPECT_THAT(nodes, ::testing::UnorderedElementsAre("big", "n1", "n2", "n3"));
+}
+
+TEST(Workloads, ADaemonThatDoesNotFitWaitsForItsNode) {
+  const Simulated run(node("big", "64") + node("small", "1") +
+                      workload("DaemonSet", "agent", "minReadySeconds: 0", "", "2"));
+  ASSERT_THAT(run.names(), SizeIs(2));
+  std::vector<std::string> states;
+  for (const PodReport& pod : run.report.pods) {
+    states.push_back(pod.status + " " + pod.node);
+    if (pod.status != "Bound") {
+      EXPECT_THAT(pod.message, HasSubstr("1 Insufficient cpu"));
+      EXPECT_THAT(pod.message, HasSubstr("1 node(s) didn't satisfy plugin(s) [NodeAffinity]"));
+    }
+  }
+  EXPECT_THAT(states, ::testing::UnorderedElementsAre("Bound big", "Pending "));
+}
+
 TEST(Workloads, ADaemonSetGoesWhereItsNodeSelectorSays) {
   const Simulated run(
       node("n1") + node("n2") +

@@ -249,6 +249,10 @@ NodeBuilder& NodeBuilder::image(std::string name, std::int64_t size_bytes) {
   node_.images.push_back({{node_.symbols.intern(name)}, size_bytes});
   return *this;
 }
+NodeBuilder& NodeBuilder::feature(std::string declared) {
+  node_.declared_features.push_back(node_.symbols.intern(declared));
+  return *this;
+}
 NodeBuilder& NodeBuilder::condition(std::string type, std::string status) {
   node_.conditions.push_back({node_.symbols.intern(type), node_.symbols.intern(status)});
   return *this;

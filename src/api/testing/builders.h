@@ -101,6 +101,7 @@ class NodeBuilder {
   NodeBuilder& taint(std::string key, std::string effect, std::string value = "");
   NodeBuilder& cordoned(bool cordoned = true);
   NodeBuilder& image(std::string name, std::int64_t size_bytes);
+  NodeBuilder& feature(std::string declared);
   NodeBuilder& condition(std::string type, std::string status);
   NodeBuilder& annotation(std::string key, std::string value);
   NodeBuilder& version(std::string resource_version);

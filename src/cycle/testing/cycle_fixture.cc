@@ -8,7 +8,8 @@ void CycleFixture::start() {
   if (profile.plugins.bind.empty()) profile.bind("Binder");
   const QueueSortPlugin& sort = *profile.plugins.queue_sort.front().plugin;
   Handle handle{"default-scheduler",    world.loop, world.random, world.cluster, world.waiting_pods,
-                world.pods_in_pre_bind, late_queue, late_queue,   *api,          world.gates};
+                world.pods_in_pre_bind, late_queue, late_queue,   *api,          world.gates,
+                &world.cluster,         &gate,      &observer,    extenders};
   framework = std::make_unique<Framework>("default-scheduler", std::move(profile.plugins), handle,
                                           observer);
   QueueProfile queue_profile;

@@ -207,8 +207,8 @@ struct FakeWorld : World {
   Observer observer;
 
   Handle handle(std::string profile = "default-scheduler") {
-    return {std::move(profile), loop,      random,    cluster, waiting_pods,
-            pods_in_pre_bind,   nominator, nominator, api,     gates};
+    return {std::move(profile), loop, random, cluster,  waiting_pods, pods_in_pre_bind, nominator,
+            nominator,          api,  gates,  &cluster, nullptr,      &observer};
   }
   NodeRow row(std::string_view node) { return cluster.nodes().find(symbol(node)); }
 };

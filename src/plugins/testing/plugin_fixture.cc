@@ -41,7 +41,8 @@ Handle PluginFixture::handle() {
           .nominator = nominator_,
           .activator = activator_,
           .api = api,
-          .gates = gates};
+          .gates = gates,
+          .trial_cluster = &cluster};
 }
 
 Plugin* PluginFixture::created(Result<std::unique_ptr<Plugin>> result) {

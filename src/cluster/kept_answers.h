@@ -1,0 +1,100 @@
+// KeptAnswers: answers that are kept between cycles, by question, with a bound on their memory.
+//
+// What has not been asked for in a while goes, and so does the least recently asked when there is
+// too much. Nothing goes within a cycle, so that an answer may be looked at until the next begins.
+// For the parts of Cluster that keep answers. An Answer says by `bytes()` how much it takes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace berth {
+
+template <typename Answer>
+class KeptAnswers {
+ public:
+  explicit KeptAnswers(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // The answer to the question of this hash that `fits`, or null.
+  template <typename Fits>
+  Answer* find(std::size_t hash, Fits fits) {
+    for (std::uint32_t at = buckets_.empty() ? kNone : buckets_[bucket(hash)]; at != kNone;
+         at = entries_[at].next) {
+      Entry& entry = entries_[at];
+      if (entry.hash != hash || !fits(*entry.answer)) continue;
+      entry.asked = cycle_;
+      return entry.answer.get();
+    }
+    return nullptr;
+  }
+
+  Answer& insert(std::size_t hash, std::unique_ptr<Answer> answer) {
+    new_bytes_ += answer->bytes();
+    entries_.push_back({hash, cycle_, kNone, std::move(answer)});
+    if (entries_.size() > buckets_.size())
+      index();
+    else
+      link(static_cast<std::uint32_t>(entries_.size() - 1));
+    return *entries_.back().answer;
+  }
+
+  void begin_cycle() {
+    ++cycle_;
+    if (cycle_ % kCyclesPerSweep == 0 || new_bytes_ > max_bytes_ / 4) sweep();
+  }
+
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  static constexpr std::uint64_t kCyclesPerSweep = 1024;
+  static constexpr std::uint64_t kLongAgo = 16 * kCyclesPerSweep;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  struct Entry {
+    std::size_t hash;
+    std::uint64_t asked;  // in which cycle, last
+    std::uint32_t next;   // in the same bucket
+    std::unique_ptr<Answer> answer;
+  };
+
+  // There are a power of two of them.
+  std::size_t bucket(std::size_t hash) const { return (hash ^ hash >> 32) & (buckets_.size() - 1); }
+
+  void link(std::uint32_t at) {
+    std::uint32_t& first = buckets_[bucket(entries_[at].hash)];
+    entries_[at].next = first;
+    first = at;
+  }
+
+  void index() {
+    std::size_t count = 16;
+    while (count < 2 * entries_.size()) count *= 2;
+    buckets_.assign(count, kNone);
+    for (std::uint32_t at = 0; at < entries_.size(); ++at) link(at);
+  }
+
+  void sweep() {
+    new_bytes_ = 0;
+    std::sort(entries_.begin(), entries_.end(),
+              [](const Entry& a, const Entry& b) { return a.asked > b.asked; });
+    std::size_t kept = 0, bytes = 0;
+    for (; kept < entries_.size(); ++kept) {
+      bytes += entries_[kept].answer->bytes();
+      if (bytes > max_bytes_ || entries_[kept].asked + kLongAgo < cycle_) break;
+    }
+    entries_.resize(kept);
+    index();
+  }
+
+  std::size_t max_bytes_;
+  std::size_t new_bytes_ = 0;  // of answers since the last sweep
+  std::uint64_t cycle_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> buckets_;
+};
+
+}  // namespace berth

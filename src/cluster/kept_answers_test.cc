@@ -1,0 +1,65 @@
+#include "cluster/kept_answers.h"
+
+#include <gtest/gtest.h>
+
+namespace berth {
+namespace {
+
+struct Answer {
+  int question;
+  std::size_t size;
+  std::size_t bytes() const { return size; }
+};
+
+struct Kept : ::testing::Test {
+  KeptAnswers<Answer> kept{1000};
+
+  bool has(int question, std::size_t hash) {
+    return kept.find(hash, [=](const Answer& answer) { return answer.question == question; });
+  }
+  bool has(int question) { return has(question, static_cast<std::size_t>(question)); }
+  void put(int question, std::size_t bytes) {
+    kept.insert(static_cast<std::size_t>(question),
+                std::make_unique<Answer>(Answer{question, bytes}));
+  }
+};
+
+TEST_F(Kept, AreFoundByTheirQuestionAlsoAmongOthersOfTheSameHash) {
+  for (int question = 0; question < 100; ++question)
+    kept.insert(7, std::make_unique<Answer>(Answer{question, 1}));
+  for (int question = 0; question < 100; ++question) EXPECT_TRUE(has(question, 7));
+  EXPECT_FALSE(has(100, 7));
+  EXPECT_FALSE(has(1, 8));
+}
+
+TEST_F(Kept, AllOfACycleStayHoweverManyTheyAre) {
+  kept.begin_cycle();
+  for (int question = 0; question < 100; ++question) put(question, 500);
+  for (int question = 0; question < 100; ++question) EXPECT_TRUE(has(question));
+}
+
+TEST_F(Kept, WithTooMuchTheLeastRecentlyAskedGo) {
+  for (int question = 0; question < 4; ++question) {
+    kept.begin_cycle();
+    put(question, 400);
+  }
+  kept.begin_cycle();
+  EXPECT_TRUE(has(2));
+  EXPECT_TRUE(has(3));
+  EXPECT_FALSE(has(0));
+  EXPECT_FALSE(has(1));
+  EXPECT_EQ(kept.size(), 2U);
+}
+
+TEST_F(Kept, WhatNobodyAsksForGoesAfterAWhile) {
+  put(1, 10);
+  put(2, 10);
+  for (int cycle = 0; cycle < 40000; ++cycle) {
+    kept.begin_cycle();
+    ASSERT_TRUE(has(2));
+  }
+  EXPECT_FALSE(has(1));
+}
+
+}  // namespace
+}  // namespace berth

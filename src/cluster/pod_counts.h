@@ -1,0 +1,60 @@
+// PodCounts: how many pods each node has that match a query, kept between cycles.
+//
+// The first time a query is asked, all pods are looked at; afterwards only the rows that changed.
+// Queries that nobody has asked for a while are dropped. Part of Cluster; asked by plugins that
+// count pods. World thread only; a query is not to be asked for the first time under a Trial.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "api/labels.h"
+#include "cluster/node_table.h"
+
+namespace berth {
+
+// Pods of some namespaces whose labels match a selector.
+struct PodTerm {
+  bool all_namespaces = false;
+  std::vector<Symbol> namespaces;  // sorted, each once; without meaning for all of them
+  Selector selector;
+
+  bool matches(const Pod& pod) const;
+  friend bool operator==(const PodTerm&, const PodTerm&) = default;
+};
+
+struct PodQuery {
+  std::vector<PodTerm> terms;      // a pod has to match every one; none: no pod does
+  bool terminating_count = false;  // whether pods that are being deleted count
+
+  bool matches(const Pod& pod) const;
+  friend bool operator==(const PodQuery&, const PodQuery&) = default;
+};
+
+struct PodCount {
+  std::span<const std::int32_t> by_row;  // 0 where no node is
+  const NodeSet& rows;                   // that have any
+};
+
+class PodCounts {
+ public:
+  explicit PodCounts(const NodeTable& nodes);
+  ~PodCounts();
+  PodCounts(const PodCounts&) = delete;
+  PodCounts& operator=(const PodCounts&) = delete;
+
+  // Valid until the cluster changes or the next cycle begins.
+  PodCount count(const PodQuery& query);
+
+  // For Cluster: answers given before are no longer looked at, what is not asked for goes.
+  void begin_cycle();
+
+ private:
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
+};
+
+}  // namespace berth

@@ -1,0 +1,46 @@
+// TopologyDomains: for a topology key, the domain that each node is in, as a column of small
+// numbers. Two nodes are in the same domain when they have the same value of the key.
+//
+// A key's column is made when it is first asked for and follows the nodes' labels from then on.
+// Part of Cluster; asked by plugins that count per domain. World thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "cluster/node_table.h"
+
+namespace berth {
+
+// 0: the node does not have the key (or the row has no node).
+using Domain = std::uint32_t;
+inline constexpr Domain kNoDomain = 0;
+
+struct TopologyColumn {
+  std::span<const Domain> by_row;
+  std::size_t size = 1;  // every domain is below this; some may be in use by no node
+  // By domain: the value of the key. That of kNoDomain, and of one that is not in use, is empty.
+  std::span<const Symbol> values;
+};
+
+class TopologyDomains {
+ public:
+  explicit TopologyDomains(const NodeTable& nodes);
+  ~TopologyDomains();
+  TopologyDomains(const TopologyDomains&) = delete;
+  TopologyDomains& operator=(const TopologyDomains&) = delete;
+
+  // Valid until nodes change or the next cycle begins.
+  TopologyColumn column(Symbol key);
+
+  // For Cluster: what has not been asked for in a while goes.
+  void begin_cycle();
+
+ private:
+  struct Kept;
+  std::unique_ptr<Kept> kept_;
+};
+
+}  // namespace berth

@@ -1,0 +1,232 @@
+#include "framework/preemption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "api/labels.h"
+#include "base/check.h"
+#include "framework/framework.h"
+#include "framework/observer.h"
+
+namespace berth {
+namespace {
+
+std::string expected_victim(std::string_view node) {
+  return fmt::format("expected at least one victim pod on node \"{}\"", node);
+}
+
+bool goes_for_us(const Pod& pod) {
+  const PodCondition* condition = pod.condition("DisruptionTarget");
+  return pod.terminating() && condition && condition->status == "True" &&
+         condition->reason == "PreemptionByScheduler";
+}
+
+// Since when the most important of the victims run.
+WallTime earliest_start(const Victims& victims) {
+  std::int32_t highest = std::numeric_limits<std::int32_t>::min();
+  for (const Ref<const Pod>& pod : victims.pods) highest = std::max(highest, pod->priority());
+  WallTime earliest{Duration::max()};
+  for (const Ref<const Pod>& pod : victims.pods)
+    if (pod->priority() == highest) earliest = std::min(earliest, started(*pod));
+  return earliest;
+}
+
+// Ways to compare, each only among those that are equal by the ones before it. More is better.
+using Measure = std::int64_t (*)(const Victims&);
+constexpr Measure kMeasures[] = {
+    [](const Victims& victims) { return -victims.pdb_violations; },
+    [](const Victims& victims) {
+      return victims.pods.empty() ? 0 : -std::int64_t{victims.pods.front()->priority()};
+    },
+    [](const Victims& victims) {
+      // Raised above zero, so that many pods of negative priority count as more than few.
+      std::int64_t sum = 0;
+      for (const Ref<const Pod>& pod : victims.pods)
+        sum += std::int64_t{pod->priority()} + (std::int64_t{1} << 31);
+      return -sum;
+    },
+    [](const Victims& victims) { return -static_cast<std::int64_t>(victims.pods.size()); },
+    [](const Victims& victims) {
+      return static_cast<std::int64_t>(earliest_start(victims).since_epoch.count());
+    },
+};
+
+}  // namespace
+
+std::size_t candidates_to_find(std::size_t nodes, const PreemptionLimits& limits) {
+  const auto share =
+      nodes * static_cast<std::size_t>(std::max(limits.min_candidate_nodes_percentage, 0)) / 100;
+  const auto least = static_cast<std::size_t>(std::max(limits.min_candidate_nodes_absolute, 0));
+  return std::min(nodes, std::max(share, least));
+}
+
+std::size_t least_missed(std::span<const PreemptionCandidate> candidates) {
+  BERTH_CHECK(!candidates.empty());
+  std::vector<std::size_t> best(candidates.size());
+  for (std::size_t i = 0; i < best.size(); ++i) best[i] = i;
+  for (const Measure measure : kMeasures) {
+    if (best.size() == 1) break;
+    std::int64_t most = std::numeric_limits<std::int64_t>::min();
+    std::vector<std::size_t> equals;
+    for (const std::size_t i : best) {
+      const std::int64_t measured = measure(candidates[i].victims);
+      if (measured > most) equals.clear();
+      most = std::max(most, measured);
+      if (measured == most) equals.push_back(i);
+    }
+    best = std::move(equals);
+  }
+  return best.front();
+}
+
+Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagnosis) const {
+  Choice choice;
+  if (!cycle.framework || !handle_.trial_cluster || !cycle.scratch()) {
+    choice.outcome = Outcome::failure("there is no cluster to try things on");
+    co_return choice;
+  }
+  // The newest version counts: its nomination may have changed since the attempt began.
+  const Ref<const Pod> pod =
+      handle_.cluster.seen_pod(cycle.pod().namespace_name(), cycle.pod().name());
+  if (!pod) {
+    choice.outcome = Outcome::failure(fmt::format("pod \"{}\" not found", cycle.pod().name()));
+    co_return choice;
+  }
+  if (std::string why = not_eligible(*pod, cycle, diagnosis); !why.empty()) {
+    choice.outcome = Outcome::unschedulable(std::move(why));
+    co_return choice;
+  }
+
+  Found found = find(cycle, worth_trying(cycle, diagnosis));
+  if (found.candidates.empty()) {
+    if (!found.error.empty()) {
+      choice.outcome = Outcome::failure(std::move(found.error));
+    } else {
+      choice.outcome = Outcome::unschedulable(std::move(found.message));
+      choice.nominating = Nominating::clear();
+    }
+    co_return choice;
+  }
+  Task<Result<void>> asking = ask_extenders(pod, found.candidates);
+  if (const Result<void> asked = co_await asking; !asked) {
+    choice.outcome = Outcome::failure(asked.error().message);
+    co_return choice;
+  }
+  if (found.candidates.empty()) {
+    choice.outcome = Outcome::unschedulable("no candidate node for preemption");
+    co_return choice;
+  }
+  choice.candidate = std::move(found.candidates[least_missed(found.candidates)]);
+  choice.nominating = Nominating::to(choice.candidate->node);
+  co_return choice;
+}
+
+// Why the pod may not preempt anybody now; empty if it may.
+std::string Preemption::not_eligible(const Pod& pod, const Cycle& cycle,
+                                     const Diagnosis& diagnosis) const {
+  if (pod.spec().preemption_policy == PreemptionPolicy::kNever)
+    return "not eligible due to preemptionPolicy=Never.";
+  if (pod.nominated_node().empty()) return {};
+  const NodeTable& nodes = cycle.nodes();
+  const NodeRow row = nodes.find(pod.nominated_node());
+  const bool known = row != kNoRow && nodes.has_node(row);
+  const Code code = known && diagnosis.explicit_nodes.contains(row)
+                        ? cycle.scratch()->verdicts[row].code
+                        : diagnosis.absent.code;
+  if (code == Code::kUnschedulableAndUnresolvable || !known) return {};
+  for (const Ref<const Pod>& other : nodes.pods(row))
+    if (other->priority() < pod.priority() && goes_for_us(*other))
+      return "not eligible due to a terminating pod on the nominated node.";
+  return {};
+}
+
+// The nodes that said "not now"; in snapshot order.
+std::vector<NodeRow> Preemption::worth_trying(const Cycle& cycle,
+                                              const Diagnosis& diagnosis) const {
+  std::vector<NodeRow> rows;
+  for (const NodeRow row : cycle.nodes().order()) {
+    if (!cycle.nodes().has_node(row)) continue;
+    const Code code = diagnosis.explicit_nodes.contains(row) ? cycle.scratch()->verdicts[row].code
+                                                             : diagnosis.absent.code;
+    if (code == Code::kUnschedulable) rows.push_back(row);
+  }
+  return rows;
+}
+
+Preemption::Found Preemption::find(Cycle& cycle, const std::vector<NodeRow>& rows) const {
+  const NodeTable& nodes = cycle.nodes();
+  std::vector<Status>& verdicts = cycle.scratch()->verdicts;
+  const std::size_t enough = candidates_to_find(rows.size(), limits_);
+  const std::size_t offset = rows.empty() ? 0 : handle_.random.below(rows.size());
+  VictimSearch search(*cycle.framework, cycle, *handle_.trial_cluster);
+  std::vector<PreemptionCandidate> violating;
+  std::vector<std::string> errors;
+  std::vector<std::pair<NodeRow, Status>> tried;  // with the verdict that the row had before
+  Found found;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const NodeRow row = rows[(offset + i) % rows.size()];
+    tried.emplace_back(row, verdicts[row]);
+    VictimSearch::Found here = search.on(row);
+    if (here.status.ok() && here.victims.pods.empty())  // an extender said no, not a plugin
+      here.status.code = Code::kError, here.error = expected_victim(nodes.name_text(row));
+    verdicts[row] = here.status;
+    if (here.status.code == Code::kError) errors.push_back(std::move(here.error));
+    if (!here.status.ok()) continue;
+    std::vector<PreemptionCandidate>& list =
+        here.victims.pdb_violations == 0 ? found.candidates : violating;
+    if (list.size() < enough)
+      list.push_back({std::string(nodes.name_text(row)), std::move(here.victims)});
+    // One that breaks no budget is worth going on for.
+    if (!found.candidates.empty() && found.candidates.size() + violating.size() >= enough) break;
+  }
+  std::ranges::move(violating, std::back_inserter(found.candidates));
+  if (found.candidates.empty() && errors.empty()) {
+    Diagnosis dry_run;
+    dry_run.explicit_nodes = NodeSet(nodes.rows());
+    for (const auto& [row, before] : tried) dry_run.explicit_nodes.insert(row);
+    dry_run.absent = Outcome::of(Code::kUnschedulableAndUnresolvable,
+                                 "Preemption is not helpful for scheduling");
+    found.message = cycle.framework->fit_error(cycle, dry_run, nodes.node_count())->message();
+  }
+  if (!errors.empty()) found.error = aggregate(errors).message;
+  for (const auto& [row, before] : tried) verdicts[row] = before;
+  return found;
+}
+
+Task<Result<void>> Preemption::ask_extenders(Ref<const Pod> pod,
+                                             std::vector<PreemptionCandidate>& candidates) const {
+  if (std::ranges::none_of(handle_.extenders, &Extender::preempts)) co_return Result<void>();
+  VictimsByNode victims;
+  for (PreemptionCandidate& candidate : candidates)
+    victims.emplace(candidate.node, candidate.victims);
+  for (Extender* extender : handle_.extenders) {
+    if (!extender->preempts() || !extender->interested_in(*pod)) continue;
+    Task<Result<VictimsByNode>> asking = extender->preempt(pod, victims);
+    Result<VictimsByNode> answer = co_await asking;
+    if (!answer) {
+      if (!extender->ignorable()) co_return fail(answer.error());
+      if (handle_.observer) handle_.observer->trouble(answer.error().message);
+      continue;
+    }
+    for (auto entry = answer->begin(); entry != answer->end();) {
+      if (!entry->second.pods.empty()) {
+        ++entry;
+        continue;
+      }
+      if (!extender->ignorable())
+        co_return fail(ErrorKind::kInvalid, expected_victim(entry->first));
+      if (handle_.observer) handle_.observer->trouble(expected_victim(entry->first));
+      entry = answer->erase(entry);
+    }
+    victims = std::move(*answer);
+    if (victims.empty()) break;
+  }
+  candidates.clear();
+  for (auto& [node, of_node] : victims) candidates.push_back({node, std::move(of_node)});
+  co_return Result<void>();
+}
+
+}  // namespace berth

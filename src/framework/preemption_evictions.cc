@@ -1,0 +1,187 @@
+#include "framework/preemption_evictions.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/change_gate.h"
+#include "framework/observer.h"
+#include "framework/pod_status.h"
+#include "framework/pods_in_pre_bind.h"
+#include "framework/waiting_pods.h"
+
+namespace berth {
+namespace {
+
+// Pods that are on their way out are victims, too, but need not be told again.
+std::vector<Ref<const Pod>> still_to_go(std::vector<Ref<const Pod>> victims) {
+  std::erase_if(victims, [](const Ref<const Pod>& pod) { return pod->terminating(); });
+  return victims;
+}
+
+}  // namespace
+
+Evictions::Evictions(const Handle& handle, std::string plugin)
+    : handle_(handle), plugin_(std::move(plugin)) {}
+
+Evictions::~Evictions() = default;
+
+void Evictions::begin(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
+  std::vector<Ref<const Pod>> victims = still_to_go(std::move(candidate.victims.pods));
+  if (victims.empty()) return;
+  preempting_.insert_or_assign(preemptor->uid(), nullptr);
+  tasks_.spawn(run({std::move(preemptor), std::move(candidate.node)}, std::move(victims)));
+}
+
+Task<void> Evictions::run(For room, std::vector<Ref<const Pod>> victims) {
+  // Not before the cycle that decided this is over: it sees one state of the world to its end.
+  if (handle_.gate) {
+    ChangeGate::Passed passed(*handle_.gate);
+    co_await passed;
+  }
+  const Uid uid = room.preemptor->uid();
+  Task<void> clearing = clear_lower_nominations(room);
+  co_await clearing;
+
+  const Ref<const Pod> last = std::move(victims.back());
+  victims.pop_back();
+  std::string error;
+  Task<bool> evicting = evict_all(room, std::move(victims), error);
+  if (co_await evicting) {
+    preempting_[uid] = last;
+    Task<Result<void>> finishing = evict(room, last);
+    if (const Result<void> evicted = co_await finishing; !evicted) error = evicted.error().message;
+  }
+  if (handle_.gate) {
+    ChangeGate::Passed passed(*handle_.gate);
+    co_await passed;
+  }
+  preempting_.erase(uid);
+  if (error.empty()) co_return;
+  trouble(fmt::format("Error occurred during async preemption of pod {} on node {}: {}",
+                      room.preemptor->full_name(), room.node, error));
+  const Ref<const Pod> pods[] = {room.preemptor};
+  handle_.activator.activate(pods);
+}
+
+Task<Result<void>> Evictions::carry_out(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
+  const For room{std::move(preemptor), std::move(candidate.node)};
+  std::string error;
+  Task<bool> evicting = evict_all(room, still_to_go(std::move(candidate.victims.pods)), error);
+  if (!co_await evicting) co_return fail(ErrorKind::kInternal, error);
+  Task<void> clearing = clear_lower_nominations(room);
+  co_await clearing;
+  co_return Result<void>();
+}
+
+bool Evictions::running_for(const Uid& preemptor) const {
+  const auto found = preempting_.find(preemptor);
+  if (found == preempting_.end()) return false;
+  const Ref<const Pod>& last = found->second;
+  if (!last) return true;
+  // The watch may be faster than the answer. A pod that was turned away in memory stays, but not
+  // in its place.
+  const Ref<const Pod> seen = handle_.cluster.seen_pod(last->namespace_name(), last->name());
+  return seen && !seen->terminating() && handle_.cluster.placed(last->uid());
+}
+
+// False when one of them could not be evicted; `error` is the first one's.
+Task<bool> Evictions::evict_all(const For& room, std::vector<Ref<const Pod>> victims,
+                                std::string& error) {
+  std::vector<Task<Result<void>>> evicting;
+  for (Ref<const Pod>& victim : victims) evicting.push_back(evict(room, std::move(victim)));
+  WhenAll<Result<void>> all(std::move(evicting));
+  const std::vector<Result<void>> answers = co_await all;
+  for (const Result<void>& answer : answers) {
+    if (answer) continue;
+    error = answer.error().message;
+    co_return false;
+  }
+  co_return true;
+}
+
+Task<Result<void>> Evictions::evict(For room, Ref<const Pod> victim) {
+  const bool in_memory = turn_away(*victim);
+  if (!in_memory) {
+    bool gone = false;
+    Task<Result<void>> evicting = evict_through_api(room, victim, gone);
+    Result<void> evicted = co_await evicting;
+    if (!evicted || gone) co_return evicted;
+  }
+  tell(room, victim, in_memory);
+  co_return Result<void>();
+}
+
+// A pod that is not bound yet needs no API server to leave. False: it is too late for that.
+bool Evictions::turn_away(const Pod& victim) {
+  if (handle_.waiting_pods.contains(victim.uid()))
+    return handle_.waiting_pods.preempt(victim.uid(), plugin_, "preempted");
+  return handle_.pods_in_pre_bind.cancel(victim.uid(), fmt::format("preempted by {}", plugin_));
+}
+
+// `gone`: it went before we came.
+Task<Result<void>> Evictions::evict_through_api(const For& room, const Ref<const Pod>& victim,
+                                                bool& gone) {
+  PodCondition condition;
+  condition.type = "DisruptionTarget";
+  condition.status = "True";
+  condition.reason = "PreemptionByScheduler";
+  condition.message = fmt::format("{}: preempting to accommodate a higher priority pod",
+                                  room.preemptor->text(room.preemptor->scheduler_name()));
+  condition.last_transition_time = handle_.loop.wall_now();
+  condition.observed_generation = victim->generation();
+  if (std::optional<PodStatusPatch> needed =
+          status_patch(*victim, std::move(condition), std::nullopt)) {
+    Task<Result<void>> writing = handle_.api.patch_status(victim, std::move(*needed));
+    const Result<void> written = co_await writing;
+    gone = !written && written.error().kind == ErrorKind::kNotFound;
+    if (gone) co_return Result<void>();
+    if (!written) co_return written;
+  }
+  Task<Result<void>> deleting = handle_.api.evict(victim);
+  const Result<void> deleted = co_await deleting;
+  gone = !deleted && deleted.error().kind == ErrorKind::kNotFound;
+  if (gone) co_return Result<void>();
+  co_return deleted;
+}
+
+void Evictions::tell(const For& room, const Ref<const Pod>& victim, bool in_memory) {
+  PodEvent event;
+  event.pod = victim;
+  event.reason = "Preempted";
+  event.action = "Preempting";
+  event.note = fmt::format("Preempted by pod {} on node {}{}", room.preemptor->uid_text(),
+                           room.node, in_memory ? " (in kube-scheduler memory)." : "");
+  event.reporting_controller = handle_.profile_name;
+  if (handle_.observer) {
+    handle_.observer->preempted(*victim, *room.preemptor, room.node);
+    handle_.observer->event(event);
+  }
+  handle_.api.record(std::move(event));
+}
+
+// They may no longer fit, and are to look for another node.
+Task<void> Evictions::clear_lower_nominations(const For& room) {
+  const Symbol node = handle_.cluster.symbols().find(room.node);
+  std::vector<Ref<const Pod>> lower;
+  std::vector<Task<Result<void>>> writing;
+  for (Ref<const Pod>& pod : handle_.nominator.nominated_pods(node)) {
+    if (pod->priority() >= room.preemptor->priority() || pod->nominated_node().empty()) continue;
+    PodStatusPatch patch;
+    patch.nominated_node_name = "";
+    writing.push_back(handle_.api.patch_status(pod, std::move(patch)));
+    lower.push_back(std::move(pod));
+  }
+  WhenAll<Result<void>> all(std::move(writing));
+  const std::vector<Result<void>> answers = co_await all;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (!answers[i])
+      trouble(fmt::format("clearing the nominated node of pod {}: {}", lower[i]->full_name(),
+                          answers[i].error().message));
+}
+
+void Evictions::trouble(const std::string& message) const {
+  if (handle_.observer) handle_.observer->trouble(message);
+}
+
+}  // namespace berth

@@ -1,0 +1,273 @@
+#include "framework/preemption_evictions.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/change_gate.h"
+#include "framework/testing/fake_plugins.h"
+
+namespace berth {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeWorld;
+using ::testing::IsEmpty;
+
+// Notes every call in order, answers as it is told, and keeps waiting whom it is told to keep.
+class NotingApi final : public ClusterApi {
+ public:
+  Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
+  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+    std::string call = fmt::format("patch {}", pod->name());
+    if (patch.nominated_node_name) call += fmt::format(" node=\"{}\"", *patch.nominated_node_name);
+    if (patch.condition) condition = *patch.condition;
+    return answer(std::move(call));
+  }
+  Task<Result<void>> evict(Ref<const Pod> pod) override {
+    return answer(fmt::format("evict {}", pod->name()));
+  }
+  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
+  void record(PodEvent event) override { events.push_back(std::move(event)); }
+
+  std::vector<std::string> calls;
+  std::map<std::string, Error> errors;
+  std::map<std::string, std::unique_ptr<Eventual<Result<void>>>> held;
+  void hold(const std::string& call) { held[call] = std::make_unique<Eventual<Result<void>>>(); }
+  PodCondition condition;
+  std::vector<PodEvent> events;
+
+ private:
+  Task<Result<void>> answer(std::string call) {
+    calls.push_back(call);
+    if (const auto found = held.find(call); found != held.end()) {
+      Result<void> later = co_await *found->second;
+      co_return later;
+    }
+    if (const auto found = errors.find(call); found != errors.end()) co_return fail(found->second);
+    co_return Result<void>();
+  }
+};
+
+class NotingObserver final : public Observer {
+ public:
+  void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override {
+    told.push_back(fmt::format("{} by {} on {}", victim.name(), preemptor.name(), node));
+  }
+  void trouble(std::string_view message) override { troubles.emplace_back(message); }
+  std::vector<std::string> told, troubles;
+};
+
+class EvictionsTest : public ::testing::Test {
+ protected:
+  EvictionsTest() {
+    world.cluster.add_node(world.node("n1"));
+    preemptor = world.pod("high").priority(10).uid("11111111-2222-3333-4444-555555555555");
+    world.cluster.see_pod(preemptor);
+  }
+  Ref<const Pod> victim(const std::string& name, bool terminating = false) {
+    auto pod = world.pod(name);
+    pod.on("n1").generation(3);
+    if (terminating) pod.deleted(WallTime{std::chrono::hours(1)});
+    const Ref<const Pod> made = pod;
+    world.cluster.see_pod(made);
+    EXPECT_TRUE(world.cluster.add_pod(made).has_value());
+    return made;
+  }
+  PreemptionCandidate on_n1(std::vector<Ref<const Pod>> victims) {
+    return {"n1", {std::move(victims), 0}};
+  }
+  Evictions& evictions() {
+    if (!evictions_) {
+      Handle handle{"my-scheduler",  world.loop,         world.random,
+                    world.cluster,   world.waiting_pods, world.pods_in_pre_bind,
+                    world.nominator, world.nominator,    api,
+                    world.gates,     &world.cluster,     &gate,
+                    &observer};
+      evictions_ = std::make_unique<Evictions>(handle, "DefaultPreemption");
+    }
+    return *evictions_;
+  }
+  bool running() { return evictions().running_for(preemptor->uid()); }
+
+  FakeWorld world;
+  NotingApi api;
+  NotingObserver observer;
+  ChangeGate gate;
+  Ref<const Pod> preemptor;
+
+ private:
+  std::unique_ptr<Evictions> evictions_;
+};
+
+TEST_F(EvictionsTest, AVictimGetsItsConditionThenIsDeletedThenTheEventIsTold) {
+  evictions().begin(preemptor, on_n1({victim("low")}));
+  EXPECT_THAT(api.calls, ElementsAre("patch low", "evict low"));
+  EXPECT_EQ(api.condition.type, "DisruptionTarget");
+  EXPECT_EQ(api.condition.status, "True");
+  EXPECT_EQ(api.condition.reason, "PreemptionByScheduler");
+  EXPECT_EQ(api.condition.message,
+            "default-scheduler: preempting to accommodate a higher priority pod");
+  EXPECT_EQ(api.condition.observed_generation, 3);
+  EXPECT_EQ(api.condition.last_transition_time, world.loop.wall_now());
+  ASSERT_EQ(api.events.size(), 1u);
+  const PodEvent& event = api.events.front();
+  EXPECT_EQ(event.pod->name(), "low");
+  EXPECT_EQ(event.type, EventType::kNormal);
+  EXPECT_EQ(event.reason, "Preempted");
+  EXPECT_EQ(event.action, "Preempting");
+  EXPECT_EQ(event.note, "Preempted by pod 11111111-2222-3333-4444-555555555555 on node n1");
+  EXPECT_EQ(event.reporting_controller, "my-scheduler");
+  EXPECT_THAT(observer.told, ElementsAre("low by high on n1"));
+  EXPECT_FALSE(running());
+  EXPECT_THAT(world.nominator.activated, IsEmpty()) << "the victims' going will wake it";
+}
+
+TEST_F(EvictionsTest, AVictimThatHasTheConditionIsNotPatchedAgain) {
+  PodCondition condition;
+  condition.type = "DisruptionTarget";
+  condition.status = "True";
+  condition.reason = "PreemptionByScheduler";
+  condition.message = "default-scheduler: preempting to accommodate a higher priority pod";
+  const Ref<const Pod> low = world.pod("low").on("n1").condition(condition);
+  evictions().begin(preemptor, on_n1({low}));
+  EXPECT_THAT(api.calls, ElementsAre("evict low"));
+}
+
+TEST_F(EvictionsTest, NothingBeginsBeforeTheCycleIsOver) {
+  gate.close();
+  evictions().begin(preemptor, on_n1({victim("low")}));
+  EXPECT_THAT(api.calls, IsEmpty());
+  EXPECT_TRUE(running());
+  gate.open();
+  EXPECT_THAT(api.calls, ElementsAre("patch low", "evict low"));
+  EXPECT_FALSE(running());
+}
+
+TEST_F(EvictionsTest, TheLastVictimWaitsForTheOthers) {
+  const Ref<const Pod> last = victim("c");
+  api.hold("evict a");
+  api.hold("evict c");
+  evictions().begin(preemptor, on_n1({victim("a"), victim("b"), last}));
+  EXPECT_THAT(api.calls, ElementsAre("patch a", "evict a", "patch b", "evict b"));
+  EXPECT_TRUE(running());
+  api.held["evict a"]->set({});
+  EXPECT_THAT(api.calls,
+              ElementsAre("patch a", "evict a", "patch b", "evict b", "patch c", "evict c"));
+  EXPECT_TRUE(running()) << "the last one still stands there";
+
+  // The watch may be faster than the answer.
+  world.cluster.see_pod(world.pod("c").on("n1").deleted(WallTime{std::chrono::hours(1)}));
+  EXPECT_FALSE(running()) << "it is going";
+  world.cluster.see_pod(last);
+  EXPECT_TRUE(running());
+  world.cluster.unsee_pod(*last);
+  EXPECT_FALSE(running()) << "it is gone";
+  api.held["evict c"]->set({});
+  EXPECT_THAT(world.nominator.activated, IsEmpty());
+}
+
+TEST_F(EvictionsTest, AfterAFailureTheLastVictimStaysAndThePreemptorIsTriedAgain) {
+  api.errors.insert({"evict a", Error{ErrorKind::kUnavailable, "not today"}});
+  evictions().begin(preemptor, on_n1({victim("a"), victim("b"), victim("c")}));
+  EXPECT_THAT(api.calls, ElementsAre("patch a", "evict a", "patch b", "evict b"));
+  EXPECT_FALSE(running());
+  EXPECT_THAT(world.nominator.activated, ElementsAre(preemptor));
+  EXPECT_THAT(observer.troubles,
+              ElementsAre("Error occurred during async preemption of pod default/high on node n1: "
+                          "not today"));
+  EXPECT_THAT(observer.told, ElementsAre("b by high on n1"));
+}
+
+TEST_F(EvictionsTest, AFailureWithTheLastVictimIsOneTooAndSoIsOneOfTheCondition) {
+  for (const char* call : {"evict low", "patch low"}) {
+    api.errors.clear();
+    api.errors.insert({call, Error{ErrorKind::kForbidden, "no"}});
+    world.nominator.activated.clear();
+    evictions().begin(preemptor, on_n1({world.pod("low").on("n1")}));
+    EXPECT_THAT(world.nominator.activated, ElementsAre(preemptor)) << call;
+    EXPECT_THAT(observer.told, IsEmpty());
+    EXPECT_FALSE(running());
+  }
+}
+
+TEST_F(EvictionsTest, AVictimThatIsGoneAlreadyIsFineAndNotTold) {
+  for (const char* call : {"patch low", "evict low"}) {
+    api.errors.clear();
+    api.errors.insert({call, Error{ErrorKind::kNotFound, "pods \"low\" not found"}});
+    evictions().begin(preemptor, on_n1({world.pod("low").on("n1")}));
+    EXPECT_THAT(world.nominator.activated, IsEmpty()) << call;
+    EXPECT_THAT(observer.told, IsEmpty());
+  }
+}
+
+TEST_F(EvictionsTest, VictimsThatGoAnywayAreLeftAlone) {
+  evictions().begin(preemptor, on_n1({victim("a", true), victim("b")}));
+  EXPECT_THAT(api.calls, ElementsAre("patch b", "evict b"));
+  api.calls.clear();
+  world.nominator.nominate(world.pod("lesser").nominated("n1"), world.symbol("n1"));
+  evictions().begin(preemptor, on_n1({victim("c", true)}));
+  EXPECT_THAT(api.calls, IsEmpty()) << "nor are nominations cleared then";
+  EXPECT_FALSE(running());
+}
+
+TEST_F(EvictionsTest, LowerNominationsToTheNodeAreClearedFirst) {
+  world.nominator.nominate(world.pod("lesser").priority(9).nominated("n1"), world.symbol("n1"));
+  world.nominator.nominate(world.pod("equal").priority(10).nominated("n1"), world.symbol("n1"));
+  world.nominator.nominate(world.pod("in-flight"), world.symbol("n1"));
+  world.nominator.nominate(world.pod("elsewhere").nominated("n2"), world.symbol("n2"));
+  api.errors.insert({"patch lesser node=\"\"", Error{ErrorKind::kTimeout, "slow"}});
+  evictions().begin(preemptor, on_n1({victim("low")}));
+  EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch low", "evict low"));
+  EXPECT_THAT(observer.troubles,
+              ElementsAre("clearing the nominated node of pod default/lesser: slow"));
+  EXPECT_THAT(world.nominator.activated, IsEmpty()) << "that is no failure";
+}
+
+TEST_F(EvictionsTest, AWaitingVictimIsTurnedAwayInMemory) {
+  const Ref<const Pod> low = world.pod("low");
+  const PermitHold hold{"Gang", std::chrono::seconds(30)};
+  world.waiting_pods.hold(low, "n1", std::span(&hold, 1));
+  evictions().begin(preemptor, on_n1({low}));
+  EXPECT_THAT(api.calls, IsEmpty());
+  ASSERT_EQ(api.events.size(), 1u);
+  EXPECT_EQ(api.events.front().note,
+            "Preempted by pod 11111111-2222-3333-4444-555555555555 on node n1 (in kube-scheduler "
+            "memory).");
+  // It cannot be turned away twice: the second time it is deleted.
+  evictions().begin(preemptor, on_n1({low}));
+  EXPECT_THAT(api.calls, ElementsAre("patch low", "evict low"));
+}
+
+TEST_F(EvictionsTest, AVictimInPreBindIsCancelledUnlessItIsThrough) {
+  const Ref<const Pod> low = world.pod("low");
+  PodsInPreBind::Stay stay(world.pods_in_pre_bind, low->uid());
+  evictions().begin(preemptor, on_n1({low}));
+  EXPECT_THAT(api.calls, IsEmpty());
+  EXPECT_EQ(stay.token().cause(), "preempted by DefaultPreemption");
+  EXPECT_THAT(observer.told, ElementsAre("low by high on n1"));
+
+  const Ref<const Pod> bound = world.pod("bound");
+  PodsInPreBind::Stay through(world.pods_in_pre_bind, bound->uid());
+  EXPECT_TRUE(through.mark_prebound());
+  evictions().begin(preemptor, on_n1({bound}));
+  EXPECT_THAT(api.calls, ElementsAre("patch bound", "evict bound"));
+}
+
+TEST_F(EvictionsTest, CarriedOutInTheForegroundItTellsWhatWentWrong) {
+  world.nominator.nominate(world.pod("lesser").nominated("n1"), world.symbol("n1"));
+  const Result<void> fine = testing::run_task(
+      world.loop, evictions().carry_out(preemptor, on_n1({victim("a"), victim("b", true)})));
+  EXPECT_TRUE(fine.has_value());
+  EXPECT_THAT(api.calls, ElementsAre("patch a", "evict a", "patch lesser node=\"\""));
+  api.calls.clear();
+  api.errors.insert({"evict c", Error{ErrorKind::kForbidden, "hands off"}});
+  const Result<void> refused =
+      testing::run_task(world.loop, evictions().carry_out(preemptor, on_n1({victim("c")})));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "hands off");
+  EXPECT_THAT(api.calls, ElementsAre("patch c", "evict c")) << "nominations stay then";
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,63 @@
+// VictimSearch: who would have to go from one node so that a pod fits there (core.md §11.4).
+//
+//   all pods that are less important go ──► does the pod fit? ──no──► that verdict
+//                                                │ yes
+//   one by one, most important first, those that a disruption budget protects before the others,
+//   they come back as long as the pod still fits ──► who could not come back is a victim
+//
+// All of it happens in a WhatIf on the node's own row; nothing is copied and nothing stays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/loop.h"
+#include "framework/disruption_budgets.h"
+#include "framework/extender.h"
+#include "framework/what_if.h"
+
+namespace berth {
+
+using Victims = ExtenderVictims;
+
+// Since when the pod runs; one that does not counts as the latest. (Upstream says "now", which is
+// later than any start it has seen.)
+WallTime started(const Pod& pod);
+
+// One pod in the order of importance: higher priority first, then who has run longer.
+struct RankedPod {
+  Ref<const Pod> pod;
+  std::uint32_t place = 0;
+};
+bool more_important(const RankedPod& a, const RankedPod& b);
+
+class VictimSearch {
+ public:
+  // What is passed by reference outlives the search; the cycle's PreFilter has run.
+  VictimSearch(const Framework& framework, Cycle& cycle, Cluster& cluster)
+      : framework_(framework), cycle_(cycle), cluster_(cluster), budgets_(cluster) {}
+
+  struct Found {
+    Status status;      // Success: `victims` make room
+    std::string error;  // with an Error: what went wrong
+    Victims victims;
+  };
+  // The cycle's verdict of the row is another one afterwards.
+  Found on(NodeRow row);
+
+ private:
+  class Reprieve;
+  Found failed(std::string error) const;
+  Found rejected(const Status& status) const;
+  bool collect(NodeRow row);
+
+  const Framework& framework_;
+  Cycle& cycle_;
+  Cluster& cluster_;
+  DisruptionBudgets budgets_;
+  std::vector<RankedPod> potential_;  // of the row at hand
+  Status nobody_to_evict_;            // made when it is first needed
+};
+
+}  // namespace berth

@@ -1,0 +1,78 @@
+#include "plugins/default_preemption/default_preemption.h"
+
+#include <utility>
+
+#include "config/feature_gates.h"
+#include "plugins/arguments.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kStillEvicting =
+    "waiting for the preemption for this pod to be finished";
+
+}  // namespace
+
+Result<std::unique_ptr<Plugin>> DefaultPreemption::create(const config::PluginArgs& arguments,
+                                                          const Handle& handle) {
+  const Result<config::DefaultPreemptionArgs> own =
+      typed_arguments<config::DefaultPreemptionArgs>(arguments, "DefaultPreemptionArgs");
+  if (!own) return fail(own.error());
+  return std::make_unique<DefaultPreemption>(*own, handle);
+}
+
+DefaultPreemption::DefaultPreemption(const config::DefaultPreemptionArgs& arguments,
+                                     const Handle& handle)
+    : in_background_(handle.gates.enabled("SchedulerAsyncPreemption")),
+      groups_preempt_as_a_whole_(handle.gates.enabled("WorkloadAwarePreemption")),
+      preemption_(handle, {arguments.min_candidate_nodes_percentage,
+                           arguments.min_candidate_nodes_absolute}),
+      evictions_(std::make_unique<Evictions>(handle, "DefaultPreemption")) {}
+
+Outcome DefaultPreemption::pre_enqueue(const Pod& pod) const {
+  if (in_background_ && evictions_->running_for(pod.uid()))
+    return Outcome::of(Code::kUnschedulableAndUnresolvable, std::string(kStillEvicting));
+  return Outcome::success();
+}
+
+Task<PostFilterResult> DefaultPreemption::post_filter(Cycle& cycle,
+                                                      const Diagnosis& diagnosis) const {
+  Task<PostFilterResult> making = make_room(cycle, diagnosis);
+  PostFilterResult result = co_await making;
+  if (const std::string message = result.outcome.message(); !message.empty())
+    result.outcome = Outcome::of(result.outcome.code, "preemption: " + message);
+  co_return result;
+}
+
+Task<PostFilterResult> DefaultPreemption::make_room(Cycle& cycle,
+                                                    const Diagnosis& diagnosis) const {
+  if (groups_preempt_as_a_whole_ && !cycle.pod().spec().scheduling_group.empty())
+    co_return PostFilterResult{
+        Outcome::unschedulable("not eligible due to workload aware preemption enabled"), {}};
+  Task<Preemption::Choice> choosing = preemption_.choose(cycle, diagnosis);
+  Preemption::Choice choice = co_await choosing;
+  if (!choice.candidate)
+    co_return PostFilterResult{std::move(choice.outcome), std::move(choice.nominating)};
+  if (in_background_) {
+    evictions_->begin(cycle.pod_ref(), std::move(*choice.candidate));
+  } else {
+    Task<Result<void>> evicting =
+        evictions_->carry_out(cycle.pod_ref(), std::move(*choice.candidate));
+    if (const Result<void> evicted = co_await evicting; !evicted)
+      co_return PostFilterResult{Outcome::failure(evicted.error().message), {}};
+  }
+  co_return PostFilterResult{Outcome::success(), std::move(choice.nominating)};
+}
+
+std::optional<std::vector<EventRegistration>> DefaultPreemption::events_to_register() const {
+  if (!in_background_) return std::vector<EventRegistration>{};
+  // Only so that a pod which is gated here is looked at again when a pod goes; whether that helps
+  // it is for its other rejectors to say.
+  const auto not_by_itself = [](const Pod&, const AnyObject&,
+                                const AnyObject&) -> Result<QueueingHint> {
+    return QueueingHint::kSkip;
+  };
+  return {{{{EventResource::kPod, action::kDelete, {}}, not_by_itself}}};
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,30 @@
+// ImageLocality prefers nodes that have the pod's images already, large ones more than small ones,
+// and images that many nodes have more than those of a few, so that not all pods run to one node.
+// Reads the images that nodes report, how they are spread, and the number of nodes.
+// Rejects nothing, so no event changes its mind.
+#pragma once
+
+#include <memory>
+
+#include "framework/plugin_table.h"
+
+namespace berth::plugins {
+
+// With the tag that is meant when none is written: "nginx" is "nginx:latest".
+std::string normalized_image_name(std::string_view image);
+
+class ImageLocality final : public ScorePlugin, public SignPlugin {
+ public:
+  static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
+                                                const Handle& handle);
+
+  std::string_view name() const override { return "ImageLocality"; }
+  // dependence() stays kAnything: a node more or less changes the scores of all.
+
+  Outcome score(const Cycle& cycle, const NodeSet& feasible,
+                std::span<Score> by_row) const override;
+
+  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,179 @@
+// InterPodAffinity: how it is made, and which nodes it rejects.
+#include <algorithm>
+
+#include "cluster/affinity_pods.h"
+#include "plugins/arguments.h"
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "plugins/inter_pod_affinity/topology_counts.h"
+
+namespace berth::plugins {
+namespace {
+
+enum : std::uint8_t { kAffinity, kAntiAffinity, kExistingAntiAffinity };
+constexpr std::string_view kReasons[] = {
+    "node(s) didn't match pod affinity rules", "node(s) didn't match pod anti-affinity rules",
+    "node(s) didn't satisfy existing pods anti-affinity rules"};
+constexpr std::string_view kNoState =
+    "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
+
+// What PreFilter leaves for Filter, and what trials edit.
+struct RequiredTerms {
+  std::vector<IncomingTerm> affinity;
+  std::vector<IncomingTerm> anti_affinity;
+  NamespaceLabels namespace_labels;
+  // How many pods match, by the keys of the terms that they match: all of `affinity` at once, one
+  // of `anti_affinity`, or, the other way round, pods whose own anti-affinity matches this pod.
+  TopologyCounts near, avoided, avoiding;
+  bool matches_itself = false;
+};
+
+// The terms with one of the two counts, a term being counted at its own key.
+void count_term(TopologyCounts& counts, const IncomingTerm& term, const PodCount& pods,
+                const Cluster& cluster) {
+  counts.add(counts.place_of(term.topology_key, cluster), pods, 1);
+}
+
+void count_incoming_terms(RequiredTerms& required, const Cluster& cluster) {
+  PodCounts& pod_counts = cluster.pod_counts();
+  if (!required.affinity.empty()) {
+    PodQuery query{{}, true};
+    for (const IncomingTerm& term : required.affinity) query.terms.push_back(term.pods);
+    const PodCount pods = pod_counts.count(query);
+    // Parity: a pod counts once per term, so that two terms of one key count it twice there.
+    for (const IncomingTerm& term : required.affinity)
+      count_term(required.near, term, pods, cluster);
+  }
+  for (const IncomingTerm& term : required.anti_affinity)
+    count_term(required.avoided, term, pod_counts.count(PodQuery{{term.pods}, true}), cluster);
+}
+
+// The three questions about one row.
+class Judge {
+ public:
+  explicit Judge(const RequiredTerms& required)
+      : required_(required),
+        // Parity: what counts is that nothing at all is near anything, also when matching pods are
+        // there but on nodes without the keys.
+        is_first_(required.near.empty() && required.matches_itself),
+        has_avoided_(!required.avoided.empty()),
+        has_avoiding_(!required.avoiding.empty()) {}
+
+  bool lacks_affinity(NodeRow row) const {
+    bool is_missing = false;
+    for (const TopologyCounts::OfKey& key : required_.near.keys()) {
+      const Domain domain = key.domain(row);
+      if (domain == kNoDomain) return true;
+      is_missing |= key.numbers[domain] <= 0;
+    }
+    return is_missing && !is_first_;
+  }
+  bool is_avoided(NodeRow row) const { return has_avoided_ && is_near(required_.avoided, row); }
+  bool avoids(NodeRow row) const { return has_avoiding_ && is_near(required_.avoiding, row); }
+
+ private:
+  static bool is_near(const TopologyCounts& counts, NodeRow row) {
+    return std::ranges::any_of(counts.keys(), [row](const auto& key) { return key.at(row) > 0; });
+  }
+
+  const RequiredTerms& required_;
+  bool is_first_;
+  bool has_avoided_;
+  bool has_avoiding_;
+};
+
+}  // namespace
+
+InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args, const Cluster& cluster)
+    : hard_pod_affinity_weight_(args.hard_pod_affinity_weight),
+      ignore_preferred_terms_of_existing_pods_(args.ignore_preferred_terms_of_existing_pods),
+      namespaces_(std::make_unique<SelectedNamespaces>(cluster)) {}
+
+Result<std::unique_ptr<Plugin>> InterPodAffinity::create(const config::PluginArgs& arguments,
+                                                         const Handle& handle) {
+  Result<config::InterPodAffinityArgs> args =
+      typed_arguments<config::InterPodAffinityArgs>(arguments, "InterPodAffinityArgs");
+  if (!args) return fail(std::move(args).error());
+  return std::make_unique<InterPodAffinity>(*args, handle.cluster);
+}
+
+std::span<const std::string_view> InterPodAffinity::reasons() const { return kReasons; }
+
+PreFilterResult InterPodAffinity::pre_filter(Cycle& cycle) const {
+  const Pod& pod = cycle.pod();
+  const Cluster& cluster = cycle.cluster();
+  namespaces_->begin_pod();
+  RequiredTerms required{{}, {}, NamespaceLabels(pod, cluster), {}, {}, {}};
+  for (const AffinityPods::Match& match :
+       cluster.affinity_pods().required_anti_affinity(pod, *required.namespace_labels)) {
+    const std::size_t place = required.avoiding.place_of(match.term.topology_key, cluster);
+    for (const AffinityPods::Place& at : match.places)
+      required.avoiding.add(place, at.row, at.pods);
+  }
+  if (pod.spec().affinity) {
+    const TermsOf terms(pod, cluster);
+    if (!terms->errors.empty())
+      return Outcome::of(Code::kUnschedulableAndUnresolvable,
+                         "parsing pod: " + aggregate(terms->errors).message);
+    required.affinity = incoming_terms(terms->required, *namespaces_, cycle.symbols());
+    required.anti_affinity = incoming_terms(terms->required_anti, *namespaces_, cycle.symbols());
+  }
+  if (required.affinity.empty() && required.anti_affinity.empty() && required.avoiding.empty())
+    return Outcome::skip();
+  required.matches_itself = matches_all(required.affinity, pod);
+  count_incoming_terms(required, cluster);
+  cycle.put(*this, std::move(required));
+  return Outcome::success();
+}
+
+// ---- trials -------------------------------------------------------------------------------------
+
+Outcome InterPodAffinity::add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {
+  return count_pod(cycle, pod, row, 1);
+}
+
+Outcome InterPodAffinity::remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {
+  return count_pod(cycle, pod, row, -1);
+}
+
+Outcome InterPodAffinity::count_pod(Cycle& cycle, const Pod& pod, NodeRow row,
+                                    std::int64_t change) const {
+  RequiredTerms* required = cycle.find<RequiredTerms>(*this);
+  if (!required) return Outcome::failure(std::string(kNoState));
+  const Cluster& cluster = cycle.cluster();
+  const auto count = [&](TopologyCounts& counts, Symbol key) {
+    counts.add(counts.place_of(key, cluster), row, change);
+  };
+  if (pod.spec().affinity && pod.spec().affinity->pod_anti) {
+    const TermsOf terms(pod, cluster);
+    for (const AffinityTerm& term : terms->required_anti)
+      if (term.matches(cycle.pod(), *required->namespace_labels))
+        count(required->avoiding, term.topology_key);
+  }
+  if (matches_all(required->affinity, pod))
+    for (const IncomingTerm& term : required->affinity) count(required->near, term.topology_key);
+  for (const IncomingTerm& term : required->anti_affinity)
+    if (term.pods.matches(pod)) count(required->avoided, term.topology_key);
+  return Outcome::success();
+}
+
+// ---- Filter -------------------------------------------------------------------------------------
+
+void InterPodAffinity::filter(const Cycle& cycle, FilterPass& pass) const {
+  const RequiredTerms* required = cycle.find<RequiredTerms>(*this);
+  if (!required) {
+    const std::uint32_t missing = cycle.list_reasons({std::string(kNoState)});
+    pass.feasible().for_each([&](NodeRow row) { pass.reject_listed(row, Code::kError, missing); });
+    return;
+  }
+  const Judge judge(*required);
+  pass.feasible().for_each([&](NodeRow row) {
+    if (judge.lacks_affinity(row))
+      pass.reject(row, Code::kUnschedulableAndUnresolvable, kAffinity);
+    else if (judge.is_avoided(row))
+      pass.reject(row, Code::kUnschedulable, kAntiAffinity);
+    else if (judge.avoids(row))
+      pass.reject(row, Code::kUnschedulable, kExistingAntiAffinity);
+  });
+}
+
+}  // namespace berth::plugins

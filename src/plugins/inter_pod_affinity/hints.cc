@@ -1,0 +1,107 @@
+// InterPodAffinity: which events can help a pod that it rejected, and the pod's signature.
+#include <algorithm>
+
+#include "plugins/event_objects.h"
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "plugins/signature.h"
+
+namespace berth::plugins {
+namespace {
+
+using Terms = std::vector<AffinityTerm>;
+
+// Parity: hints know neither the labels of namespaces nor which namespaces a selector chooses.
+bool matches_all(const Terms& terms, const Pod& pod) {
+  static const LabelSet kNoLabels;
+  return !terms.empty() && std::ranges::all_of(terms, [&](const AffinityTerm& term) {
+    return term.matches(pod, kNoLabels);
+  });
+}
+
+struct Required {
+  Terms affinity;
+  Terms anti_affinity;
+};
+
+Result<Required> required_of(const Pod& pod) {
+  Result<Terms> affinity = required_affinity_terms(pod);
+  if (!affinity) return fail(std::move(affinity).error());
+  Result<Terms> anti_affinity = required_anti_affinity_terms(pod);
+  if (!anti_affinity) return fail(std::move(anti_affinity).error());
+  return Required{*std::move(affinity), *std::move(anti_affinity)};
+}
+
+bool is_placed(const Pod& pod) { return !pod.node().empty() || !pod.nominated_node().empty(); }
+
+QueueingHint queue_if(bool helps) { return helps ? QueueingHint::kQueue : QueueingHint::kSkip; }
+
+Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
+                                      const AnyObject& after) {
+  Result<Change<Pod>> other = change_of(pod_in(before), pod_in(after));
+  if (!other) return fail(other.error());
+  const auto [was, is] = *other;
+  if (was && is && is->uid() == pod.uid()) return QueueingHint::kQueue;
+  if ((was && !is_placed(*was)) || (is && !is_placed(*is))) return QueueingHint::kSkip;
+  Result<Required> required = required_of(pod);
+  if (!required) return fail(std::move(required).error());
+  const Terms& affinity = required->affinity;
+  const Terms& anti_affinity = required->anti_affinity;
+  if (was && is)
+    return queue_if((!matches_all(affinity, *was) && matches_all(affinity, *is)) ||
+                    (matches_all(anti_affinity, *was) && !matches_all(anti_affinity, *is)));
+  if (is) return queue_if(matches_all(affinity, *is));
+  if (!was) return QueueingHint::kSkip;
+  if (matches_all(anti_affinity, *was)) return QueueingHint::kQueue;
+  Result<Terms> avoided = required_anti_affinity_terms(*was);
+  if (!avoided) return fail(std::move(avoided).error());
+  return queue_if(matches_all(*avoided, pod));
+}
+
+Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
+                                       const AnyObject& after) {
+  Result<Change<Node>> node = change_of(node_in(before), node_in(after));
+  if (!node) return fail(node.error());
+  if (!node->after) return QueueingHint::kSkip;
+  Result<Required> required = required_of(pod);
+  if (!required) return fail(std::move(required).error());
+  const auto value = [](const Node* of, Symbol key) { return of ? of->labels.find(key) : nullptr; };
+  const auto helps = [&](const AffinityTerm& term, bool wants_key) {
+    const Symbol* is = value(node->after, term.topology_key);
+    if (!node->before) return !wants_key || is;
+    const Symbol* was = value(node->before, term.topology_key);
+    if (was && is) return *was != *is;
+    return (wants_key ? is : was) != nullptr;
+  };
+  return queue_if(
+      std::ranges::any_of(required->affinity,
+                          [&](const AffinityTerm& term) { return helps(term, true); }) ||
+      std::ranges::any_of(required->anti_affinity,
+                          [&](const AffinityTerm& term) { return helps(term, false); }));
+}
+
+}  // namespace
+
+std::optional<std::vector<EventRegistration>> InterPodAffinity::events_to_register() const {
+  return {
+      {{{EventResource::kPod, action::kAdd | action::kUpdatePodLabel | action::kDelete, {}},
+        after_pod_change},
+       {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, after_node_change}}};
+}
+
+Outcome InterPodAffinity::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
+  if (const Affinity* affinity = pod.spec().affinity.get();
+      affinity && (affinity->pod || affinity->pod_anti))
+    return Outcome::unschedulable("pods with InterPodAffinity are not signable");
+  // Parity: the required terms of other pods look at the labels as well, but are not thought of.
+  if (ignore_preferred_terms_of_existing_pods_) return Outcome::success();
+  std::vector<std::string> labels;
+  for (const Label& label : pod.labels())
+    labels.push_back(delimited(pod.text(label.key)) + delimited(pod.text(label.value)));
+  std::ranges::sort(labels);
+  std::string text;
+  for (const std::string& label : labels) text += label;
+  fragments.push_back({"v1.Pod.Labels", std::move(text)});
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,89 @@
+#include "plugins/inter_pod_affinity/terms.h"
+
+#include <algorithm>
+
+#include "cluster/affinity_pods.h"
+
+namespace berth::plugins {
+namespace {
+
+const LabelSet kNoLabels;
+
+const LabelSet& labels_of(const Object* object) {
+  const auto* found = dynamic_cast<const Namespace*>(object);
+  return found ? found->labels : kNoLabels;
+}
+
+}  // namespace
+
+// ---- namespaces ---------------------------------------------------------------------------------
+
+void SelectedNamespaces::begin_pod() {
+  const std::uint64_t generation = cluster_.generation(ObjectKind::kNamespace);
+  if (generation == generation_ && known_.size() <= kMaxSelectors) return;
+  generation_ = generation;
+  known_.clear();
+  names_ = SymbolHold(cluster_.symbol_table());
+}
+
+const std::vector<Symbol>& SelectedNamespaces::of(const Selector& selector) {
+  const auto found = std::ranges::find_if(
+      known_, [&](const std::unique_ptr<Known>& known) { return known->selector == selector; });
+  if (found != known_.end()) return (*found)->namespaces;
+  known_.push_back(std::make_unique<Known>(Known{selector, {}}));
+  for (const Requirement& requirement : selector.requirements()) {
+    names_.retain(requirement.key);
+    for (const Symbol value : requirement.values) names_.retain(value);
+  }
+  std::vector<Symbol>& namespaces = known_.back()->namespaces;
+  for (const Ref<const Object>& object : cluster_.list(ObjectKind::kNamespace))
+    if (selector.matches(labels_of(object.get()), cluster_.symbols()))
+      namespaces.push_back(names_.intern(object->name));
+  std::ranges::sort(namespaces);
+  return namespaces;
+}
+
+NamespaceLabels::NamespaceLabels(const Pod& pod, const Cluster& cluster)
+    : namespace_(cluster.find(ObjectKind::kNamespace, {}, pod.namespace_name())) {}
+
+const LabelSet& NamespaceLabels::operator*() const { return labels_of(namespace_.get()); }
+
+// ---- terms --------------------------------------------------------------------------------------
+
+std::vector<IncomingTerm> incoming_terms(std::span<const AffinityTerm> terms,
+                                         SelectedNamespaces& namespaces, const Symbols& symbols) {
+  std::vector<IncomingTerm> incoming;
+  incoming.reserve(terms.size());
+  for (const AffinityTerm& term : terms) {
+    IncomingTerm& made = incoming.emplace_back();
+    made.topology_key = term.topology_key;
+    made.weight = term.weight;
+    made.pods.selector = term.selector;
+    // Parity: the chosen namespaces are added to the list, but then each pod is asked about with no
+    // namespace labels at all. A selector that no labels satisfy (only NotIn and DoesNotExist) thus
+    // chooses every namespace.
+    made.pods.all_namespaces = term.namespace_selector.matches(kNoLabels, symbols);
+    if (made.pods.all_namespaces) continue;
+    made.pods.namespaces = term.namespaces;
+    if (term.namespace_selector.is_nothing()) continue;
+    const std::vector<Symbol>& chosen = namespaces.of(term.namespace_selector);
+    made.pods.namespaces.insert(made.pods.namespaces.end(), chosen.begin(), chosen.end());
+    std::ranges::sort(made.pods.namespaces);
+    const auto repeated = std::ranges::unique(made.pods.namespaces);
+    made.pods.namespaces.erase(repeated.begin(), repeated.end());
+  }
+  return incoming;
+}
+
+bool matches_all(std::span<const IncomingTerm> terms, const Pod& pod) {
+  return !terms.empty() && std::ranges::all_of(terms, [&](const IncomingTerm& term) {
+    return term.pods.matches(pod);
+  });
+}
+
+TermsOf::TermsOf(const Pod& pod, const Cluster& cluster)
+    : known_(cluster.affinity_pods().known_terms(pod)) {
+  if (!known_) made_.emplace(pod);
+}
+
+}  // namespace berth::plugins

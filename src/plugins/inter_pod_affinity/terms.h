@@ -1,0 +1,75 @@
+// The terms of the pod that is being scheduled, as InterPodAffinity asks them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/kinds.h"
+#include "cluster/affinity_terms.h"
+#include "cluster/cluster.h"
+#include "cluster/pod_counts.h"
+
+namespace berth::plugins {
+
+struct IncomingTerm {
+  PodTerm pods;
+  Symbol topology_key;
+  std::int32_t weight = 0;
+};
+
+// Which namespaces a selector chooses; kept until a namespace changes. World thread only.
+class SelectedNamespaces {
+ public:
+  explicit SelectedNamespaces(const Cluster& cluster)
+      : cluster_(cluster), names_(cluster.symbol_table()) {}
+
+  // Drops what is stale or too much. Only between pods: their terms rely on the names being held.
+  void begin_pod();
+  const std::vector<Symbol>& of(const Selector& selector);
+
+ private:
+  static constexpr std::size_t kMaxSelectors = 256;
+  struct Known {
+    Selector selector;
+    std::vector<Symbol> namespaces;
+  };
+  const Cluster& cluster_;
+  std::uint64_t generation_ = 0;
+  std::vector<std::unique_ptr<Known>> known_;
+  SymbolHold names_;  // of the selectors and the namespaces
+};
+
+std::vector<IncomingTerm> incoming_terms(std::span<const AffinityTerm> terms,
+                                         SelectedNamespaces& namespaces, const Symbols& symbols);
+
+// Whether the pod matches every one, and there is one.
+bool matches_all(std::span<const IncomingTerm> terms, const Pod& pod);
+
+// A pod's terms, from where they are known already or made on the spot.
+class TermsOf {
+ public:
+  TermsOf(const Pod& pod, const Cluster& cluster);
+  const AffinityTerms& operator*() const { return known_ ? *known_ : *made_; }
+  const AffinityTerms* operator->() const { return &**this; }
+
+ private:
+  const AffinityTerms* known_;
+  std::optional<AffinityTerms> made_;
+};
+
+// The labels of a pod's namespace; none if nobody knows it.
+class NamespaceLabels {
+ public:
+  NamespaceLabels(const Pod& pod, const Cluster& cluster);
+  const LabelSet& operator*() const;
+
+ private:
+  Ref<const Object> namespace_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,121 @@
+#include "plugins/node_declared_features/node_declared_features.h"
+
+#include <algorithm>
+
+#include "config/feature_gates.h"
+#include "plugins/event_objects.h"
+
+namespace berth::plugins {
+namespace {
+
+enum : std::uint8_t { kLacking };
+constexpr std::string_view kReasons[] = {"node(s) didn't match Pod's required features"};
+
+// Sorted; the place of a name is its bit. The first three are declared by nodes, but no pod asks
+// for them when it is scheduled.
+constexpr std::string_view kFeatures[] = {
+    "ExtendWebSocketsToKubelet",
+    "InPlacePodLevelResourcesVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers",
+    "RestartAllContainersOnContainerExits",
+    "UserNamespacesHostNetworkSupport",
+};
+constexpr std::size_t kRestartAllContainers = 3;
+constexpr std::size_t kUserNamespacesHostNetwork = 4;
+static_assert(std::size(kFeatures) == NodeFeatures().size());
+
+Result<QueueingHint> after_node_change(const Pod&, const AnyObject& before,
+                                       const AnyObject& after) {
+  Result<Change<Node>> node = change_of(node_in(before), node_in(after));
+  if (!node) return fail(node.error());
+  const bool same = node->before && node->after &&
+                    node->before->declared_features == node->after->declared_features;
+  return same ? QueueingHint::kSkip : QueueingHint::kQueue;
+}
+
+Result<QueueingHint> after_pod_update(const Pod& pod, const AnyObject& before,
+                                      const AnyObject& after) {
+  Result<Change<Pod>> updated = change_of(pod_in(before), pod_in(after));
+  if (!updated) return fail(updated.error());
+  if (!updated->before || !updated->after || updated->after->uid() != pod.uid())
+    return QueueingHint::kSkip;
+  const bool same =
+      features_needed_by(updated->before->spec()) == features_needed_by(updated->after->spec());
+  return same ? QueueingHint::kSkip : QueueingHint::kQueue;
+}
+
+}  // namespace
+
+NodeFeatures features_needed_by(const PodSpec& spec) {
+  const auto restarts_all = [](const std::vector<Container>& containers) {
+    return std::ranges::any_of(containers, &Container::restarts_all);
+  };
+  NodeFeatures needed;
+  needed[kRestartAllContainers] =
+      restarts_all(spec.containers) || restarts_all(spec.init_containers);
+  needed[kUserNamespacesHostNetwork] = spec.host_network && spec.own_users;
+  return needed;
+}
+
+// Parity: both lists are walked side by side, so that a name out of order may be missed.
+NodeFeatures features_declared_by(const Node& node, const Symbols& symbols) {
+  NodeFeatures declared;
+  std::size_t bit = 0;
+  for (const Symbol feature : node.declared_features) {
+    const std::string_view name = symbols.text(feature);
+    while (bit < declared.size() && kFeatures[bit] < name) ++bit;
+    if (bit == declared.size()) break;
+    if (kFeatures[bit] == name) declared.set(bit++);
+  }
+  return declared;
+}
+
+Result<std::unique_ptr<Plugin>> NodeDeclaredFeatures::create(const config::PluginArgs&,
+                                                             const Handle& handle) {
+  return std::make_unique<NodeDeclaredFeatures>(handle.gates.enabled("NodeDeclaredFeatures"));
+}
+
+std::span<const std::string_view> NodeDeclaredFeatures::reasons() const { return kReasons; }
+
+PreFilterResult NodeDeclaredFeatures::pre_filter(Cycle& cycle) const {
+  if (!enabled_) return Outcome::skip();
+  const NodeFeatures needed = features_needed_by(cycle.pod().spec());
+  if (needed.none()) return Outcome::skip();
+  cycle.put(*this, needed);
+  return Outcome::success();
+}
+
+void NodeDeclaredFeatures::filter(const Cycle& cycle, FilterPass& pass) const {
+  if (!enabled_) return;
+  const NodeFeatures* needed = cycle.find<NodeFeatures>(*this);
+  if (!needed) {
+    const std::uint32_t missing = cycle.list_reasons(
+        {"error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found"});
+    pass.feasible().for_each([&](NodeRow row) { pass.reject_listed(row, Code::kError, missing); });
+    return;
+  }
+  const NodeTable& nodes = cycle.nodes();
+  pass.feasible().for_each([&](NodeRow row) {
+    const NodeFeatures lacking = *needed & ~features_declared_by(nodes.node(row), cycle.symbols());
+    if (lacking.any()) pass.reject(row, Code::kUnschedulableAndUnresolvable, kLacking);
+  });
+}
+
+std::optional<std::vector<EventRegistration>> NodeDeclaredFeatures::events_to_register() const {
+  if (!enabled_) return std::vector<EventRegistration>{};
+  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}},
+            after_node_change},
+           {{EventResource::kPod, action::kUpdate, {}}, after_pod_update}}};
+}
+
+Outcome NodeDeclaredFeatures::sign(const Pod& pod,
+                                   std::vector<SignatureFragment>& fragments) const {
+  if (!enabled_) return Outcome::failure("target version cannot be nil");
+  // The first feature comes first; a bitset's own text begins with the last.
+  std::string needed = features_needed_by(pod.spec()).to_string();
+  std::ranges::reverse(needed);
+  fragments.push_back({"v1.Pod.Spec.RequiredFeatures()", std::move(needed)});
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins

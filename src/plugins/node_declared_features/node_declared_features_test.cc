@@ -1,0 +1,145 @@
+#include "plugins/node_declared_features/node_declared_features.h"
+
+#include <gtest/gtest.h>
+
+#include "plugins/testing/plugin_fixture.h"
+
+namespace berth::plugins {
+namespace {
+
+using testing::PluginFixture;
+using testing::registered_events;
+using testing::unresolvable;
+using testing::Verdict;
+
+constexpr const char* kRestart = "RestartAllContainersOnContainerExits";
+constexpr const char* kUsers = "UserNamespacesHostNetworkSupport";
+constexpr ClusterEvent kNodeEvent{
+    EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}};
+constexpr ClusterEvent kPodEvent{EventResource::kPod, action::kUpdate, {}};
+
+class NodeDeclaredFeaturesTest : public ::testing::Test {
+ protected:
+  PluginFixture fixture;
+  testing::World& world = fixture.world;
+  const Verdict lacking = unresolvable({"node(s) didn't match Pod's required features"});
+
+  Ref<const Pod> restarting(bool init = false) {
+    testing::PodBuilder pod = world.pod("p");
+    PodSpec& spec = pod.spec();
+    spec.containers.emplace_back().restarts_all = !init;
+    spec.init_containers.emplace_back().restarts_all = init;
+    return pod;
+  }
+  Ref<const Pod> with_users(bool host_network, bool own_users) {
+    testing::PodBuilder pod = world.pod("p");
+    pod.spec().host_network = host_network;
+    pod.spec().own_users = own_users;
+    return pod;
+  }
+
+  Code pre_filter(const Ref<const Pod>& pod, bool enabled = true) {
+    Cycle cycle(pod, fixture.cluster);
+    return NodeDeclaredFeatures(enabled).pre_filter(cycle).outcome.code;
+  }
+};
+
+TEST_F(NodeDeclaredFeaturesTest, RejectsNodesThatDoNotDeclareWhatThePodNeeds) {
+  fixture.add_node(world.node("none"));
+  fixture.add_node(world.node("restart").feature("A").feature(kRestart).feature("Z"));
+  fixture.add_node(world.node("users").feature(kUsers));
+  fixture.add_node(world.node("both").feature(kRestart).feature("Something").feature(kUsers));
+  // Parity: names are expected to be sorted; what comes too late is not seen.
+  fixture.add_node(world.node("unsorted").feature(kUsers).feature(kRestart));
+  const auto plugin = fixture.make<NodeDeclaredFeatures>();
+  const std::map<std::string, Verdict> restart{
+      {"none", lacking}, {"restart", {}}, {"users", lacking}, {"both", {}}, {"unsorted", lacking}};
+  EXPECT_EQ(fixture.filter(*plugin, restarting()), restart);
+  EXPECT_EQ(fixture.filter(*plugin, restarting(true)), restart);
+  EXPECT_EQ(fixture.filter_one_by_one(*plugin, restarting()), restart);
+  EXPECT_EQ(
+      fixture.filter(*plugin, with_users(true, true)),
+      (std::map<std::string, Verdict>{
+          {"none", lacking}, {"restart", lacking}, {"users", {}}, {"both", {}}, {"unsorted", {}}}));
+}
+
+TEST_F(NodeDeclaredFeaturesTest, APodThatNeedsNothingIsNotLookedAt) {
+  EXPECT_EQ(pre_filter(world.pod("p")), Code::kSkip);
+  EXPECT_EQ(pre_filter(with_users(true, false)), Code::kSkip);
+  EXPECT_EQ(pre_filter(with_users(false, true)), Code::kSkip);
+  EXPECT_EQ(pre_filter(with_users(true, true)), Code::kSuccess);
+  EXPECT_EQ(pre_filter(restarting()), Code::kSuccess);
+}
+
+TEST_F(NodeDeclaredFeaturesTest, WithoutTheGateItHasNothingToSay) {
+  EXPECT_EQ(pre_filter(restarting(), false), Code::kSkip);
+  const NodeDeclaredFeatures off(false);
+  EXPECT_TRUE(off.events_to_register()->empty());
+  std::vector<SignatureFragment> fragments;
+  EXPECT_EQ(off.sign(*restarting(), fragments).message(), "target version cannot be nil");
+  EXPECT_FALSE(fixture.make<NodeDeclaredFeatures>()->events_to_register()->empty());
+  ASSERT_TRUE(fixture.gates.set("NodeDeclaredFeatures=false").has_value());
+  EXPECT_TRUE(fixture.make<NodeDeclaredFeatures>()->events_to_register()->empty());
+}
+
+TEST_F(NodeDeclaredFeaturesTest, FilteringWithoutPreFilterIsAnError) {
+  fixture.add_node(world.node("n"));
+  const NodeDeclaredFeatures plugin(true);
+  Cycle cycle(restarting(), fixture.cluster);
+  CycleScratch scratch;
+  scratch.reset(fixture.cluster.nodes().rows());
+  cycle.lend(&scratch);
+  NodeSet feasible = fixture.cluster.nodes().nodes();
+  FilterPass pass(0, cycle, feasible, scratch.verdicts);
+  plugin.filter(cycle, pass);
+  EXPECT_EQ(scratch.verdicts[0].code, Code::kError);
+  EXPECT_EQ(cycle.reasons_of(scratch.verdicts[0], &plugin),
+            std::vector<std::string>{
+                "error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found"});
+}
+
+TEST_F(NodeDeclaredFeaturesTest, QueuesWhenANodeDeclaresOtherFeatures) {
+  const auto plugin = fixture.make<NodeDeclaredFeatures>();
+  const Ref<const Object> none = Ref<const Node>(world.node("n"));
+  const Ref<const Object> one = Ref<const Node>(world.node("n").feature(kRestart));
+  const Ref<const Object> relabelled =
+      Ref<const Node>(world.node("n").feature(kRestart).label("a", "b"));
+  const Ref<const Pod> pod = restarting();
+  using enum QueueingHint;
+  EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, {}, none), kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, none, one), kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, one, none), kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, one, relabelled), kSkip);
+  EXPECT_EQ(registered_events(*plugin),
+            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 129},
+                                                                  {EventResource::kPod, 8188}}));
+}
+
+TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {
+  const auto plugin = fixture.make<NodeDeclaredFeatures>();
+  const Ref<const Pod> needing = restarting();
+  const Ref<const Pod> plain = world.pod("p");
+  const Ref<const Pod> labelled = world.pod("p").label("a", "b");
+  const Ref<const Pod> other = world.pod("q");
+  using enum QueueingHint;
+  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, needing, needing, plain), kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, needing, plain, labelled), kSkip);
+  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, other, needing, plain), kSkip);
+}
+
+TEST_F(NodeDeclaredFeaturesTest, SignsWhatThePodNeeds) {
+  const auto plugin = fixture.make<NodeDeclaredFeatures>();
+  const auto signature = [&](const Ref<const Pod>& pod) {
+    std::vector<SignatureFragment> fragments;
+    EXPECT_TRUE(plugin->sign(*pod, fragments).ok());
+    EXPECT_EQ(fragments.size(), 1u);
+    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.RequiredFeatures()");
+    return fragments[0].value;
+  };
+  EXPECT_EQ(signature(world.pod("p")), "00000");
+  EXPECT_EQ(signature(restarting()), "00010");
+  EXPECT_EQ(signature(with_users(true, true)), "00001");
+}
+
+}  // namespace
+}  // namespace berth::plugins

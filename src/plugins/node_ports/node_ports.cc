@@ -1,0 +1,96 @@
+#include "plugins/node_ports/node_ports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "cluster/host_ports.h"
+#include "plugins/event_objects.h"
+
+namespace berth::plugins {
+namespace {
+
+enum : std::uint8_t { kTaken };
+constexpr std::string_view kReasons[] = {
+    "node(s) didn't have free ports for the requested pod ports"};
+
+// What PreFilter leaves for Filter.
+struct WantedPorts {
+  std::vector<HostPort> ports;
+};
+
+// Parity: only 0.0.0.0 means all addresses; `::` is one like any other.
+bool conflict(const HostPort& wanted, const HostPort& used) {
+  return wanted.port == used.port && wanted.protocol == used.protocol &&
+         (wanted.ip == used.ip || wanted.ip == names::kAnyAddress || used.ip == names::kAnyAddress);
+}
+
+bool conflict(std::span<const HostPort> wanted, std::span<const HostPort> used) {
+  return std::ranges::any_of(used, [&](const HostPort& taken) {
+    return std::ranges::any_of(wanted, [&](const HostPort& port) { return conflict(port, taken); });
+  });
+}
+
+Result<QueueingHint> after_pod_delete(const Pod& pod, const AnyObject& before, const AnyObject&) {
+  Result<const Pod*> found = pod_in(before);
+  if (!found) return fail(found.error());
+  const Pod* gone = *found;
+  // One that was never going to a node took nothing from it.
+  if (!gone || (gone->node().empty() && gone->nominated_node().empty())) return QueueingHint::kSkip;
+  return conflict(host_ports_of(pod.spec()), host_ports_of(gone->spec())) ? QueueingHint::kQueue
+                                                                          : QueueingHint::kSkip;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Plugin>> NodePorts::create(const config::PluginArgs&, const Handle&) {
+  return std::make_unique<NodePorts>();
+}
+
+std::span<const std::string_view> NodePorts::reasons() const { return kReasons; }
+
+PreFilterResult NodePorts::pre_filter(Cycle& cycle) const {
+  if (!has_host_ports(cycle.pod().spec())) return Outcome::skip();
+  cycle.put(*this, WantedPorts{host_ports_of(cycle.pod().spec())});
+  return Outcome::success();
+}
+
+void NodePorts::filter(const Cycle& cycle, FilterPass& pass) const {
+  const WantedPorts* wanted = cycle.find<WantedPorts>(*this);
+  if (!wanted) {
+    const std::uint32_t missing =
+        cycle.list_reasons({"reading \"PreFilterNodePorts\" from cycleState: not found"});
+    pass.feasible().for_each([&](NodeRow row) { pass.reject_listed(row, Code::kError, missing); });
+    return;
+  }
+  const NodeTable& nodes = cycle.nodes();
+  pass.feasible().for_each([&](NodeRow row) {
+    if (conflict(wanted->ports, nodes.host_ports(row)))
+      pass.reject(row, Code::kUnschedulable, kTaken);
+  });
+}
+
+std::optional<std::vector<EventRegistration>> NodePorts::events_to_register() const {
+  return {{{{EventResource::kPod, action::kDelete, {}}, after_pod_delete},
+           {{EventResource::kNode, action::kAdd, {}}, {}}}};
+}
+
+Outcome NodePorts::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
+  // Parity: ports only, without protocol and address, and those of all init containers.
+  std::vector<std::int32_t> ports;
+  const auto collect = [&](const std::vector<Container>& containers) {
+    for (const Container& container : containers)
+      for (const ContainerPort& port : container.ports)
+        if (port.host_port != 0) ports.push_back(port.host_port);
+  };
+  collect(pod.spec().containers);
+  collect(pod.spec().init_containers);
+  std::ranges::sort(ports);
+  const auto repeated = std::ranges::unique(ports);
+  ports.erase(repeated.begin(), repeated.end());
+  fragments.push_back({"v1.Pod.Spec.HostPorts()", fmt::format("{}", fmt::join(ports, ","))});
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins

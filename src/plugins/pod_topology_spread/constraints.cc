@@ -1,0 +1,91 @@
+#include "plugins/pod_topology_spread/constraints.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/pod_counts.h"
+#include "plugins/required_node_affinity.h"
+
+namespace berth::plugins {
+namespace {
+
+// The pod's values of `keys`, and what the selector asks for. Keys that the pod lacks do not count.
+Selector merged(Selector selector, const std::vector<Symbol>& keys, const LabelSet& labels) {
+  if (selector.is_nothing()) return selector;
+  for (const Symbol key : keys) {
+    const Symbol* value = labels.find(key);
+    if (!value) continue;
+    Requirement equal{key, SelectorOperator::kIn, {*value}, 0};
+    // The API server has often merged them already.
+    if (std::ranges::find(selector.requirements(), equal) == selector.requirements().end())
+      selector.add(std::move(equal));
+  }
+  return selector;
+}
+
+}  // namespace
+
+Result<std::vector<SpreadConstraint>> constraints_for(
+    std::span<const TopologySpreadConstraint> written, UnsatisfiableAction action, const Pod& pod,
+    bool match_label_keys) {
+  std::vector<SpreadConstraint> constraints;
+  for (const TopologySpreadConstraint& one : written) {
+    if (one.when_unsatisfiable != action) continue;
+    Result<Selector> selector = Selector::compile(one.label_selector, pod.symbols());
+    if (!selector) return fail(std::move(selector).error());
+    if (match_label_keys)
+      selector = merged(*std::move(selector), one.match_label_keys, pod.labels());
+    constraints.push_back({one.topology_key, one.max_skew, one.min_domains.value_or(1),
+                           *std::move(selector),
+                           one.node_affinity_policy.value_or(NodeInclusionPolicy::kHonor) ==
+                               NodeInclusionPolicy::kHonor,
+                           one.node_taints_policy.value_or(NodeInclusionPolicy::kIgnore) ==
+                               NodeInclusionPolicy::kHonor});
+  }
+  return constraints;
+}
+
+PodsByRow SpreadConstraint::counts(const Cluster& cluster, Symbol namespace_name) const {
+  // Parity: a selector for everything counts nobody.
+  if (selector.is_empty() || selector.is_nothing()) return {};
+  const PodCount count = cluster.pod_counts().count({{{false, {namespace_name}, selector}}, false});
+  return {count.by_row, &count.rows};
+}
+
+std::vector<TopologyColumn> columns_of(std::span<const SpreadConstraint> constraints,
+                                       const Cluster& cluster) {
+  std::vector<TopologyColumn> columns;
+  columns.reserve(constraints.size());
+  for (const SpreadConstraint& constraint : constraints)
+    columns.push_back(cluster.topology().column(constraint.topology_key));
+  return columns;
+}
+
+NodeSet with_every_key(std::span<const TopologyColumn> columns, const NodeSet& among) {
+  NodeSet rows = among;
+  for (const TopologyColumn& column : columns) {
+    for (std::size_t word = 0; word < rows.words().size(); ++word) {
+      const std::size_t first = word * 64;
+      const std::size_t last = std::min(first + 64, column.by_row.size());
+      std::uint64_t has = 0;
+      for (std::size_t row = first; row < last; ++row)
+        has |= std::uint64_t{column.by_row[row] != kNoDomain} << (row - first);
+      rows.words()[word] &= has;
+    }
+  }
+  return rows;
+}
+
+NodeSet NodeInclusion::rows(const SpreadConstraint& constraint, const NodeSet& among) const {
+  NodeSet included = constraint.honor_affinity
+                         ? matching_rows(required_node_affinity(pod_), nodes_, among)
+                         : among;
+  if (!constraint.honor_taints) return included;
+  NodeSet::for_each_common(NodeSet(included), nodes_.tainted(), [&](NodeRow row) {
+    if (find_untolerated(nodes_.node(row).taints, pod_.spec().tolerations, rules_))
+      included.erase(row);
+  });
+  return included;
+}
+
+}  // namespace berth::plugins

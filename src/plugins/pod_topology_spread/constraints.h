@@ -1,0 +1,63 @@
+// Topology spread constraints as they are asked: checked, with defaults filled in, and the nodes
+// whose pods count for them (plugins.md §14.2).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "api/pod.h"
+#include "api/taint.h"
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "cluster/topology.h"
+
+namespace berth::plugins {
+
+// Matching pods; empty and null when nobody is counted.
+struct PodsByRow {
+  std::span<const std::int32_t> by_row;
+  const NodeSet* rows = nullptr;  // that have any
+};
+
+struct SpreadConstraint {
+  Symbol topology_key;
+  std::int32_t max_skew = 1;
+  std::int32_t min_domains = 1;
+  Selector selector;
+  bool honor_affinity = true;
+  bool honor_taints = false;
+
+  // The pods of the namespace that match. Valid for the cycle.
+  PodsByRow counts(const Cluster& cluster, Symbol namespace_name) const;
+};
+
+// Those of the action, in the order they are written. `match_label_keys`: the pod's own values of
+// matchLabelKeys are part of the selector.
+Result<std::vector<SpreadConstraint>> constraints_for(
+    std::span<const TopologySpreadConstraint> written, UnsatisfiableAction action, const Pod& pod,
+    bool match_label_keys);
+
+// The constraints' columns, in their order. Valid for the cycle.
+std::vector<TopologyColumn> columns_of(std::span<const SpreadConstraint> constraints,
+                                       const Cluster& cluster);
+
+// The rows of `among` that have every key.
+NodeSet with_every_key(std::span<const TopologyColumn> columns, const NodeSet& among);
+
+// The rows of `among` that a constraint counts: all of which the pod's node affinity approves and
+// whose taints it tolerates, as far as the constraint says so.
+class NodeInclusion {
+ public:
+  NodeInclusion(const Pod& pod, const NodeTable& nodes, TolerationRules rules)
+      : pod_(pod), nodes_(nodes), rules_(rules) {}
+
+  NodeSet rows(const SpreadConstraint& constraint, const NodeSet& among) const;
+
+ private:
+  const Pod& pod_;
+  const NodeTable& nodes_;
+  TolerationRules rules_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,36 @@
+// The pods that a pod belongs to when it does not say so itself: those of its Services and of the
+// ReplicationController, ReplicaSet or StatefulSet that controls it (plugins.md §4).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "api/labels.h"
+#include "api/pod.h"
+#include "cluster/cluster.h"
+
+namespace berth::plugins {
+
+// is_empty() when there is no such object.
+Selector default_selector(const Pod& pod, const Cluster& cluster);
+
+// The same, remembered for siblings of a pod as long as none of those objects change.
+class DefaultSelectors {
+ public:
+  explicit DefaultSelectors(const Cluster& cluster) : cluster_(cluster) {}
+
+  // Valid until the next call.
+  const Selector& of(const Pod& pod);
+
+ private:
+  struct Remembered {
+    Ref<const PodMeta> meta;
+    std::uint64_t generation = 0;
+    Selector selector;
+  };
+  const Cluster& cluster_;
+  std::array<Remembered, 64> remembered_;
+};
+
+}  // namespace berth::plugins

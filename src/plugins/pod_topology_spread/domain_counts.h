@@ -1,0 +1,52 @@
+// DomainCounts: matching pods per topology domain, with the smallest count at hand.
+//
+// PreFilter fills it once; trials then change a domain at a time and change it back. Questions
+// about one node touch one domain, and for those the smallest count costs nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "cluster/topology.h"
+
+namespace berth::plugins {
+
+class DomainCounts {
+ public:
+  explicit DomainCounts(std::size_t domains) : counts_(domains, kAbsent) {}
+
+  // ---- filling. A domain exists once a counted node is in it, matching pods or not.
+  void enter(Domain domain) {
+    if (counts_[domain] == kAbsent) counts_[domain] = 0;
+  }
+  void add(Domain domain, std::int32_t pods) { counts_[domain] += pods; }
+  void filled();
+
+  // ---- afterwards
+  // Of a domain that exists. Counts may become negative.
+  void change(Domain domain, std::int32_t by);
+  // 0 for a domain that does not exist.
+  std::int32_t of(Domain domain) const { return counts_[domain] == kAbsent ? 0 : counts_[domain]; }
+  std::size_t size() const { return size_; }
+  // The greatest 32-bit number when there is no domain.
+  std::int32_t smallest() const;
+
+ private:
+  static constexpr std::int32_t kAbsent = std::numeric_limits<std::int32_t>::max();
+  struct Changed {
+    Domain domain;
+    std::int32_t by;
+  };
+
+  std::vector<std::int32_t> counts_;  // by domain
+  std::size_t size_ = 0;
+  // As filled: the domain with the smallest count, that count, and the smallest of all others.
+  Domain first_domain_ = kNoDomain;
+  std::int32_t first_ = kAbsent;
+  std::int32_t second_ = kAbsent;
+  std::vector<Changed> changed_;  // domains that are not as filled, each once
+};
+
+}  // namespace berth::plugins

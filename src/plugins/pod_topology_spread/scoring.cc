@@ -1,0 +1,183 @@
+// PodTopologySpread while nodes are scored (plugins.md §14.7, §14.8).
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "api/names.h"
+#include "plugins/arithmetic.h"
+#include "plugins/pod_topology_spread/natural_log.h"
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr const char* kNoState =
+    "error reading \"PreScorePodTopologySpread\" from cycleState: not found";
+constexpr Score kIgnored = -1;
+
+// What one soft constraint adds to a node's score: the more matching pods in its domain, the more.
+struct Term {
+  std::span<const Domain> domains;  // by row
+  double weight = 0;
+  double offset = 0;
+  // Each node is a domain of its own: pods by row (empty: none anywhere).
+  bool by_node = false;
+  std::span<const std::int32_t> pods;
+  // Otherwise: what the node's domain adds.
+  std::vector<double> by_domain;
+
+  double added(double count) const { return count * weight + offset; }
+  double at(NodeRow row) const {
+    if (!by_node) return by_domain[domains[row]];
+    return added(pods.empty() ? 0 : pods[row]);
+  }
+};
+
+struct SoftState {
+  NodeSet ignored;  // feasible rows without all the keys
+  std::vector<Term> terms;
+};
+
+// In 32 bits, as upstream has it.
+std::int32_t wrapping_decrement(std::int32_t value) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(value) - 1);
+}
+
+// Half away from zero.
+Score rounded(double value) {
+  const std::int64_t whole = truncated(value);
+  const double rest = value - static_cast<double>(whole);
+  if (rest >= 0.5) return whole + 1;
+  if (rest <= -0.5) return whole - 1;
+  return whole;
+}
+
+// Parity: where keys may be missing, a node without the key is in the same domain as one that has
+// it with an empty value.
+class Slots {
+ public:
+  Slots(const TopologyColumn& column, bool all_keys) : column_(column), all_keys_(all_keys) {}
+
+  Domain of_domain(Domain domain) const {
+    return !all_keys_ && column_.values[domain].empty() ? kNoDomain : domain;
+  }
+  Domain of(NodeRow row) const { return of_domain(column_.by_row[row]); }
+
+ private:
+  const TopologyColumn& column_;
+  bool all_keys_;
+};
+
+// Sums up the pods of each domain that a scored node is in.
+void count_domains(Term& term, const TopologyColumn& column, const Slots& slots,
+                   const NodeSet& scored, const PodsByRow& pods, const NodeSet& counted) {
+  constexpr std::int64_t kUnseen = -1;
+  std::vector<std::int64_t> counts(column.size, kUnseen);
+  scored.for_each([&](NodeRow row) { counts[slots.of(row)] = 0; });
+  const auto seen = column.size - static_cast<std::size_t>(std::ranges::count(counts, kUnseen));
+  counted.for_each([&](NodeRow row) {
+    std::int64_t& count = counts[slots.of(row)];
+    if (count != kUnseen) count += pods.by_row[row];
+  });
+  term.weight = natural_log(static_cast<double>(seen + 2));
+  term.by_domain.resize(column.size);
+  for (Domain domain = 0; domain < column.size; ++domain)
+    term.by_domain[domain] = term.added(static_cast<double>(counts[slots.of_domain(domain)]));
+}
+
+}  // namespace
+
+Outcome PodTopologySpread::pre_score(Cycle& cycle, const NodeSet& feasible) const {
+  const Pod& pod = cycle.pod();
+  const NodeTable& nodes = cycle.nodes();
+  if (nodes.node_count() == 0) return Outcome::skip();
+  Result<std::vector<SpreadConstraint>> soft =
+      constraints(pod, UnsatisfiableAction::kScheduleAnyway);
+  if (!soft) return Outcome::failure("calculating preScoreState: " + soft.error().message);
+  if (soft->empty()) return Outcome::skip();
+
+  // Parity: only the system's own defaults put up with nodes that lack a key.
+  const bool all_keys = !pod.spec().topology_spread_constraints.empty() || !system_defaults_;
+  const std::vector<TopologyColumn> columns = columns_of(*soft, cycle.cluster());
+  const NodeSet complete = all_keys ? with_every_key(columns, nodes.nodes()) : nodes.nodes();
+  NodeSet scored = feasible;
+  scored &= complete;
+
+  SoftState state;
+  state.ignored = feasible;
+  for (std::size_t word = 0; word < state.ignored.words().size(); ++word)
+    state.ignored.words()[word] &= ~scored.words()[word];
+
+  const NodeInclusion inclusion(pod, nodes, rules(cycle.symbols()));
+  for (std::size_t i = 0; i < soft->size(); ++i) {
+    const SpreadConstraint& constraint = (*soft)[i];
+    const PodsByRow pods = constraint.counts(cycle.cluster(), pod.meta().namespace_name);
+    Term& term = state.terms.emplace_back();
+    term.domains = columns[i].by_row;
+    term.offset = static_cast<double>(wrapping_decrement(constraint.max_skew));
+    term.by_node = constraint.topology_key == names::kHostname;
+    if (term.by_node) {
+      term.pods = pods.by_row;
+      term.weight = natural_log(static_cast<double>(scored.count() + 2));
+      continue;
+    }
+    NodeSet counted(nodes.rows());
+    if (pods.rows) {
+      counted = *pods.rows;
+      counted &= complete;
+      counted = inclusion.rows(constraint, counted);
+    }
+    count_domains(term, columns[i], Slots(columns[i], all_keys), scored, pods, counted);
+  }
+  cycle.put(*this, std::move(state));
+  return Outcome::success();
+}
+
+Outcome PodTopologySpread::score(const Cycle& cycle, const NodeSet& feasible,
+                                 std::span<Score> by_row) const {
+  const SoftState* state = cycle.find<SoftState>(*this);
+  if (!state) return Outcome::failure(kNoState);
+  feasible.for_each([&](NodeRow row) {
+    double sum = 0;
+    for (const Term& term : state->terms)
+      if (term.domains[row] != kNoDomain) sum += term.at(row);
+    by_row[row] = rounded(sum);
+  });
+  NodeSet::for_each_common(feasible, state->ignored, [&](NodeRow row) { by_row[row] = 0; });
+  return Outcome::success();
+}
+
+Outcome PodTopologySpread::normalize(const Cycle& cycle, const NodeSet& feasible,
+                                     std::span<Score> by_row) const {
+  const SoftState* state = cycle.find<SoftState>(*this);
+  if (!state) return Outcome::failure(kNoState);
+  NodeSet::for_each_common(feasible, state->ignored, [&](NodeRow row) { by_row[row] = kIgnored; });
+  Score lowest = std::numeric_limits<Score>::max(), highest = 0;
+  feasible.for_each([&](NodeRow row) {
+    if (state->ignored.contains(row)) return;
+    lowest = std::min(lowest, by_row[row]);
+    highest = std::max(highest, by_row[row]);
+  });
+
+  const Score both = wrapping_add(highest, lowest);
+  // Numbers of this size divide exactly in floating point, which is several times faster.
+  constexpr Score kExact = (Score{1} << 53) / (2 * kMaxScore);
+  const bool exact = lowest >= 0 && highest < kExact;
+  feasible.for_each([&](NodeRow row) {
+    Score& score = by_row[row];
+    // Parity: a node is known to be ignored by its score, so one that came to it honestly (an
+    // absurd maxSkew does it) is taken for ignored too.
+    if (score == kIgnored)
+      score = 0;
+    else if (highest == 0)
+      score = kMaxScore;
+    else if (exact)
+      score = static_cast<Score>(static_cast<double>(kMaxScore * (both - score)) /
+                                 static_cast<double>(highest));
+    else
+      score = wrapping_div(wrapping_mul(kMaxScore, wrapping_sub(both, score)), highest);
+  });
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins
