@@ -9,6 +9,7 @@
 #include <ostream>
 #include <utility>
 
+#include "app/evaluate.h"
 #include "app/plugin_list.h"
 #include "app/simulate.h"
 #include "app/version.h"
@@ -44,6 +45,11 @@ std::string check_seed(const std::string& text) {
 std::string check_format(const std::string& text) {
   if (text == "table" || text == "json" || text == "yaml") return {};
   return fmt::format("\"{}\" is none of table, json, yaml", text);
+}
+
+std::string check_evaluation_format(const std::string& text) {
+  if (text == "json" || text == "table") return {};
+  return fmt::format("\"{}\" is none of json, table", text);
 }
 
 std::string check_gates(const std::string& text) {
@@ -98,6 +104,37 @@ void add_simulate(CLI::App& program, SimulateFlags& flags) {
       ->check(checked(check_format));
 }
 
+struct EvaluateFlags {
+  EvaluateOptions options;
+  std::string output = "json";
+};
+
+void add_evaluate(CLI::App& program, EvaluateFlags& flags) {
+  CLI::App* command = program.add_subcommand(
+      "evaluate",
+      "Judge each pending pod of a cluster, offline: every node's verdict, every plugin's score");
+  const auto option = [command](const char* name, std::string& value, const char* type,
+                                const char* description) {
+    return command->add_option(name, value, description)->type_name(type)->take_last();
+  };
+  EvaluateOptions& options = flags.options;
+  option("--cluster", options.cluster, "FILE",
+         "The cluster's objects as an API server returns them: a List, YAML or JSON; - reads"
+         " standard input")
+      ->required();
+  option("--config", options.config, "FILE", "A KubeSchedulerConfiguration");
+  option("--profile", options.profile, "NAME",
+         "Scheduler name of the profile that judges all pods (default: the first)");
+  option("--feature-gates", options.feature_gates, "GATES", "A=true,B=false")
+      ->check(checked(check_gates));
+  command->add_flag("--sequence", options.sequence,
+                    "A pod that finds a node stays there before the next is judged");
+  command->add_flag("--preempt", options.preempt,
+                    "Say what preemption would do for pods that fit nowhere");
+  option("-o,--output", flags.output, "FORMAT", "json or table (default json)")
+      ->check(checked(check_evaluation_format));
+}
+
 // Messages of libraries and of aggregated errors may have several lines; a complaint has one.
 int complain(std::ostream& err, std::string what, int code) {
   std::ranges::replace(what, '\n', ' ');
@@ -149,6 +186,8 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   program.fallthrough(false);
   SimulateFlags simulation;
   add_simulate(program, simulation);
+  EvaluateFlags evaluation;
+  add_evaluate(program, evaluation);
   program.add_subcommand("plugins",
                          "List the plugins: name, extension points, weight, what they do");
   std::string topic;
@@ -170,11 +209,16 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   }
 
   if (program.got_subcommand("help")) return print_help(program, topic, out, err);
+  Result<void> done;
   if (program.got_subcommand("plugins")) {
     out << plugin_list(plugins::make_plugin_table());
-  } else if (const Result<void> done = simulate(simulation.options(), out, err); !done) {
-    return complain(err, done.error().message, kFailed);
+  } else if (program.got_subcommand("evaluate")) {
+    if (evaluation.output == "table") evaluation.options.output = EvaluateOptions::Format::kTable;
+    done = evaluate(evaluation.options, out, err);
+  } else {
+    done = simulate(simulation.options(), out, err);
   }
+  if (!done) return complain(err, done.error().message, kFailed);
   if (!out.flush()) return complain(err, "cannot write the output", kFailed);
   return 0;
 }

@@ -1,6 +1,7 @@
 // The command line: which subcommand, with which flags, and what comes of it.
 //
 //   berth simulate -f FILE… [--scenario FILE] [--config FILE] [--seed N] [--until DURATION] [-o …]
+//   berth evaluate --cluster FILE [--config FILE] [--profile NAME] [--sequence] [--preempt] [-o …]
 //   berth plugins
 //   berth help [COMMAND], berth --help, berth --version
 //

@@ -77,8 +77,8 @@ TEST_F(CliTest, HelpNamesTheCommands) {
   for (const std::vector<std::string>& args :
        std::vector<std::vector<std::string>>{{"--help"}, {"-h"}, {"help"}}) {
     EXPECT_EQ(call(args), 0);
-    EXPECT_THAT(out.str(),
-                AllOf(HasSubstr("simulate"), HasSubstr("plugins"), HasSubstr("--version")));
+    EXPECT_THAT(out.str(), AllOf(HasSubstr("simulate"), HasSubstr("evaluate"), HasSubstr("plugins"),
+                                 HasSubstr("--version")));
     EXPECT_THAT(err.str(), IsEmpty());
   }
 }
@@ -92,6 +92,10 @@ TEST_F(CliTest, ACommandsHelpNamesItsFlags) {
       EXPECT_THAT(out.str(), HasSubstr(flag));
     EXPECT_THAT(err.str(), IsEmpty());
   }
+  EXPECT_EQ(call({"evaluate", "--help"}), 0);
+  for (const char* flag : {"--cluster", "--config", "--profile", "--sequence", "--preempt",
+                           "--feature-gates", "--output"})
+    EXPECT_THAT(out.str(), HasSubstr(flag));
   EXPECT_EQ(call({"plugins", "--help"}), 0);
   EXPECT_THAT(out.str(), HasSubstr("List the plugins"));
 }
@@ -152,6 +156,12 @@ TEST_F(CliTest, WrongUsageIsOneLineAndCodeTwo) {
        "berth: --output: \"xml\" is none of table, json, yaml (see `berth simulate --help`)\n"},
       {{"simulate", "-f", cluster, "--feature-gates", "Foo=true"},
        "berth: --feature-gates: unrecognized feature gate: Foo (see `berth simulate --help`)\n"},
+      {{"evaluate"}, "berth: --cluster is required (see `berth evaluate --help`)\n"},
+      {{"evaluate", "--cluster"}, "berth: --cluster needs a value (see `berth evaluate --help`)\n"},
+      {{"evaluate", "--cluster", cluster, "-o", "yaml"},
+       "berth: --output: \"yaml\" is none of json, table (see `berth evaluate --help`)\n"},
+      {{"evaluate", "--cluster", cluster, "--feature-gates", "Foo=true"},
+       "berth: --feature-gates: unrecognized feature gate: Foo (see `berth evaluate --help`)\n"},
       {{"plugins", "all"}, "berth: unexpected argument \"all\" (see `berth plugins --help`)\n"},
   };
   for (const Case& c : cases) {
@@ -177,7 +187,7 @@ TEST_F(CliTest, AFailureIsOneLineAndCodeOne) {
   const std::string unbuilt =
       file("unbuilt.yaml",
            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-           "profiles: [{plugins: {filter: {enabled: [{name: InterPodAffinity}]}}}]\n");
+           "profiles: [{plugins: {permit: {enabled: [{name: GangScheduling}]}}}]\n");
   const std::string bad_scenario = file("scenario.yaml", "kind: Scenario\nfrobnicate: 1\n");
   struct Case {
     std::vector<std::string> args;
@@ -191,8 +201,15 @@ TEST_F(CliTest, AFailureIsOneLineAndCodeOne) {
       {{"simulate", "-f", cluster, "--config", missing}, missing},
       {{"simulate", "-f", cluster, "--config", bad_config}, "foo"},
       {{"simulate", "-f", cluster, "--config", unbuilt},
-       "plugin \"InterPodAffinity\" is not available yet"},
+       "plugin \"GangScheduling\" is not available yet"},
       {{"simulate", "-f", cluster, "--scenario", missing}, missing},
+      {{"evaluate", "--cluster", missing},
+       "cannot read " + missing + ": No such file or directory"},
+      {{"evaluate", "--cluster", broken}, broken},
+      {{"evaluate", "--cluster", bad_pod}, "spec.priority"},
+      {{"evaluate", "--cluster", cluster, "--config", bad_config}, bad_config + ": "},
+      {{"evaluate", "--cluster", cluster, "--profile", "packer"},
+       "no profile is named \"packer\"; there are: default-scheduler"},
       {{"simulate", "-f", cluster, "--scenario", bad_scenario}, bad_scenario},
   };
   for (const Case& c : cases) {
@@ -295,6 +312,58 @@ TEST_F(CliTest, ExtendersAreNotAskedAndThatIsSaid) {
            "extenders: [{urlPrefix: 'http://localhost:1', filterVerb: filter}]\n");
   EXPECT_EQ(call({"simulate", "-f", file("cluster.yaml", kCluster), "--config", config}), 0);
   EXPECT_THAT(err.str(), HasSubstr("1 extender(s) are configured"));
+}
+
+// ---- evaluate
+
+constexpr char kListed[] = R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", pods: "10"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "2", pods: "10"}},
+   spec: {unschedulable: true}}
+- {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: default},
+   spec: {containers: [{name: c, resources: {requests: {cpu: "1500m"}}}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: b, namespace: default},
+   spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+)";
+
+TEST_F(CliTest, EveryPendingPodIsJudged) {
+  const std::string cluster = file("cluster.yaml", kListed);
+  EXPECT_EQ(call({"evaluate", "--cluster", cluster}), 0) << err.str();
+  EXPECT_THAT(out.str(), StartsWith("{\n \"decisions\": [\n  {\n   \"pod\": \"default/a\",\n"));
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("\"pod\": \"default/b\""),
+                               HasSubstr("\"node(s) were unschedulable\""),
+                               HasSubstr("\"chosen\": \"n1\""), Not(HasSubstr("\"message\""))));
+  EXPECT_EQ(call({"evaluate", "--cluster", cluster, "--sequence"}), 0);
+  EXPECT_THAT(out.str(), HasSubstr("\"message\": \"0/2 nodes are available: 1 Insufficient cpu,"
+                                   " 1 node(s) were unschedulable.\""));
+  EXPECT_THAT(err.str(), IsEmpty());
+}
+
+TEST_F(CliTest, ADecisionAsATable) {
+  EXPECT_EQ(call({"evaluate", "--cluster", file("cluster.yaml", kListed), "-o", "table"}), 0);
+  EXPECT_THAT(out.str(), AllOf(StartsWith("default/a  ->  n1\n"), HasSubstr("1 of 2 nodes fits\n"),
+                               HasSubstr("NodeUnschedulable: node(s) were unschedulable"),
+                               EndsWith("2 pending pods: 2 with a node, 0 without\n")));
+}
+
+TEST_F(CliTest, AnEmptyClusterHasNoDecisions) {
+  EXPECT_EQ(call({"evaluate", "--cluster", file("empty.yaml", "")}), 0) << err.str();
+  EXPECT_EQ(out.str(), "{\n \"decisions\": []\n}\n");
+}
+
+TEST_F(CliTest, AProfileIsChosenByItsName) {
+  const std::string config =
+      file("config.yaml",
+           "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+           "profiles: [{schedulerName: first}, {schedulerName: second, plugins: {filter:"
+           " {disabled: [{name: NodeUnschedulable}]}}}]\n");
+  const std::string cluster = file("cluster.yaml", kListed);
+  EXPECT_EQ(call({"evaluate", "--cluster", cluster, "--config", config}), 0) << err.str();
+  EXPECT_THAT(out.str(), HasSubstr("were unschedulable"));
+  EXPECT_EQ(call({"evaluate", "--cluster", cluster, "--config", config, "--profile", "second"}), 0);
+  EXPECT_THAT(out.str(), Not(HasSubstr("were unschedulable")));
 }
 
 }  // namespace

@@ -2,19 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iostream>
 #include <iterator>
 #include <ostream>
-#include <sstream>
 #include <utility>
 
 #include "api/interner.h"
 #include "api/manifest.h"
 #include "api/yaml_text.h"
-#include "config/load.h"
+#include "app/input.h"
 #include "plugins/table.h"
 #include "sim/report.h"
 #include "sim/simulation.h"
@@ -22,38 +17,12 @@
 namespace berth::app {
 namespace {
 
-Result<std::string> read_file(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  // A folder can be opened, but not read; an empty file leaves nothing to copy, which is no error.
-  if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (!file.is_open() || file.bad() || text.fail())
-    return fail(ErrorKind::kNotFound,
-                fmt::format("cannot read {}: {}", path,
-                            errno != 0 ? std::strerror(errno) : "it is not a file"));
-  return std::move(text).str();
-}
-
-Result<config::Configuration> configuration_of(const SimulateOptions& options,
-                                               const config::FeatureGates& gates,
-                                               Interner& interner) {
-  if (options.config.empty()) return config::default_configuration(gates);
-  Result<config::Configuration> loaded =
-      config::load_configuration(options.config, gates, interner);
-  if (!loaded)
-    return fail(loaded.error().kind, fmt::format("{}: {}", options.config, loaded.error().message));
-  return loaded;
-}
-
 Result<std::vector<ManifestObject>> objects_of(const SimulateOptions& options, Interner& interner) {
   std::vector<ManifestObject> all;
   for (const std::string& path : options.files) {
     const Result<std::string> text = read_file(path);
     if (!text) return fail(text.error());
-    Result<std::vector<ManifestObject>> objects =
-        read_manifest(*text, path == "-" ? "standard input" : path, interner);
+    Result<std::vector<ManifestObject>> objects = read_manifest(*text, shown_path(path), interner);
     if (!objects) return fail(objects.error());
     std::move(objects->begin(), objects->end(), std::back_inserter(all));
   }
@@ -80,7 +49,7 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   if (Result<void> set = simulation.gates.set(options.feature_gates); !set) return set;
   if (Result<void> valid = simulation.gates.validate(); !valid) return valid;
   Result<config::Configuration> configuration =
-      configuration_of(options, simulation.gates, interner);
+      read_configuration(options.config, simulation.gates, interner);
   if (!configuration) return fail(configuration.error());
   simulation.configuration = std::move(*configuration);
   if (!simulation.configuration.extenders.empty())

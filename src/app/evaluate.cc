@@ -1,0 +1,51 @@
+#include "app/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "api/interner.h"
+#include "api/manifest.h"
+#include "app/input.h"
+#include "explain/decision_text.h"
+#include "explain/evaluator.h"
+#include "plugins/table.h"
+
+namespace berth::app {
+
+Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::ostream& err) {
+  Interner interner;
+  explain::EvaluatorOptions how;
+  how.profile = options.profile;
+  how.sequence = options.sequence;
+  how.preempt = options.preempt;
+  if (Result<void> set = how.gates.set(options.feature_gates); !set) return set;
+  if (Result<void> valid = how.gates.validate(); !valid) return valid;
+  Result<config::Configuration> configuration =
+      read_configuration(options.config, how.gates, interner);
+  if (!configuration) return fail(configuration.error());
+  how.configuration = std::move(*configuration);
+  if (!how.configuration.extenders.empty())
+    err << fmt::format("{}: {} extender(s) are configured; an evaluation does not ask them\n",
+                       options.config, how.configuration.extenders.size());
+
+  const Result<std::string> text = read_file(options.cluster);
+  if (!text) return fail(text.error());
+  const Result<std::vector<ManifestObject>> objects =
+      read_manifest(*text, shown_path(options.cluster), interner);
+  if (!objects) return fail(objects.error());
+
+  Result<std::unique_ptr<explain::Evaluator>> evaluator =
+      explain::Evaluator::make(interner, plugins::make_plugin_table(), std::move(how));
+  if (!evaluator) return fail(evaluator.error());
+  if (Result<void> loaded = (*evaluator)->load(*objects); !loaded) return loaded;
+  const std::vector<explain::PodDecision> decisions = (*evaluator)->decide();
+  out << (options.output == EvaluateOptions::Format::kTable ? explain::to_table(decisions)
+                                                            : explain::to_json(decisions));
+  return {};
+}
+
+}  // namespace berth::app

@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "explain/decision_text.h"
+
+namespace berth::explain {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+constexpr std::size_t kNamesShown = 20;  // of the nodes that share a reason
+
+// Words after `head`, broken into lines; the lines after the first are indented.
+std::string wrapped(const std::string& head, const std::vector<std::string>& words,
+                    std::size_t indent = 6) {
+  std::string text, line = head;
+  bool fresh = true;
+  for (const std::string& word : words) {
+    if (!fresh && line.size() + 1 + word.size() > kWidth) {
+      text += line + '\n';
+      line.assign(indent, ' ');
+      fresh = true;
+    }
+    if (!fresh) line.push_back(' ');
+    line += word;
+    fresh = false;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return text + line + '\n';
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) words.push_back(std::move(word));
+  return words;
+}
+
+// "a, b, c and 7 more", as words.
+std::vector<std::string> listed(const std::vector<std::string>& names) {
+  std::vector<std::string> words;
+  const std::size_t shown = names.size() <= kNamesShown + 1 ? names.size() : kNamesShown;
+  for (std::size_t i = 0; i < shown; ++i)
+    words.push_back(i + 1 < shown ? names[i] + "," : names[i]);
+  if (shown < names.size()) words.push_back(fmt::format("and {} more", names.size() - shown));
+  return words;
+}
+
+std::string plural(std::size_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+// The best nodes side by side, a line per plugin.
+std::string score_table(const PodDecision& decision) {
+  std::vector<std::pair<std::string, std::int64_t>> nodes(decision.totals.begin(),
+                                                          decision.totals.end());
+  std::ranges::sort(nodes, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  std::vector<std::string> plugins;
+  if (const auto found = decision.scores.find(decision.chosen); found != decision.scores.end())
+    for (const auto& [plugin, score] : found->second) plugins.push_back(plugin);
+  std::size_t label = std::string_view("total").size();
+  for (const std::string& plugin : plugins) label = std::max(label, plugin.size());
+
+  std::vector<std::size_t> widths;
+  std::size_t used = 4 + label;
+  for (const auto& [node, total] : nodes) {
+    const std::size_t width = std::max(node.size(), std::to_string(total).size());
+    if (!widths.empty() && used + 2 + width > kWidth) break;
+    widths.push_back(width);
+    used += 2 + width;
+  }
+  const auto line = [&](std::string_view name, const auto& cell) {
+    std::string text = fmt::format("    {:<{}}", name, label);
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      text += fmt::format("  {:>{}}", cell(nodes[i]), widths[i]);
+    return text + '\n';
+  };
+  std::string text = line("", [](const auto& node) { return node.first; });
+  for (const std::string& plugin : plugins)
+    text += line(plugin, [&](const auto& node) {
+      return std::to_string(decision.scores.at(node.first).at(plugin));
+    });
+  text += line("total", [](const auto& node) { return std::to_string(node.second); });
+  if (widths.size() < nodes.size())
+    text +=
+        fmt::format("    and {} with lower scores\n", plural(nodes.size() - widths.size(), "node"));
+  return text;
+}
+
+// Nodes by what was said about them, the most common first.
+std::string rejections(const PodDecision& decision) {
+  std::map<Verdict, std::vector<std::string>> by_verdict;
+  for (const auto& [node, verdict] : decision.rejected) by_verdict[verdict].push_back(node);
+  std::vector<std::pair<Verdict, std::vector<std::string>>> groups(by_verdict.begin(),
+                                                                   by_verdict.end());
+  std::ranges::sort(groups, [](const auto& a, const auto& b) {
+    return a.second.size() != b.second.size() ? a.second.size() > b.second.size()
+                                              : a.first < b.first;
+  });
+  std::string text;
+  for (const auto& [verdict, nodes] : groups) {
+    const bool helpless = verdict.code == Code::kUnschedulableAndUnresolvable;
+    const std::string why =
+        fmt::format("{}: {}{}", verdict.plugin, fmt::join(verdict.reasons, ", "),
+                    helpless ? " (preemption cannot help)" : "");
+    text += wrapped(fmt::format("    {:>4}  ", nodes.size()), words_of(why), 10);
+    text += wrapped(std::string(10, ' '), listed(nodes), 10);
+  }
+  return text;
+}
+
+std::string preemption(const PreemptionOutcome& preempt) {
+  if (preempt.node.empty()) return {};  // why not is part of the pod's message
+  return wrapped(fmt::format("  preemption makes room on {} by evicting {}: ", preempt.node,
+                             plural(preempt.victims.size(), "pod")),
+                 listed(preempt.victims));
+}
+
+std::string paragraph(const PodDecision& decision) {
+  std::string text =
+      fmt::format("{}  ->  {}\n", decision.pod,
+                  !decision.chosen.empty() ? decision.chosen : std::string("no node"));
+  if (!decision.error.empty()) text += wrapped("  failed: ", words_of(decision.error));
+  if (decision.pre_filter)
+    text += wrapped(
+        fmt::format("  PreFilter{}{} turned it away: ",
+                    decision.pre_filter->plugin.empty() ? "" : " of ", decision.pre_filter->plugin),
+        words_of(fmt::format("{}", fmt::join(decision.pre_filter->reasons, ", "))));
+  if (decision.narrowed)
+    text += wrapped(fmt::format("  {} left {} of {}: ", fmt::join(decision.narrowed->by, ", "),
+                                decision.narrowed->to.size(), plural(decision.all_nodes, "node")),
+                    listed(decision.narrowed->to));
+  if (!decision.totals.empty()) {
+    text += fmt::format("  {} of {} fit{}{}\n", decision.totals.size(),
+                        plural(decision.all_nodes, "node"), decision.totals.size() == 1 ? "s" : "",
+                        decision.best.size() > 1
+                            ? fmt::format(", {} equally well", decision.best.size())
+                            : std::string());
+    text += score_table(decision);
+  }
+  if (!decision.rejected.empty()) {
+    text += fmt::format("  {} of {} {} not\n", decision.rejected.size(),
+                        plural(decision.all_nodes, "node"),
+                        decision.rejected.size() == 1 ? "does" : "do");
+    text += rejections(decision);
+  }
+  if (!decision.message.empty()) text += wrapped("  ", words_of(decision.message));
+  if (decision.preempt) text += preemption(*decision.preempt);
+  return text;
+}
+
+}  // namespace
+
+std::string to_table(std::span<const PodDecision> decisions) {
+  std::string text;
+  std::size_t placed = 0;
+  for (const PodDecision& decision : decisions) {
+    text += paragraph(decision) + '\n';
+    if (!decision.chosen.empty()) ++placed;
+  }
+  return text + fmt::format("{}: {} with a node, {} without\n",
+                            plural(decisions.size(), "pending pod"), placed,
+                            decisions.size() - placed);
+}
+
+}  // namespace berth::explain

@@ -1,0 +1,55 @@
+// Evaluator: what would be decided about each pending pod of a cluster that is given as objects.
+//
+// One profile's plugins judge every pending pod, in the order of the list, by the steps of the
+// scheduling cycle: PreFilter, Filter on all nodes, PreScore, Score, and PostFilter where nothing
+// fits. There is no queue and no binding: each pod sees the same cluster, or, in sequence, the
+// cluster with the pods before it in their places. Ties go to the first node by name, so that runs
+// compare.
+//
+// Offline and deterministic; what plugins would write to the cluster is noted and not done.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/interner.h"
+#include "api/manifest.h"
+#include "base/result.h"
+#include "config/configuration.h"
+#include "config/feature_gates.h"
+#include "explain/pod_decision.h"
+#include "framework/plugin_table.h"
+
+namespace berth::explain {
+
+struct EvaluatorOptions {
+  config::Configuration configuration;
+  config::FeatureGates gates;
+  std::string profile;    // its scheduler name; empty: the first
+  bool sequence = false;  // every pod that finds a node stays there for the next
+  bool preempt = false;   // ask PostFilter when nothing fits
+};
+
+class Evaluator {
+ public:
+  static Result<std::unique_ptr<Evaluator>> make(Interner& interner, const PluginTable& plugins,
+                                                 EvaluatorOptions options);
+  ~Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  // The cluster: nodes, placed pods, pending pods and whatever else there is, as an API server
+  // would return it. Called once, before decide().
+  Result<void> load(const std::vector<ManifestObject>& objects);
+
+  // One decision per pending pod, in the order in which they were loaded.
+  std::vector<PodDecision> decide();
+
+ private:
+  struct Parts;
+  explicit Evaluator(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace berth::explain
