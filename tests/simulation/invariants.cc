@@ -14,6 +14,7 @@ class Check {
       : history_(history), state_(state), at_rest_(moment == Moment::kAtRest) {}
 
   std::vector<Violation> run() {
+    if (at_rest_) no_task_left();  // one line that says more than the many that follow from it
     bound_once();
     nodes_fit();
     columns_agree();
@@ -23,7 +24,6 @@ class Check {
     reserve_balanced();
     waits_settled();
     if (at_rest_) {
-      no_task_left();
       seen_is_stored();
       placed_is_stored();
     }

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Differential test: random clusters, judged by upstream's framework and by berth, compared.
+
+    parity.py --berth PROGRAM --oracle PROGRAM [--topic T]... [--seeds A..B] [--coverage] [--keep DIR]
+
+Every seed of a topic is one cluster and one way of deciding (plain, in sequence, with preemption, under
+one of configs/), so that a range of seeds goes round all of them. Prints the first difference of each
+topic, and how to see it again. Exit 0 when nothing differs.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import casegen
+import compare
+import coverage
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Those that berth can judge today; volumes, dra and mixed wait for the plugins they are about.
+TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "preempt", "owners", "features", "victims", "edges"]
+# What a configuration needs beside itself.
+CONFIG_EXTRAS = {
+    "preemption-args": ["--preempt"],
+    "two-profiles": ["--profile", "packer"],
+    "storage-shape": ["--feature-gates", "StorageCapacityScoring=true"],
+}
+COMPARISON_GATE = ["--feature-gates", "TaintTolerationComparisonOperators=true"]
+
+
+def configs(topic):
+    names = sorted(f[: -len(".yaml")] for f in os.listdir(f"{HERE}/configs"))
+    if topic not in ("volumes", "mixed"):
+        names.remove("storage-shape")
+    return names
+
+
+def mode(topic, seed):
+    """(size of the cluster, flags) of a seed: by turns a configuration and a plain way."""
+    size = {}
+    names = configs(topic)
+    turn = seed // 2
+    if seed % 2 == 0:
+        name = names[turn % len(names)]
+        flags = ["--config", f"configs/{name}.yaml", *CONFIG_EXTRAS.get(name, [])]
+    else:
+        flags = [[], ["--sequence"], ["--preempt"], ["--sequence", "--preempt"]][turn % 4]
+        if "--sequence" in flags:
+            size["pending"] = 40
+    if topic in ("preempt", "victims") and "--preempt" not in flags:
+        flags = [*flags, "--preempt"]
+    if topic == "features" and "--feature-gates" not in flags and turn % 3 != 2:
+        flags = [*flags, *COMPARISON_GATE]
+    if seed % 50 == 49:
+        size = {"nodes": 150, "bound": 900, "pending": 8}
+        # past 100 nodes upstream's preemption starts its search at random, unless told to look at all
+        if "--preempt" in flags:
+            flags = ["--config", "configs/preemption-args.yaml", "--preempt"]
+    return size, flags
+
+
+class Runner:
+    def __init__(self, berth, oracle, folder):
+        self.berth, self.oracle, self.folder = berth, oracle, folder
+
+    def run(self, topic, seed):
+        size, flags = mode(topic, seed)
+        cluster = casegen.generate(topic, seed, **size)
+        path = os.path.join(self.folder, f"{topic}-{seed}.cluster.json")
+        with open(path, "w") as f:
+            json.dump(cluster, f, separators=(",", ":"))
+        result = {"topic": topic, "seed": seed, "flags": flags, "path": path, "cluster": cluster}
+        theirs = self.call([self.oracle, "-cluster", path, *flags])
+        if isinstance(theirs, str):
+            return {**result, "upstream_failed": theirs}
+        result["decisions"] = theirs
+        ours = self.call([self.berth, "evaluate", "--cluster", path, *flags])
+        if isinstance(ours, str):
+            return {**result, "different": f"  berth failed: {ours}"}
+        what, count = compare.first_difference(theirs, ours)
+        if what and self.drawn(theirs, ours, path, flags):
+            return {**result, "drawn": True}
+        if what:
+            result["different"] = what + (f"\n  and {count - 1} more" if count > 1 else "")
+        return result
+
+    def drawn(self, theirs, ours, path, flags):
+        """Whether upstream itself draws here: of nodes where preemption hurts equally in all six respects
+        it takes whichever its map gives first, and may say ours the next time."""
+        if any(p[0] != "preempt" for _, p, _, _ in compare.all_differences(theirs, ours)):
+            return False
+        said = [theirs]
+        for _ in range(8):
+            again = self.call([self.oracle, "-cluster", path, *flags])
+            if isinstance(again, str):
+                return False
+            said.append(again)
+        return all(any(not list(compare.all_differences([s[i]], [d])) for s in said) for i, d in enumerate(ours))
+
+    def call(self, command):
+        """The decisions, or what went wrong."""
+        try:
+            ran = subprocess.run(command, capture_output=True, cwd=HERE, timeout=300)
+        except subprocess.TimeoutExpired:
+            return "it did not end within five minutes"
+        if ran.returncode != 0:
+            lines = ran.stderr.decode(errors="replace").strip().splitlines()
+            said = next((l for l in lines if "panic" in l or "oracle:" in l), lines[0] if lines else "nothing")
+            return f"exit code {ran.returncode}: {said}"
+        try:
+            return compare.parse(ran.stdout)
+        except (ValueError, KeyError) as e:
+            return f"unreadable answer: {e}"
+
+
+def seed_range(text):
+    first, _, last = text.partition("..")
+    return range(int(first), int(last or first) + 1)
+
+
+def repeat(result, runner):
+    flags = " ".join(result["flags"])
+    return (
+        f"  again   cd tests/parity && ./casegen.py {result['topic']} {result['seed']}{size_flags(result)} > c.json\n"
+        f"          {runner.oracle} -cluster c.json {flags}\n"
+        f"          berth evaluate --cluster c.json {flags}"
+    )
+
+
+def size_flags(result):
+    size, _ = mode(result["topic"], result["seed"])
+    return "".join(f" --{k} {v}" for k, v in size.items())
+
+
+def run_topic(topic, seeds, pool, runner, seen, show):
+    counts = {"run": 0, "different": 0, "upstream_failed": 0, "drawn": 0}
+    started, shown = time.monotonic(), 0
+    for result in pool.map(lambda seed: runner.run(topic, seed), seeds):
+        counts["run"] += 1
+        if "decisions" in result:
+            seen.note(result["cluster"], result["flags"], result["decisions"], HERE)
+        if "upstream_failed" in result:
+            counts["upstream_failed"] += 1
+            if counts["upstream_failed"] == 1:
+                print(f"{topic} seed {result['seed']}: upstream failed: {result['upstream_failed']}")
+        elif "drawn" in result:
+            counts["drawn"] += 1
+        elif "different" in result:
+            counts["different"] += 1
+            if shown < show:
+                shown += 1
+                print(f"{topic} seed {result['seed']} differs:\n{result['different']}\n{repeat(result, runner)}", flush=True)
+        if "different" not in result:
+            os.unlink(result["path"])
+    print(
+        f"{topic:10} {counts['run']:6} seeds  {counts['different']:5} differ"
+        + (f"  {counts['upstream_failed']:5} that upstream failed on" if counts["upstream_failed"] else "")
+        + (f"  {counts['drawn']:5} where upstream draws" if counts["drawn"] else "")
+        + f"  {time.monotonic() - started:7.0f} s",
+        flush=True,
+    )
+    return counts
+
+
+def main():
+    ap = argparse.ArgumentParser(prog="parity", description=__doc__.splitlines()[0])
+    ap.add_argument("--berth", required=True, help=argparse.SUPPRESS)
+    ap.add_argument("--oracle", required=True, help=argparse.SUPPRESS)
+    ap.add_argument("--topic", action="append", choices=casegen.TOPICS, metavar="T", help=", ".join(casegen.TOPICS))
+    ap.add_argument("--seeds", type=seed_range, default=range(1, 101), metavar="A..B", help="default 1..100")
+    ap.add_argument("--coverage", action="store_true", help="say what the clusters and decisions covered, and what not")
+    ap.add_argument("--show", type=int, default=1, metavar="N", help="differences to show per topic")
+    ap.add_argument("--keep", help="folder for the clusters that differ")
+    ap.add_argument("--jobs", type=int, help=argparse.SUPPRESS)
+    a = ap.parse_args()
+    folder = a.keep or tempfile.mkdtemp(prefix="berth-parity-")
+    os.makedirs(folder, exist_ok=True)
+    runner = Runner(os.path.abspath(a.berth), os.path.abspath(a.oracle), os.path.abspath(folder))
+    seen = coverage.Coverage()
+    different = 0
+    # The oracle sleeps most of the time (it waits for evictions that may still come).
+    with concurrent.futures.ThreadPoolExecutor(a.jobs or 3 * (os.cpu_count() or 2)) as pool:
+        for topic in a.topic or TOPICS:
+            different += run_topic(topic, a.seeds, pool, runner, seen, a.show)["different"]
+    if a.coverage:
+        print(seen.report(), end="")
+    if different:
+        print(f"the clusters that differ are in {folder}")
+    else:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            pass
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
