@@ -8,7 +8,7 @@
 namespace berth::plugins {
 namespace {
 
-constexpr std::int64_t kMiB = 1024 * 1024;
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kMinThreshold = 23 * kMiB;
 constexpr std::int64_t kMaxThresholdPerContainer = 1000 * kMiB;
 

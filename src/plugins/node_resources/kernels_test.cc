@@ -61,7 +61,7 @@ TEST(NodeResourcesKernels, ScoreBlocksLikeSingleRows) {
   for (int i = 0; i < 50; ++i) {
     const Ref<const Pod> pod = fixture.world.pod("p" + std::to_string(i))
                                    .cpu(std::to_string(random.below(8000)) + "m")
-                                   .memory(std::to_string(random.below(1ULL << (20 + i))));
+                                   .memory(std::to_string(random.below(1ULL << (14 + i))));
     for (const ScorePlugin* plugin : std::initializer_list<const ScorePlugin*>{
              least_allocated.get(), most_allocated.get(), balanced.get()})
       EXPECT_EQ(scores(fixture, *plugin, pod, false), scores(fixture, *plugin, pod, true))

@@ -1,0 +1,276 @@
+// An engine with an API server that a test commands: what it does with a binding, and when it says
+// so; and the deltas that the watch shows.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+#include "cycle/testing/cycle_fixture.h"
+#include "engine/engine.h"
+#include "framework/testing/fake_plugins.h"
+
+namespace berth::testing {
+
+using config::ExtensionPoint;
+using namespace std::chrono_literals;
+
+// An API server with a store. What it does with a binding, and when it says so, is the test's.
+class TestApi final : public ClusterApi {
+ public:
+  struct Fate {
+    Duration answer{0};                // after this long
+    const char* error = nullptr;       // with this; null: with a yes
+    std::optional<Duration> shown{0};  // by the watch, after this long; none: it never happened
+  };
+
+  explicit TestApi(VirtualLoop& loop) : loop_(loop) {}
+
+  std::function<Fate(const Pod&)> on_bind;
+  std::vector<std::string> binds;    // "p on n1"
+  std::vector<std::string> patches;  // "p: message"
+  std::vector<PodEvent> events;
+  Duration patch_takes{0};
+  Engine* engine = nullptr;  // who watches
+
+  void create(Ref<const Pod> pod) {
+    pods_[pod->full_name()] = pod;
+    show(DeltaType::kAdded, pod);
+  }
+  void remove(const Ref<const Pod>& pod) {
+    const auto found = pods_.find(pod->full_name());
+    if (found == pods_.end()) return;
+    const Ref<const Pod> last = found->second;
+    pods_.erase(found);
+    show(DeltaType::kDeleted, last);
+  }
+  std::string node_of(const Ref<const Pod>& pod) const {
+    const auto found = pods_.find(pod->full_name());
+    return found == pods_.end() ? "gone" : std::string(found->second->node_name());
+  }
+
+  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
+    binds.push_back(std::string(pod->name()) + " on " + node);
+    const Fate fate = on_bind ? on_bind(*pod) : Fate{};
+    if (fate.shown) loop_.after(*fate.shown, [this, pod, node] { store_binding(pod, node); });
+    SleepUntil answer(loop_, loop_.now() + fate.answer);
+    co_await answer;
+    if (fate.error) co_return fail(ErrorKind::kUnavailable, fate.error);
+    co_return Result<void>();
+  }
+  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+    if (patch.condition)
+      patches.push_back(std::string(pod->name()) + ": " + patch.condition->message);
+    SleepUntil answer(loop_, loop_.now() + patch_takes);
+    co_await answer;
+    co_return Result<void>();
+  }
+  Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
+  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
+  void record(PodEvent event) override { events.push_back(std::move(event)); }
+
+ private:
+  void show(DeltaType type, Ref<const Pod> pod) {
+    if (engine) engine->apply({type, std::move(pod)});
+  }
+  void store_binding(const Ref<const Pod>& pod, const std::string& node) {
+    const auto found = pods_.find(pod->full_name());
+    if (found == pods_.end()) return;  // deleted meanwhile
+    PodDraft draft = draft_of(*found->second);
+    draft.node_name = node;
+    draft.resource_version = std::to_string(++version_);
+    found->second = make_pod(std::move(draft));
+    show(DeltaType::kUpdated, found->second);
+  }
+
+  VirtualLoop& loop_;
+  int version_ = 1000;
+  std::map<std::string, Ref<const Pod>> pods_;
+};
+
+// Binds through the API, as DefaultBinder does.
+class ApiBinder final : public FakePlugin, public BindPlugin {
+ public:
+  explicit ApiBinder(const Handle& handle) : FakePlugin("Binder"), api_(handle.api) {}
+  Task<Outcome> bind(Cycle& cycle, std::string_view node) const override {
+    Task<Result<void>> call = api_.bind(cycle.pod_ref(), std::string(node));
+    const Result<void> bound = co_await call;
+    co_return bound ? Outcome::success() : Outcome::failure(bound.error().message);
+  }
+
+ private:
+  ClusterApi& api_;
+};
+
+// An extender that answers when it is told to, or at once.
+class TestExtender final : public Extender {
+ public:
+  explicit TestExtender(std::string name) : name_(std::move(name)) {}
+  bool may_be_ignored = false;
+  bool late = false;
+  std::vector<std::string>* asked = nullptr;
+  std::function<ExtenderVerdicts(std::vector<std::string>)> verdicts;
+  std::unique_ptr<Eventual<bool>> go_on;
+
+  std::string_view name() const override { return name_; }
+  bool interested_in(const Pod&) const override { return true; }
+  bool ignorable() const override { return may_be_ignored; }
+  bool filters() const override { return true; }
+  bool prioritizes() const override { return false; }
+  bool binds() const override { return false; }
+  std::int64_t weight() const override { return 1; }
+  Task<Result<ExtenderVerdicts>> filter(Ref<const Pod>, std::vector<std::string> nodes) override {
+    if (asked) asked->push_back(name_);
+    if (late) {
+      go_on = std::make_unique<Eventual<bool>>();
+      co_await *go_on;
+    }
+    ExtenderVerdicts answer;
+    if (verdicts)
+      answer = verdicts(std::move(nodes));
+    else
+      answer.nodes = std::move(nodes);
+    co_return answer;
+  }
+  Task<Result<std::vector<ExtenderScore>>> prioritize(Ref<const Pod>,
+                                                      std::vector<std::string>) override {
+    co_return std::vector<ExtenderScore>();
+  }
+  Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
+
+ private:
+  std::string name_;
+};
+
+inline Task<Outcome> sleep_then_succeed(Loop& loop, Duration duration) {
+  SleepUntil sleep(loop, loop.now() + duration);
+  co_await sleep;
+  co_return Outcome::success();
+}
+
+struct EngineTest : ::testing::Test {
+  World world;
+  VirtualLoop loop;
+  TestApi api{loop};
+  RecordingObserver observer;
+  PluginTable table;
+  EngineOptions options;
+  std::unique_ptr<Engine> engine;
+  int made = 0;  // plugins
+  int reserved = 0, unreserved = 0;
+
+  EngineTest() {
+    plugin("Sort", [](const Handle&) { return std::make_unique<FakeQueueSort>(); });
+    plugin("Binder", [](const Handle& handle) { return std::make_unique<ApiBinder>(handle); });
+    plugin("Ledger", [this](const Handle&) {
+      auto made_plugin = std::make_unique<FakeReserve>("Ledger");
+      made_plugin->script = [this](Cycle&) {
+        ++reserved;
+        return Outcome();
+      };
+      made_plugin->undo = [this](Cycle&) { ++unreserved; };
+      return made_plugin;
+    });
+    // One pod a node.
+    plugin("OneEach", [](const Handle&) {
+      auto filter = std::make_unique<FakeFilter>("OneEach");
+      filter->script = [](const Cycle& cycle, NodeRow row) {
+        return cycle.nodes().pod_counts()[row] == 0 ? Outcome()
+                                                    : Outcome::unschedulable("node(s) were taken");
+      };
+      filter->events = {{events::kAssignedPodDelete, {}}, {events::kNodeAdd, {}}};
+      return filter;
+    });
+  }
+  ~EngineTest() override { destroy(); }
+
+  template <typename Make>
+  void plugin(const std::string& name, Make make) {
+    PluginEntry entry;
+    entry.name = name;
+    entry.create = [this, make](const config::PluginArgs&,
+                                const Handle& handle) -> Result<std::unique_ptr<Plugin>> {
+      ++made;
+      return make(handle);
+    };
+    ASSERT_TRUE(table.add(std::move(entry)).has_value());
+  }
+  void permit(const std::string& name, Duration timeout) {
+    plugin(name, [name, timeout](const Handle&) {
+      auto holder = std::make_unique<FakePermit>(name);
+      holder->script = [timeout](Cycle&) { return PermitResult::wait(timeout); };
+      return holder;
+    });
+  }
+  void pre_bind(const std::string& name, Duration takes) {
+    plugin(name, [this, name, takes](const Handle&) {
+      auto worker = std::make_unique<FakePreBind>(name);
+      worker->script = [this, takes](Cycle&, CancelToken) {
+        return sleep_then_succeed(loop, takes);
+      };
+      return worker;
+    });
+  }
+  config::Profile& profile(const std::string& scheduler, std::vector<std::string> more = {}) {
+    config::Profile& added = options.configuration.profiles.emplace_back();
+    added.scheduler_name = scheduler;
+    auto& enabled = added.plugins.at(ExtensionPoint::kMultiPoint).enabled;
+    for (const char* name : {"Sort", "Binder", "Ledger"}) enabled.push_back({name, 0});
+    for (std::string& name : more) enabled.push_back({std::move(name), 0});
+    return added;
+  }
+
+  std::string make() {
+    if (options.configuration.profiles.empty()) profile("default-scheduler", {"OneEach"});
+    return make_as_configured();
+  }
+  std::string make_as_configured() {
+    Result<std::unique_ptr<Engine>> result =
+        Engine::make(loop, world.interner, table, api, observer, std::move(options));
+    if (!result) return result.error().message;
+    engine = std::move(*result);
+    api.engine = engine.get();
+    return {};
+  }
+  void start() {
+    ASSERT_EQ(make(), "");
+    engine->start();
+  }
+  void destroy() {
+    api.engine = nullptr;
+    engine.reset();
+  }
+
+  Ref<const Node> node(const std::string& name) {
+    Ref<const Node> built = world.node(name);
+    engine->apply({DeltaType::kAdded, Ref<const Object>(built)});
+    return built;
+  }
+  void remove(const Ref<const Node>& gone) {
+    engine->apply({DeltaType::kDeleted, Ref<const Object>(gone)});
+  }
+  Ref<const Pod> pod(const PodBuilder& builder) {
+    Ref<const Pod> built = builder;
+    api.create(built);
+    return built;
+  }
+  Ref<const Pod> pod(const std::string& name) { return pod(world.pod(name)); }
+  void run_to(Duration time) { loop.run_until(TimePoint{time}); }
+
+  // Nothing of any attempt is left; who is bound is confirmed.
+  void expect_settled() {
+    EXPECT_EQ(engine->tasks(), 0u);
+    EXPECT_EQ(engine->cluster().assumed_count(), 0u);
+    EXPECT_EQ(engine->waiting_pods().size(), 0u);
+    EXPECT_EQ(engine->queue().sizes().in_flight, 0u);
+    EXPECT_FALSE(engine->cycle_open());
+  }
+  std::size_t queued() {
+    const QueueSizes sizes = engine->queue().sizes();
+    return sizes.active + sizes.backoff + sizes.unschedulable + sizes.gated;
+  }
+};
+
+}  // namespace berth::testing
