@@ -1,19 +1,29 @@
 #include "framework/preemption_victims.h"
 
-#include <algorithm>
+#include <span>
 #include <utility>
+
+#include "base/unstable_sort.h"
 
 namespace berth {
 
 WallTime started(const Pod& pod) { return pod.start_time().value_or(WallTime{Duration::max()}); }
 
-bool more_important(const RankedPod& a, const RankedPod& b) {
-  if (a.pod->priority() != b.pod->priority()) return a.pod->priority() > b.pod->priority();
-  if (started(*a.pod) != started(*b.pod)) return started(*a.pod) < started(*b.pod);
-  // Parity: upstream asks the clock for each pod that has not started, the first of a pair first,
-  // so that of two such pods either is "earlier": its sort then turns their order round.
-  return a.pod->start_time() ? a.place < b.place : a.place > b.place;
+bool more_important(const Pod& a, const Pod& b) {
+  if (a.priority() != b.priority()) return a.priority() > b.priority();
+  return started(a) < started(b) || (!a.start_time() && !b.start_time());
 }
+
+namespace {
+
+// Most important first. Which of equals is first decides who goes, so it is upstream's order.
+void sort_by_importance(std::vector<Ref<const Pod>>& pods) {
+  unstable_sort(std::span(pods), [](const Ref<const Pod>& a, const Ref<const Pod>& b) {
+    return more_important(*a, *b);
+  });
+}
+
+}  // namespace
 
 // Lets pods come back, one by one, where that does not cost the preemptor its place.
 class VictimSearch::Reprieve {
@@ -63,9 +73,8 @@ VictimSearch::Found VictimSearch::rejected(const Status& status) const {
 bool VictimSearch::collect(NodeRow row) {
   potential_.clear();
   for (const Ref<const Pod>& pod : cluster_.nodes().pods(row))
-    if (pod->priority() < cycle_.pod().priority())
-      potential_.push_back({pod, static_cast<std::uint32_t>(potential_.size())});
-  std::ranges::sort(potential_, more_important);
+    if (pod->priority() < cycle_.pod().priority()) potential_.push_back(pod);
+  sort_by_importance(potential_);
   return !potential_.empty();
 }
 
@@ -77,35 +86,28 @@ VictimSearch::Found VictimSearch::on(NodeRow row) {
     return rejected(nobody_to_evict_);
   }
   WhatIf what_if(framework_, cycle_, cluster_);
-  for (const RankedPod& ranked : potential_)
-    if (const Outcome removed = what_if.remove(ranked.pod, row); !removed.ok())
+  for (const Ref<const Pod>& pod : potential_)
+    if (const Outcome removed = what_if.remove(pod, row); !removed.ok())
       return failed(removed.message());
   const Result<Status> empty = framework_.filter_row_with_nominated(cycle_, cluster_, row);
   if (!empty) return failed(empty.error().message);
   if (!empty->ok()) return rejected(*empty);
 
-  std::vector<const RankedPod*> violating, others;
+  std::vector<Ref<const Pod>> violating, others;
   budgets_.start_over();
-  for (const RankedPod& ranked : potential_)
-    (budgets_.violated_by(*ranked.pod) ? violating : others).push_back(&ranked);
+  for (const Ref<const Pod>& pod : potential_)
+    (budgets_.violated_by(*pod) ? violating : others).push_back(pod);
 
   Reprieve reprieve(*this, what_if, row);
-  std::vector<const RankedPod*> victims;
   Found found;
-  for (const RankedPod* ranked : violating) {
-    if (reprieve.can_stay(ranked->pod)) continue;
-    victims.push_back(ranked);
-    ++found.victims.pdb_violations;
-  }
-  for (const RankedPod* ranked : others)
-    if (!reprieve.can_stay(ranked->pod)) victims.push_back(ranked);
+  std::vector<Ref<const Pod>>& victims = found.victims.pods;
+  for (const Ref<const Pod>& pod : violating)
+    if (!reprieve.can_stay(pod)) victims.push_back(pod);
+  found.victims.pdb_violations = static_cast<std::int64_t>(victims.size());
+  for (const Ref<const Pod>& pod : others)
+    if (!reprieve.can_stay(pod)) victims.push_back(pod);
   if (!reprieve.error().empty()) return failed(reprieve.error());
-
-  if (!violating.empty() && !others.empty())
-    std::ranges::sort(
-        victims, [](const RankedPod* a, const RankedPod* b) { return more_important(*a, *b); });
-  found.victims.pods.reserve(victims.size());
-  for (const RankedPod* victim : victims) found.victims.pods.push_back(victim->pod);
+  if (!violating.empty() && !others.empty()) sort_by_importance(victims);
   return found;
 }
 

@@ -8,7 +8,6 @@
 // All of it happens in a WhatIf on the node's own row; nothing is copied and nothing stays.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,12 +24,10 @@ using Victims = ExtenderVictims;
 // later than any start it has seen.)
 WallTime started(const Pod& pod);
 
-// One pod in the order of importance: higher priority first, then who has run longer.
-struct RankedPod {
-  Ref<const Pod> pod;
-  std::uint32_t place = 0;
-};
-bool more_important(const RankedPod& a, const RankedPod& b);
+// Higher priority, or the same and running for longer.
+// Parity: upstream asks the clock for each pod that does not run, the first of a pair first, so
+// that of two such pods either is more important than the other.
+bool more_important(const Pod& a, const Pod& b);
 
 class VictimSearch {
  public:
@@ -56,8 +53,8 @@ class VictimSearch {
   Cycle& cycle_;
   Cluster& cluster_;
   DisruptionBudgets budgets_;
-  std::vector<RankedPod> potential_;  // of the row at hand
-  Status nobody_to_evict_;            // made when it is first needed
+  std::vector<Ref<const Pod>> potential_;  // of the row at hand
+  Status nobody_to_evict_;                 // made when it is first needed
 };
 
 }  // namespace berth
