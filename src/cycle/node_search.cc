@@ -81,14 +81,9 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
                                         std::int32_t percentage, Found& found) {
   PreFilterRun pre = framework.run_pre_filter(cycle);
   Diagnosis& diagnosis = found.diagnosis;
-  diagnosis.unschedulable_plugins = pre.restricting;
-  if (!pre.outcome.ok()) {
-    if (!pre.outcome.rejected()) co_return std::move(pre.outcome);
-    diagnosis.pre_filter_message = pre.outcome.message();
-    diagnosis.add_plugin(pre.outcome.code, pre.outcome.plugin);
-    diagnosis.absent = std::move(pre.outcome);
-    co_return Outcome::success();
-  }
+  pre.note_in(diagnosis);
+  if (pre.outcome.rejected()) co_return Outcome::success();
+  if (!pre.outcome.ok()) co_return std::move(pre.outcome);
 
   if (!cycle.pod().nominated_node().empty()) {
     Task<bool> trying = try_nominated(cycle, framework, found);
@@ -96,15 +91,11 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
   }
 
   std::vector<NodeRow> named;
-  if (pre.nodes) {
+  if (pre.nodes)
     for (const Symbol name : *pre.nodes)
       if (const NodeRow row = cluster_.nodes().find(name);
           row != kNoRow && cluster_.nodes().has_node(row))
         named.push_back(row);
-    diagnosis.absent = Outcome::of(
-        Code::kUnschedulableAndUnresolvable,
-        fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(pre.restricting, " ")));
-  }
   const std::size_t candidates = pre.nodes ? named.size() : cluster_.nodes().node_count();
   Outcome filtered = filter(cycle, framework, pre.nodes ? &named : nullptr,
                             enough(framework, candidates, percentage), found);

@@ -129,20 +129,20 @@ struct Engine::Parts {
 Result<void> Engine::Parts::make_frameworks(const PluginTable& plugins) {
   const std::vector<config::PluginRef> defaults = config::default_multi_point(options.gates);
   for (const config::Profile& profile : options.configuration.profiles) {
-    const Handle handle{profile.scheduler_name,
-                        loop,
-                        random,
-                        cluster,
-                        waiting_pods,
-                        pods_in_pre_bind,
-                        door,
-                        door,
-                        api,
-                        options.gates,
-                        &cluster,
-                        &gate,
-                        &observer,
-                        extenders};
+    const Handle handle{.profile_name = profile.scheduler_name,
+                        .loop = loop,
+                        .random = random,
+                        .cluster = cluster,
+                        .waiting_pods = waiting_pods,
+                        .pods_in_pre_bind = pods_in_pre_bind,
+                        .nominator = door,
+                        .activator = door,
+                        .api = api,
+                        .gates = options.gates,
+                        .trial_cluster = &cluster,
+                        .gate = &gate,
+                        .observer = &observer,
+                        .extenders = extenders};
     Result<ProfilePlugins> made = ProfilePlugins::make(profile, defaults, plugins, handle);
     if (!made)
       return fail(made.error().kind,

@@ -87,19 +87,18 @@ struct Evaluator::Parts {
 Result<void> Evaluator::Parts::make_framework(const PluginTable& plugins) {
   const config::Profile* profile = find_profile(options);
   if (!profile) return no_such_profile(options);
-  const Handle handle{profile->scheduler_name,
-                      loop,
-                      random,
-                      cluster,
-                      waiting_pods,
-                      pods_in_pre_bind,
-                      nominations,
-                      nominations,
-                      api,
-                      options.gates,
-                      &cluster,
-                      nullptr,
-                      &observer};
+  const Handle handle{.profile_name = profile->scheduler_name,
+                      .loop = loop,
+                      .random = random,
+                      .cluster = cluster,
+                      .waiting_pods = waiting_pods,
+                      .pods_in_pre_bind = pods_in_pre_bind,
+                      .nominator = nominations,
+                      .activator = nominations,
+                      .api = api,
+                      .gates = options.gates,
+                      .trial_cluster = &cluster,
+                      .observer = &observer};
   Result<ProfilePlugins> made =
       ProfilePlugins::make(*profile, config::default_multi_point(options.gates), plugins, handle);
   if (!made)
@@ -203,18 +202,14 @@ PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod) {
 // Whether there is anything left to ask Filter; `candidates` are the nodes to ask about then.
 bool Evaluator::Parts::pre_filter(Cycle& cycle, Diagnosis& diagnosis, NodeSet& candidates,
                                   PodDecision& decision) {
-  PreFilterRun run = framework->run_pre_filter(cycle);
-  diagnosis.unschedulable_plugins = run.restricting;
+  const PreFilterRun run = framework->run_pre_filter(cycle);
+  run.note_in(diagnosis);
   if (!run.outcome.ok()) {
     decision.pre_filter = verdict_of(run.outcome);
-    if (!run.outcome.rejected()) {
+    if (run.outcome.rejected())
+      nothing_fits(cycle, diagnosis, decision);
+    else
       decision.error = run.outcome.message();
-      return false;
-    }
-    diagnosis.pre_filter_message = run.outcome.message();
-    diagnosis.add_plugin(run.outcome.code, run.outcome.plugin);
-    diagnosis.absent = std::move(run.outcome);
-    nothing_fits(cycle, diagnosis, decision);
     return false;
   }
   if (!run.nodes) {
@@ -230,9 +225,6 @@ bool Evaluator::Parts::pre_filter(Cycle& cycle, Diagnosis& diagnosis, NodeSet& c
     narrowing.to.emplace_back(cluster.nodes().name_text(row));
   }
   std::ranges::sort(narrowing.to);
-  diagnosis.absent = Outcome::of(
-      Code::kUnschedulableAndUnresolvable,
-      fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(narrowing.by, " ")));
   decision.narrowed = std::move(narrowing);
   return true;
 }

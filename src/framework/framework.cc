@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/vector_clones.h"
 #include "framework/what_if.h"
 
 namespace berth {
@@ -136,7 +135,7 @@ void Framework::run_filters(const Cycle& cycle, NodeSet& feasible) const {
       return Outcome();
     });
     if (!ran.ok())  // it threw: no row it was asked about can be trusted
-      feasible.for_each([&](NodeRow row) { pass.reject(row, Code::kError, ran.all_reasons()); });
+      pass.fail_all(ran.all_reasons());
   }
 }
 
@@ -228,6 +227,19 @@ std::shared_ptr<FitError> Framework::fit_error(const Cycle& cycle, const Diagnos
   return error;
 }
 
+void PreFilterRun::note_in(Diagnosis& diagnosis) const {
+  diagnosis.unschedulable_plugins = restricting;
+  if (outcome.rejected()) {
+    diagnosis.pre_filter_message = outcome.message();
+    diagnosis.add_plugin(outcome.code, outcome.plugin);
+    diagnosis.absent = outcome;
+  } else if (nodes) {
+    diagnosis.absent = Outcome::of(
+        Code::kUnschedulableAndUnresolvable,
+        fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(restricting, " ")));
+  }
+}
+
 // ---- PostFilter
 
 Task<PostFilterResult> Framework::run_post_filter(Cycle& cycle, const Diagnosis& diagnosis) const {
@@ -257,118 +269,6 @@ Task<PostFilterResult> Framework::run_post_filter(Cycle& cycle, const Diagnosis&
     if (last.outcome.plugin.empty()) last.outcome.plugin = result.outcome.plugin;
   }
   co_return last;
-}
-
-// ---- Score
-
-Outcome Framework::run_pre_score(Cycle& cycle, const NodeSet& feasible) const {
-  cycle.skip_score.clear();
-  for (const Placed<PreScorePlugin>& placed : plugins_.pre_score) {
-    const Outcome outcome =
-        guarded(*placed.plugin, [&] { return placed->pre_score(cycle, feasible); });
-    if (outcome.code == Code::kSkip)
-      cycle.skip_score.set(placed.index);
-    else if (!outcome.ok())
-      return wrap_failure(fmt::format("running PreScore plugin \"{}\": ", placed->name()), outcome,
-                          placed->name());
-  }
-  return {};
-}
-
-namespace {
-
-// Adds the scores, times weight, to the totals and leaves them weighted. False, with nothing
-// changed, when one is out of range. For rows that all count.
-BERTH_VECTOR_CLONES bool add_weighted(std::int64_t weight, std::size_t rows, Score* scores,
-                                      Score* totals) {
-  static_assert(kMinScore == 0);
-  std::uint64_t out_of_range = 0;
-  for (std::size_t i = 0; i < rows; ++i)
-    out_of_range |= static_cast<std::uint64_t>(scores[i]) > std::uint64_t{kMaxScore} ? 1 : 0;
-  if (out_of_range != 0) return false;
-  for (std::size_t i = 0; i < rows; ++i) {
-    scores[i] *= weight;
-    totals[i] += scores[i];
-  }
-  return true;
-}
-
-// The same for the feasible rows. The score that is out of range, if there is one.
-std::optional<Score> add_weighted(std::int64_t weight, const NodeSet& feasible,
-                                  std::span<Score> scores, std::span<Score> totals) {
-  constexpr std::size_t kWord = 64;
-  for (std::size_t w = 0; w < feasible.words().size(); ++w) {
-    std::uint64_t rest = feasible.words()[w];
-    const std::size_t first = w * kWord;
-    if (rest == ~std::uint64_t{0} && add_weighted(weight, kWord, &scores[first], &totals[first]))
-      continue;
-    for (; rest != 0; rest &= rest - 1) {
-      const std::size_t row = first + static_cast<std::size_t>(std::countr_zero(rest));
-      if (scores[row] < kMinScore || scores[row] > kMaxScore) return scores[row];
-      scores[row] *= weight;
-      totals[row] += scores[row];
-    }
-  }
-  return std::nullopt;
-}
-
-// One plugin's scores of the feasible rows, normalised.
-Outcome score_rows(const Placed<ScorePlugin>& placed, const Cycle& cycle, const NodeSet& feasible,
-                   std::span<Score> raw) {
-  Outcome outcome = guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
-  if (!outcome.ok())
-    return wrap_failure(
-        fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
-        placed->name());
-  outcome = guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
-  if (outcome.ok()) return {};
-  return wrap_failure(fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",
-                                  placed->name()),
-                      outcome, placed->name());
-}
-
-// Some score is out of range; this finds the one that upstream would name: of the first node in
-// snapshot order, and there of the first plugin. Everything is asked again, for it never happens.
-Outcome invalid_score(const std::vector<Placed<ScorePlugin>>& plugins, const Cycle& cycle,
-                      const NodeSet& feasible, std::span<Score> raw) {
-  const std::span<const NodeRow> order = cycle.nodes().order();
-  std::size_t first = order.size();
-  Outcome found = Outcome::failure("a score is out of range");
-  for (const Placed<ScorePlugin>& placed : plugins) {
-    if (cycle.skip_score.test(placed.index)) continue;
-    if (Outcome outcome = score_rows(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
-    for (std::size_t i = 0; i < first; ++i) {
-      if (!feasible.contains(order[i])) continue;
-      const Score score = raw[order[i]];
-      if (score >= kMinScore && score <= kMaxScore) continue;
-      first = i;
-      found =
-          Outcome::failure(
-              fmt::format("applying score defaultWeights on Score plugins: plugin \"{}\" returns"
-                          " an invalid score {}, it should in the range of [0, 100] after"
-                          " normalizing",
-                          placed->name(), score))
-              .by(placed->name());
-    }
-  }
-  return found;
-}
-
-}  // namespace
-
-Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
-                              const ScoreVisitor& visit) const {
-  feasible.for_each([&](NodeRow row) { totals[row] = 0; });
-  raw_scores_.resize(totals.size());
-  const std::span<Score> raw(raw_scores_);
-  for (const Placed<ScorePlugin>& placed : plugins_.score) {
-    if (cycle.skip_score.test(placed.index)) continue;
-    if (Outcome outcome = score_rows(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
-    if (add_weighted(placed.weight, feasible, raw, totals))
-      return invalid_score(plugins_.score, cycle, feasible, raw);
-    if (visit) visit({placed.plugin, raw});
-  }
-  return {};
 }
 
 void Framework::end_search(Cycle& cycle) const {

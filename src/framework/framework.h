@@ -33,6 +33,9 @@ struct PreFilterRun {
   Outcome outcome;                           // Success, a rejection, or an Error
   std::optional<std::vector<Symbol>> nodes;  // the only ones that can work; absent: all
   std::set<std::string> restricting;         // plugins that said so
+
+  // Who restricted or rejected, and what is said of the nodes that are not looked at for it.
+  void note_in(Diagnosis& diagnosis) const;
 };
 
 // How Permit ended: Success, Wait with who holds the pod, a rejection, or an Error.

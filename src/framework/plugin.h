@@ -113,6 +113,11 @@ class FilterPass {
     feasible_.erase(row);
     verdicts_[row] = {code, Status::kListed, plugin_, listed};
   }
+  // The plugin cannot tell: an Error on every row that it was asked about.
+  void fail_all(std::vector<std::string> why) {
+    const std::uint32_t listed = cycle_.list_reasons(std::move(why));
+    feasible_.for_each([&](NodeRow row) { reject_listed(row, Code::kError, listed); });
+  }
 
  private:
   std::uint16_t plugin_;

@@ -161,8 +161,7 @@ Outcome InterPodAffinity::count_pod(Cycle& cycle, const Pod& pod, NodeRow row,
 void InterPodAffinity::filter(const Cycle& cycle, FilterPass& pass) const {
   const RequiredTerms* required = cycle.find<RequiredTerms>(*this);
   if (!required) {
-    const std::uint32_t missing = cycle.list_reasons({std::string(kNoState)});
-    pass.feasible().for_each([&](NodeRow row) { pass.reject_listed(row, Code::kError, missing); });
+    pass.fail_all({std::string(kNoState)});
     return;
   }
   const Judge judge(*required);

@@ -94,13 +94,7 @@ Outcome InterPodAffinity::sign(const Pod& pod, std::vector<SignatureFragment>& f
     return Outcome::unschedulable("pods with InterPodAffinity are not signable");
   // Parity: the required terms of other pods look at the labels as well, but are not thought of.
   if (ignore_preferred_terms_of_existing_pods_) return Outcome::success();
-  std::vector<std::string> labels;
-  for (const Label& label : pod.labels())
-    labels.push_back(delimited(pod.text(label.key)) + delimited(pod.text(label.value)));
-  std::ranges::sort(labels);
-  std::string text;
-  for (const std::string& label : labels) text += label;
-  fragments.push_back({"v1.Pod.Labels", std::move(text)});
+  fragments.push_back({"v1.Pod.Labels", signature_of_labels(pod.labels(), pod)});
   return Outcome::success();
 }
 

@@ -113,14 +113,6 @@ std::string signature_of(const ::berth::NodeAffinity& affinity, const Pod& pod) 
                      fmt::join(preferred, ","));
 }
 
-std::string signature_of(const std::vector<Label>& node_selector, const Pod& pod) {
-  std::vector<std::string> texts;
-  for (const Label& label : node_selector)
-    texts.push_back(delimited(pod.text(label.key)) + delimited(pod.text(label.value)));
-  std::ranges::sort(texts);
-  return fmt::format("{}", fmt::join(texts, ""));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Plugin>> NodeAffinity::create(const config::PluginArgs& arguments,
@@ -254,7 +246,7 @@ Outcome NodeAffinity::sign(const Pod& pod, std::vector<SignatureFragment>& fragm
   fragments.push_back({"v1.Pod.Spec.Affinity.NodeAffinity",
                        affinity ? signature_of(*affinity, pod) : std::string()});
   fragments.push_back(
-      {"v1.Pod.Spec.Affinity.NodeSelector", signature_of(pod.spec().node_selector, pod)});
+      {"v1.Pod.Spec.Affinity.NodeSelector", signature_of_labels(pod.spec().node_selector, pod)});
   return Outcome::success();
 }
 

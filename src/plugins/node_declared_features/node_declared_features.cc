@@ -89,9 +89,7 @@ void NodeDeclaredFeatures::filter(const Cycle& cycle, FilterPass& pass) const {
   if (!enabled_) return;
   const NodeFeatures* needed = cycle.find<NodeFeatures>(*this);
   if (!needed) {
-    const std::uint32_t missing = cycle.list_reasons(
-        {"error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found"});
-    pass.feasible().for_each([&](NodeRow row) { pass.reject_listed(row, Code::kError, missing); });
+    pass.fail_all({"error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found"});
     return;
   }
   const NodeTable& nodes = cycle.nodes();

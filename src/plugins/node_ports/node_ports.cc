@@ -59,9 +59,7 @@ PreFilterResult NodePorts::pre_filter(Cycle& cycle) const {
 void NodePorts::filter(const Cycle& cycle, FilterPass& pass) const {
   const WantedPorts* wanted = cycle.find<WantedPorts>(*this);
   if (!wanted) {
-    const std::uint32_t missing =
-        cycle.list_reasons({"reading \"PreFilterNodePorts\" from cycleState: not found"});
-    pass.feasible().for_each([&](NodeRow row) { pass.reject_listed(row, Code::kError, missing); });
+    pass.fail_all({"reading \"PreFilterNodePorts\" from cycleState: not found"});
     return;
   }
   const NodeTable& nodes = cycle.nodes();

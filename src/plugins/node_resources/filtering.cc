@@ -221,9 +221,7 @@ void NodeResourcesFit::filter(const Cycle& cycle, FilterPass& pass) const {
     ResourcePass(cycle, pass, *demand).run();
     return;
   }
-  const std::uint32_t missing = cycle.list_reasons(
-      {"error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"});
-  pass.feasible().for_each([&](NodeRow row) { pass.reject_listed(row, Code::kError, missing); });
+  pass.fail_all({"error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"});
 }
 
 Outcome NodeResourcesFit::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

@@ -99,10 +99,7 @@ Outcome PodTopologySpread::count(Cycle& cycle, const Pod& pod, NodeRow row, std:
 void PodTopologySpread::filter(const Cycle& cycle, FilterPass& pass) const {
   const HardState* state = cycle.find<HardState>(*this);
   if (!state) {
-    const std::uint32_t listed = cycle.list_reasons({kNoState});
-    NodeSet(pass.feasible()).for_each([&](NodeRow row) {
-      pass.reject_listed(row, Code::kError, listed);
-    });
+    pass.fail_all({kNoState});
     return;
   }
   for (const Spread& spread : state->spreads) {

@@ -105,8 +105,7 @@ Outcome PodTopologySpread::pre_score(Cycle& cycle, const NodeSet& feasible) cons
 
   SoftState state;
   state.ignored = feasible;
-  for (std::size_t word = 0; word < state.ignored.words().size(); ++word)
-    state.ignored.words()[word] &= ~scored.words()[word];
+  state.ignored -= scored;
 
   const NodeInclusion inclusion(pod, nodes, rules(cycle.symbols()));
   for (std::size_t i = 0; i < soft->size(); ++i) {
