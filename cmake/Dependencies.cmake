@@ -2,7 +2,7 @@
 # needs by target name:
 #
 #   fmt::fmt  Boost::headers  simdjson::simdjson  PkgConfig::LIBYAML
-#   PkgConfig::RE2  spdlog::spdlog  CLI11::CLI11
+#   CLI11::CLI11
 #
 # Tests get GTest::gmock, benchmarks benchmark::benchmark_main.
 
@@ -11,10 +11,8 @@ find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(simdjson REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
-pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 if(BERTH_TESTS)
   find_package(GTest REQUIRED)
