@@ -2,7 +2,7 @@
 # needs by target name:
 #
 #   fmt::fmt  Boost::headers  simdjson::simdjson  PkgConfig::LIBYAML
-#   CLI11::CLI11
+#   CLI11::CLI11  OpenSSL::SSL  PkgConfig::CURL
 #
 # Tests get GTest::gmock, benchmarks benchmark::benchmark_main.
 
@@ -12,7 +12,12 @@ find_package(fmt REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+# protozero is headers only, in the compiler's own path: nothing to link, but it has to be there.
+find_path(BERTH_PROTOZERO protozero/version.hpp REQUIRED)
+mark_as_advanced(BERTH_PROTOZERO)
 
 if(BERTH_TESTS)
   find_package(GTest REQUIRED)

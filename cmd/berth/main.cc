@@ -5,5 +5,7 @@
 #include "app/cli.h"
 
 int main(int argc, char** argv) {
-  return berth::app::run(std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);
+  if (argc < 1) return 2;
+  return berth::app::run(argv[0], std::vector<std::string>(argv + 1, argv + argc), std::cout,
+                         std::cerr);
 }

@@ -1,8 +1,7 @@
 #include "api/affinity_json.h"
 
-#include <fmt/format.h>
-
 #include "api/object_json.h"
+#include "api/words.h"
 
 namespace berth {
 namespace {
@@ -84,18 +83,11 @@ PodAffinity read_pod_affinity(JsonReader& json, SymbolHold& symbols) {
   return affinity;
 }
 
-UnsatisfiableAction unsatisfiable_action(std::string_view text) {
-  if (text == "DoNotSchedule") return UnsatisfiableAction::kDoNotSchedule;
-  if (text == "ScheduleAnyway") return UnsatisfiableAction::kScheduleAnyway;
-  return UnsatisfiableAction::kUnknown;
-}
-
 std::optional<NodeInclusionPolicy> read_inclusion_policy(JsonReader& json) {
   const std::string_view text = json.text();
-  if (text == "Honor") return NodeInclusionPolicy::kHonor;
-  if (text == "Ignore") return NodeInclusionPolicy::kIgnore;
-  json.fail(fmt::format(R"(Unsupported value: "{}": supported values: "Honor", "Ignore")", text));
-  return std::nullopt;
+  const std::optional<NodeInclusionPolicy> policy = inclusion_policy(text);
+  if (!policy) json.fail(unsupported_inclusion_policy(text));
+  return policy;
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "api/kinds_json.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <concepts>
 #include <utility>
 
 #include "api/object_json.h"
+#include "api/words.h"
 
 namespace berth {
 namespace {
@@ -87,11 +86,9 @@ Result<Ref<Object>> decode_with_selector(JsonReader& json, Interner& interner) {
 
 bool read_preempt_never(JsonReader& json) {
   const std::string_view text = json.text();
-  if (text != "Never" && text != "PreemptLowerPriority") {
-    json.fail(fmt::format(
-        R"(Unsupported value: "{}": supported values: "Never", "PreemptLowerPriority")", text));
-  }
-  return text == "Never";
+  const std::optional<PreemptionPolicy> policy = preemption_policy(text);
+  if (!policy) json.fail(unsupported_preemption_policy(text));
+  return policy == PreemptionPolicy::kNever;
 }
 
 Result<Ref<Object>> decode_priority_class(JsonReader& json, Interner& interner) {

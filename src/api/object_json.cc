@@ -4,27 +4,15 @@
 #include <utility>
 
 #include "api/names.h"
+#include "api/words.h"
 
 namespace berth {
 namespace {
 
-// Longer ones cannot exist in a cluster, and a pod keeps their lengths in few bits.
-constexpr std::size_t kMaxName = 253;
-
 std::string read_name(JsonReader& json) {
   const std::string_view text = json.text();
-  if (text.size() > kMaxName) json.fail("must be no more than 253 characters");
+  if (text.size() > kMaxName) json.fail(kNameTooLong);
   return std::string(text);
-}
-
-SelectorOperator selector_operator(std::string_view text) {
-  if (text == "In") return SelectorOperator::kIn;
-  if (text == "NotIn") return SelectorOperator::kNotIn;
-  if (text == "Exists") return SelectorOperator::kExists;
-  if (text == "DoesNotExist") return SelectorOperator::kDoesNotExist;
-  if (text == "Gt") return SelectorOperator::kGreaterThan;
-  if (text == "Lt") return SelectorOperator::kLessThan;
-  return SelectorOperator::kUnknown;
 }
 
 ControllerRef read_owners(JsonReader& json, SymbolHold& symbols) {

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/names.h"
 #include "api/object_json.h"
+#include "api/pod_parts.h"
+#include "api/words.h"
 
 namespace berth {
 namespace {
-
-PodPhase pod_phase(std::string_view text) {
-  if (text.empty() || text == "Pending") return PodPhase::kPending;
-  if (text == "Running") return PodPhase::kRunning;
-  if (text == "Succeeded") return PodPhase::kSucceeded;
-  if (text == "Failed") return PodPhase::kFailed;
-  return PodPhase::kUnknown;
-}
 
 PodCondition read_condition(JsonReader& json) {
   PodCondition condition;
@@ -37,11 +30,6 @@ PodCondition read_condition(JsonReader& json) {
     }
   });
   return condition;
-}
-
-bool scheduling_looks_at(std::string_view condition_type) {
-  return condition_type == "PodScheduled" || condition_type == "DisruptionTarget" ||
-         condition_type == "PodResizePending";
 }
 
 // A container's status, or the pod's own.
@@ -103,51 +91,6 @@ void read_status(JsonReader& json, WrittenPod& pod, PodExtra& extra) {
   if (own.has_resources) extra.pod_resources = std::move(own);
 }
 
-// Whether `status` asks for nothing beyond `spec`, so that the larger of the two is the spec.
-bool within(const ResourceList& status, const ResourceList& spec) {
-  return std::ranges::all_of(status, [&](const ResourceAmount& amount) {
-    const Quantity* written = spec.find(amount.name);
-    return written != nullptr && amount.amount <= *written;
-  });
-}
-
-bool within(const StatusResources& status, const ResourceList& spec) {
-  return within(status.requests, spec) && within(status.allocated, spec);
-}
-
-// Every running pod has resources in its status, and nearly always they say what the spec says.
-// They only count, and are only kept, while a resize is under way.
-bool resources_matter(const PodExtra& extra, const PodSpec& spec) {
-  if (std::ranges::any_of(extra.conditions, [](const PodCondition& condition) {
-        return condition.type == "PodResizePending";
-      }))
-    return true;
-  const auto matters = [&](const StatusResources& status) {
-    for (const auto* containers : {&spec.containers, &spec.init_containers})
-      for (const Container& container : *containers)
-        if (container.name == status.container && !within(status, container.requests)) return true;
-    return false;
-  };
-  if (std::ranges::any_of(extra.container_resources, matters)) return true;
-  return extra.pod_resources && spec.pod_requests &&
-         !within(*extra.pod_resources, *spec.pod_requests);
-}
-
-void take_metadata(WrittenMeta&& meta, WrittenPod& pod) {
-  pod.meta.namespace_name = meta.namespace_name.empty()
-                                ? names::kDefaultNamespace
-                                : pod.meta.symbols.intern(meta.namespace_name);
-  pod.meta.labels = LabelSet(std::move(meta.labels));
-  pod.meta.controller = meta.controller;
-  pod.generate_name = std::move(meta.generate_name);
-  pod.own.name = std::move(meta.name);
-  pod.own.uid = std::move(meta.uid);
-  pod.own.resource_version = std::move(meta.resource_version);
-  pod.own.generation = meta.generation;
-  pod.own.creation_time = meta.creation_time;
-  pod.own.deletion_time = meta.deletion_time;
-}
-
 }  // namespace
 
 Result<WrittenPod> decode_written_pod(std::string_view text, Interner& interner) {
@@ -167,18 +110,8 @@ Result<WrittenPod> decode_written_pod(std::string_view text, Interner& interner)
   if (json.error()) return fail(*json.error());
 
   take_metadata(std::move(meta), pod);
-  if (!resources_matter(*extra, pod.spec)) {
-    extra->container_resources.clear();
-    extra->pod_resources.reset();
-  }
-  if (extra->has_resources() || !extra->conditions.empty()) pod.own.extra = std::move(extra);
+  take_extra(std::move(extra), pod);
   return pod;
-}
-
-Ref<const Pod> freeze(WrittenPod pod, Interner& interner) {
-  pod.own.meta = interner.share(std::move(pod.meta));
-  pod.own.spec = interner.share(std::move(pod.spec));
-  return make_pod(std::move(pod.own));
 }
 
 Result<Ref<const Pod>> decode_pod(std::string_view json, Interner& interner) {

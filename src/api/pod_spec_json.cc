@@ -1,15 +1,14 @@
 // spec of a pod, from JSON.
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
 
 #include "api/affinity_json.h"
 #include "api/names.h"
 #include "api/object_json.h"
 #include "api/pod_json.h"
+#include "api/pod_parts.h"
 #include "api/taint_json.h"
+#include "api/words.h"
 
 namespace berth {
 namespace {
@@ -84,31 +83,6 @@ std::vector<Container> read_containers(JsonReader& json, SymbolHold& symbols) {
 
 // ---- volumes ------------------------------------------------------------------------------------
 
-struct VolumeSourceField {
-  std::string_view field;
-  VolumeSource source;
-  std::string_view name_field;  // what the source is called
-};
-
-constexpr VolumeSourceField kVolumeSources[] = {
-    {"persistentVolumeClaim", VolumeSource::kPersistentVolumeClaim, "claimName"},
-    {"ephemeral", VolumeSource::kEphemeral, ""},
-    {"configMap", VolumeSource::kConfigMap, "name"},
-    {"secret", VolumeSource::kSecret, "secretName"},
-    {"gcePersistentDisk", VolumeSource::kGcePersistentDisk, "pdName"},
-    {"awsElasticBlockStore", VolumeSource::kAwsElasticBlockStore, "volumeID"},
-    {"azureDisk", VolumeSource::kAzureDisk, "diskName"},
-    {"iscsi", VolumeSource::kIscsi, "iqn"},
-    {"csi", VolumeSource::kCsi, "driver"},
-    {"cinder", VolumeSource::kCinder, "volumeID"},
-    {"azureFile", VolumeSource::kAzureFile, "shareName"},
-    {"vsphereVolume", VolumeSource::kVsphereVolume, "volumePath"},
-    {"portworxVolume", VolumeSource::kPortworxVolume, "volumeID"},
-    {"image", VolumeSource::kImage, "reference"},
-};
-
-// Two of these are the same image if a monitor, the pool and the image agree; the name has all
-// three: "pool/image@monitor,monitor".
 void read_rbd(JsonReader& json, SymbolHold& symbols, Volume& volume) {
   std::string_view pool = "rbd";
   std::string_view image;
@@ -125,8 +99,7 @@ void read_rbd(JsonReader& json, SymbolHold& symbols, Volume& volume) {
     }
   });
   volume.source = VolumeSource::kRbd;
-  volume.source_name =
-      symbols.intern(fmt::format("{}/{}@{}", pool, image, fmt::join(monitors, ",")));
+  volume.source_name = symbols.intern(rbd_name(pool, image, monitors));
 }
 
 Volume read_volume(JsonReader& json, SymbolHold& symbols) {
@@ -137,9 +110,9 @@ Volume read_volume(JsonReader& json, SymbolHold& symbols) {
       return;
     }
     if (name == "rbd") return read_rbd(json, symbols, volume);
-    const auto* known = std::find_if(std::begin(kVolumeSources), std::end(kVolumeSources),
-                                     [&](const auto& row) { return row.field == name; });
-    if (known == std::end(kVolumeSources)) return;
+    const auto sources = volume_sources();
+    const auto known = std::ranges::find(sources, name, &VolumeSourceField::field);
+    if (known == sources.end()) return;
     volume.source = known->source;
     json.fields([&](std::string_view part) {
       if (part == "readOnly") {
@@ -178,18 +151,9 @@ Symbol read_field_of_item(JsonReader& json, SymbolHold& symbols, std::string_vie
 
 PreemptionPolicy read_preemption_policy(JsonReader& json) {
   const std::string_view text = json.text();
-  if (text == "Never") return PreemptionPolicy::kNever;
-  if (text != "PreemptLowerPriority") {
-    json.fail(fmt::format(
-        R"(Unsupported value: "{}": supported values: "Never", "PreemptLowerPriority")", text));
-  }
-  return PreemptionPolicy::kPreemptLowerPriority;
-}
-
-std::int32_t read_clamped(JsonReader& json) {
-  const std::int64_t value = json.int64();
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::int32_t>::max()));
+  const std::optional<PreemptionPolicy> policy = preemption_policy(text);
+  if (!policy) json.fail(unsupported_preemption_policy(text));
+  return policy.value_or(PreemptionPolicy::kPreemptLowerPriority);
 }
 
 // The fields that are lists or maps.
@@ -254,7 +218,7 @@ void read_pod_spec(JsonReader& json, PodTemplate& pod, std::string& node_name) {
     } else if (name == "hostUsers") {
       spec.own_users = !json.boolean();
     } else if (name == "terminationGracePeriodSeconds") {
-      spec.termination_grace_seconds = read_clamped(json);
+      spec.termination_grace_seconds = clamped_grace(json.int64());
     } else if (name == "schedulingGroup") {
       spec.scheduling_group = read_field_of_item(json, symbols, "podGroupName");
     }

@@ -1,26 +1,8 @@
 #include "api/taint_json.h"
 
+#include "api/words.h"
+
 namespace berth {
-namespace {
-
-TaintEffect taint_effect(std::string_view text) {
-  if (text.empty()) return TaintEffect::kAny;
-  if (text == "NoSchedule") return TaintEffect::kNoSchedule;
-  if (text == "PreferNoSchedule") return TaintEffect::kPreferNoSchedule;
-  if (text == "NoExecute") return TaintEffect::kNoExecute;
-  return TaintEffect::kUnknown;
-}
-
-TolerationOperator toleration_operator(std::string_view text) {
-  if (text.empty() || text == "Equal") return TolerationOperator::kEqual;
-  if (text == "Exists") return TolerationOperator::kExists;
-  if (text == "Lt") return TolerationOperator::kLessThan;
-  if (text == "Gt") return TolerationOperator::kGreaterThan;
-  return TolerationOperator::kUnknown;
-}
-
-}  // namespace
-
 Taint read_taint(JsonReader& json, SymbolHold& symbols) {
   Taint taint;
   taint.effect = TaintEffect::kUnknown;  // a taint without an effect has none

@@ -11,6 +11,7 @@
 
 #include "app/evaluate.h"
 #include "app/plugin_list.h"
+#include "app/scheduler_command.h"
 #include "app/simulate.h"
 #include "app/version.h"
 #include "base/time_text.h"
@@ -179,7 +180,17 @@ int print_help(const CLI::App& program, const std::string& command, std::ostream
 
 }  // namespace
 
+int run(const std::string& name, const std::vector<std::string>& args, std::ostream& out,
+        std::ostream& err) {
+  const std::string called = name.substr(name.find_last_of('/') + 1);
+  return called == "kube-scheduler" ? run_scheduler(args, out, err) : run(args, out, err);
+}
+
 int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  // Its words are pflag's; everything after the command is for it.
+  if (!args.empty() && args.front() == "scheduler") {
+    return run_scheduler({args.begin() + 1, args.end()}, out, err);
+  }
   CLI::App program("berth: a Kubernetes scheduler, and a simulator of its decisions", "berth");
   program.set_version_flag("--version", fmt::format("berth {}", kVersion));
   program.require_subcommand(1);
@@ -188,6 +199,8 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   add_simulate(program, simulation);
   EvaluateFlags evaluation;
   add_evaluate(program, evaluation);
+  program.add_subcommand(
+      "scheduler", "Take kube-scheduler's flags and its place (see `berth scheduler --help`)");
   program.add_subcommand("plugins",
                          "List the plugins: name, extension points, weight, what they do");
   std::string topic;
@@ -208,6 +221,9 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
     return kWrongUsage;
   }
 
+  if (program.got_subcommand("help") && topic == "scheduler") {
+    return run_scheduler({"--help"}, out, err);
+  }
   if (program.got_subcommand("help")) return print_help(program, topic, out, err);
   Result<void> done;
   if (program.got_subcommand("plugins")) {

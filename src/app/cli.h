@@ -2,6 +2,7 @@
 //
 //   berth simulate -f FILE… [--scenario FILE] [--config FILE] [--seed N] [--until DURATION] [-o …]
 //   berth evaluate --cluster FILE [--config FILE] [--profile NAME] [--sequence] [--preempt] [-o …]
+//   berth scheduler [kube-scheduler's flags]; also when called as kube-scheduler
 //   berth plugins
 //   berth help [COMMAND], berth --help, berth --version
 //
@@ -14,7 +15,11 @@
 
 namespace berth::app {
 
-// `args` without the program's name.
+// `name` is what the program was called as, with or without folders: as kube-scheduler it takes
+// that program's flags and has its exit codes.
+int run(const std::string& name, const std::vector<std::string>& args, std::ostream& out,
+        std::ostream& err);
+// `args` without the program's name, which is berth.
 int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& err);
 
 }  // namespace berth::app

@@ -366,5 +366,59 @@ TEST_F(CliTest, AProfileIsChosenByItsName) {
   EXPECT_THAT(out.str(), Not(HasSubstr("were unschedulable")));
 }
 
+TEST_F(CliTest, CalledAsKubeSchedulerItTakesThatProgramsFlags) {
+  out.str(""), err.str("");
+  EXPECT_EQ(run("/usr/bin/kube-scheduler", {"--version"}, out, err), 0);
+  EXPECT_EQ(out.str(), "Kubernetes v1.36.4\n");
+  out.str("");
+  EXPECT_EQ(run("bin/berth", {"--version"}, out, err), 0);
+  EXPECT_THAT(out.str(), StartsWith("berth "));
+}
+
+TEST_F(CliTest, SchedulerHelpAndMistakes) {
+  EXPECT_EQ(call({"scheduler", "--help"}), 0);
+  EXPECT_THAT(out.str(), HasSubstr("\nLeader election flags:\n"));
+  EXPECT_THAT(err.str(), IsEmpty());
+  EXPECT_EQ(call({"help", "scheduler"}), 0);
+  EXPECT_THAT(out.str(), HasSubstr("\nLeader election flags:\n"));
+  EXPECT_EQ(call({"scheduler", "--foo"}), 1);
+  EXPECT_THAT(out.str(), IsEmpty());
+  EXPECT_THAT(err.str(), StartsWith("Usage:\n  kube-scheduler [flags]\n"));
+  EXPECT_THAT(err.str(), EndsWith("\n\nError: unknown flag: --foo\n"));
+  EXPECT_EQ(call({"scheduler", "--secure-port=-1"}), 1);
+  EXPECT_THAT(err.str(),
+              MatchesRegex("E[0-9]{4} [0-9:.]{15} +[0-9]+ run.go:72\\] \"command failed\" "
+                           "err=\"--secure-port -1 must be between 0 and 65535, inclusive. 0 for "
+                           "turning off secure port\"\n"));
+  EXPECT_EQ(call({"scheduler", "--secure-port=-1", "--logging-format=json"}), 1);
+  EXPECT_THAT(err.str(), StartsWith("{\"ts\":"));
+  EXPECT_THAT(err.str(), HasSubstr("\"caller\":\"cli/run.go:72\",\"msg\":\"command failed\","
+                                   "\"err\":\"--secure-port -1 must"));
+}
+
+TEST_F(CliTest, SchedulerWritesItsConfiguration) {
+  const std::string kubeconfig = file("kubeconfig", R"(current-context: here
+contexts: [{name: here, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: t}}]
+)");
+  const std::string target = (folder / "written.yaml").string();
+  EXPECT_EQ(call({"scheduler", "--kubeconfig=" + kubeconfig, "--kube-api-qps=7",
+                  "--write-config-to=" + target}),
+            0)
+      << err.str();
+  EXPECT_THAT(err.str(),
+              EndsWith("configfile.go:106] \"Wrote configuration\" file=\"" + target + "\"\n"));
+  std::ifstream written(target);
+  const std::string text{std::istreambuf_iterator<char>(written), {}};
+  EXPECT_THAT(text, StartsWith("apiVersion: kubescheduler.config.k8s.io/v1\n"));
+  EXPECT_THAT(text, HasSubstr("\n  qps: 7\n"));
+
+  // What was written can be read, and running says what it cannot do yet.
+  EXPECT_EQ(call({"scheduler", "--config=" + target}), 1);
+  EXPECT_THAT(err.str(), HasSubstr("running against the API server at https://127.0.0.1:1 is not "
+                                   "implemented yet"));
+}
+
 }  // namespace
 }  // namespace berth::app

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "api/labels.h"
+#include "config/go_values.h"
 #include "config/known_gates.h"
 #include "config/text.h"
 
@@ -20,16 +22,6 @@ const Gate* find_gate(std::string_view name) {
   const std::span<const Gate> gates = known_gates();
   const auto found = std::ranges::lower_bound(gates, name, {}, &Gate::name);
   return found != gates.end() && found->name == name ? &*found : nullptr;
-}
-
-std::optional<bool> parse_bool(std::string_view text) {
-  for (const std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
-    if (text == yes) return true;
-  }
-  for (const std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
-    if (text == no) return false;
-  }
-  return std::nullopt;
 }
 
 struct Assignment {
@@ -57,6 +49,27 @@ std::vector<Assignment> split(std::string_view flag_value) {
 
 }  // namespace
 
+void FeatureGates::emulate(int minor, std::string version, std::string min_compatibility) {
+  minor_ = minor;
+  version_ = std::move(version);
+  min_compatibility_ = std::move(min_compatibility);
+}
+
+std::optional<Gate> FeatureGates::find(std::string_view name) const {
+  const Gate* const found = find_gate(name);
+  if (!found) return std::nullopt;
+  Gate gate = *found;
+  for (const PastGate& past :
+       std::ranges::equal_range(past_gates(), name, std::ranges::less(), &PastGate::name)) {
+    if (minor_ > past.until) continue;
+    gate.enabled_by_default = past.enabled_by_default;
+    gate.stage = past.stage;
+    gate.locked = false;
+    break;
+  }
+  return gate;
+}
+
 Result<void> FeatureGates::set(std::string_view flag_value) {
   const std::vector<Assignment> assignments = split(flag_value);
   for (const Assignment& assignment : assignments) {
@@ -81,12 +94,10 @@ Result<void> FeatureGates::set(std::string_view flag_value) {
       return fail(ErrorKind::kInvalid, fmt::format("missing bool value for {}", name));
     }
     const std::string_view value = trim_space(assignment.text.substr(equals + 1));
-    const std::optional<bool> on = parse_bool(value);
+    const Result<bool> on = parse_bool(value);
     if (!on) {
       return fail(ErrorKind::kInvalid,
-                  fmt::format("invalid value of {}={}, err: strconv.ParseBool: parsing {}: invalid "
-                              "syntax",
-                              name, value, quoted(value)));
+                  fmt::format("invalid value of {}={}, err: {}", name, value, on.error().message));
     }
     wanted.insert_or_assign(std::string(name), *on);
   }
@@ -97,10 +108,15 @@ Result<void> FeatureGates::set(std::string_view flag_value) {
   }
   std::vector<std::string> refusals;
   for (const auto& [name, on] : wanted) {
-    const Gate& gate = *find_gate(name);
+    const Gate gate = *find(name);
     if (gate.locked && gate.enabled_by_default != on) {
       refusals.push_back(fmt::format("cannot set feature gate {} to {}, feature is locked to {}",
                                      name, on, gate.enabled_by_default));
+    } else if (gate.stage == Gate::Stage::kPreAlpha) {
+      refusals.push_back(fmt::format(
+          "cannot set feature gate {} to {}, feature is PreAlpha at emulated version {}, min "
+          "compatibility version {}",
+          name, on, version_, min_compatibility_));
     }
   }
   if (!refusals.empty()) return fail(aggregate(refusals));
@@ -129,7 +145,7 @@ Result<void> FeatureGates::validate() const {
 
 bool FeatureGates::enabled(std::string_view name) const {
   if (const auto found = set_.find(name); found != set_.end()) return found->second;
-  const Gate* gate = find_gate(name);
+  const std::optional<Gate> gate = find(name);
   if (!gate) return false;
   // Neither of the two switches the other.
   if (name != kAllAlpha && name != kAllBeta) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +13,8 @@
 namespace berth::config {
 
 struct Gate {
-  enum class Stage : std::uint8_t { kAlpha, kBeta, kStable, kDeprecated };
+  // kPreAlpha: not there yet, in the version that is emulated.
+  enum class Stage : std::uint8_t { kAlpha, kBeta, kStable, kDeprecated, kPreAlpha };
   std::string_view name;
   bool enabled_by_default = false;
   Stage stage = Stage::kAlpha;
@@ -27,6 +29,10 @@ class FeatureGates {
  public:
   FeatureGates() = default;  // all at their defaults
 
+  // The gates with the defaults, stages and locks that they had in v1.`minor`; before set().
+  // `min_compatibility` is told in complaints only: no gate known here depends on it.
+  void emulate(int minor, std::string version, std::string min_compatibility);
+
   // "A=true,kube:B=false"; may be called again. Errors are upstream's sentences. AllAlpha and
   // AllBeta switch classes without overriding what is set by name.
   Result<void> set(std::string_view flag_value);
@@ -35,10 +41,16 @@ class FeatureGates {
 
   bool enabled(std::string_view name) const;
 
+  // The gate as it is in the emulated version. Nothing: no such gate.
+  std::optional<Gate> find(std::string_view name) const;
+
   // What was set by name: for warnings about stable and deprecated gates.
   const std::map<std::string, bool, std::less<>>& settings() const { return set_; }
 
  private:
+  int minor_ = 36;
+  std::string version_ = "1.36";
+  std::string min_compatibility_ = "1.35";
   std::map<std::string, bool, std::less<>> set_;
   bool bare_names_ = false;      // "A=true" has been seen
   bool prefixed_names_ = false;  // "kube:A=true" has been seen

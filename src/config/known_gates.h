@@ -1,4 +1,5 @@
-// What feature_gates.cc knows beside the public table: which gates need which. Only for this room.
+// What feature_gates.cc knows beside the public table: which gates need which, and what they were
+// in earlier versions. Only for this room.
 #pragma once
 
 #include <span>
@@ -15,5 +16,16 @@ struct GateNeed {
 
 // Sorted by gate.
 std::span<const GateNeed> gate_needs();
+
+// A gate as it was up to and including v1.`until`; not locked.
+struct PastGate {
+  std::string_view name;
+  int until = 0;
+  bool enabled_by_default = false;
+  Gate::Stage stage = Gate::Stage::kAlpha;
+};
+
+// Sorted by name, then by version. No gate that has no row here changed since v1.33.
+std::span<const PastGate> past_gates();
 
 }  // namespace berth::config

@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <memory>
-#include <system_error>
 #include <utility>
 
 #include "api/json_tree.h"
 #include "api/yaml.h"
+#include "base/file.h"
 #include "config/decode.h"
 #include "config/defaults.h"
 #include "config/plugin_args.h"
@@ -102,7 +99,7 @@ Result<void> check_fit_args(const Configuration& configuration) {
 }  // namespace
 
 Result<Configuration> parse_configuration(std::string_view text, const FeatureGates& gates,
-                                          Interner& interner) {
+                                          Interner& interner, const Amendment& amend) {
   Result<JsonValue> json = read_tree(text);
   if (!json) return fail(std::move(json.error()));
   Result<TypeMeta> meta = type_meta_of(*json);
@@ -120,6 +117,7 @@ Result<Configuration> parse_configuration(std::string_view text, const FeatureGa
   Result<WrittenConfiguration> written = decode_configuration(*json, gates, interner);
   if (!written) return fail(std::move(written.error()));
   Configuration configuration = with_defaults(std::move(*written), gates);
+  if (amend) amend(configuration);
   if (Result<void> valid = validate(configuration, gates); !valid) {
     return fail(std::move(valid.error()));
   }
@@ -156,22 +154,10 @@ Result<void> ignore_extender_resources(Configuration& configuration) {
 }
 
 Result<Configuration> load_configuration(const std::string& path, const FeatureGates& gates,
-                                         Interner& interner) {
-  const auto problem = [&](std::string_view action, int number) {
-    const std::string reason = lower_first(std::generic_category().message(number));
-    return fail(number == ENOENT ? ErrorKind::kNotFound : ErrorKind::kInvalid,
-                fmt::format("{} {}: {}", action, path, reason));
-  };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             std::fclose);
-  if (!file) return problem("open", errno);
-  std::string text;
-  char chunk[1 << 14];
-  for (std::size_t size; (size = std::fread(chunk, 1, sizeof(chunk), file.get())) > 0;) {
-    text.append(chunk, size);
-  }
-  if (std::ferror(file.get())) return problem("read", errno);
-  return parse_configuration(text, gates, interner);
+                                         Interner& interner, const Amendment& amend) {
+  Result<std::string> text = read_file(path);
+  if (!text) return fail(std::move(text.error()));
+  return parse_configuration(*text, gates, interner, amend);
 }
 
 }  // namespace berth::config

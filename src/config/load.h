@@ -2,6 +2,7 @@
 // plugins, validation. Errors are upstream's sentences (shell.md §2).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,14 +14,17 @@
 
 namespace berth::config {
 
+// What the command line has to say about a configuration from a file, before it is checked.
+using Amendment = std::function<void(Configuration&)>;
+
 // `text` is YAML or JSON; of several YAML documents the first one counts. The result has defaults
 // filled in and is valid.
 Result<Configuration> parse_configuration(std::string_view text, const FeatureGates& gates,
-                                          Interner& interner);
+                                          Interner& interner, const Amendment& amend = {});
 
 // `open <path>: no such file or directory` and the like, else as parse_configuration.
 Result<Configuration> load_configuration(const std::string& path, const FeatureGates& gates,
-                                         Interner& interner);
+                                         Interner& interner, const Amendment& amend = {});
 
 // Resources that an extender manages and wants the scheduler to ignore take the place of
 // NodeResourcesFit's ignoredResources in every profile. parse_configuration has done it; for

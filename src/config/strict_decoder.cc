@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "api/labels.h"
+#include "base/base64.h"
 #include "base/time_text.h"
 
 namespace berth::config {
@@ -25,47 +26,6 @@ std::string_view kind_word(JsonValue::Kind kind) {
     case JsonValue::Kind::kObject: return "object";
   }
   return "";
-}
-
-constexpr std::string_view kBase64 =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-// Padded, line breaks ignored. Otherwise the offset of what is wrong, as Go counts it.
-std::expected<std::string, std::size_t> decode_base64(std::string_view text) {
-  std::string out;
-  std::size_t at = 0;
-  const auto skip_breaks = [&] {
-    while (at < text.size() && (text[at] == '\n' || text[at] == '\r')) ++at;
-  };
-  for (;;) {
-    std::uint32_t bits = 0;
-    int have = 0;
-    int padding = 0;
-    while (have + padding < 4) {
-      skip_breaks();
-      if (at == text.size()) {
-        if (have == 0) return out;
-        return std::unexpected(padding == 0 ? at - static_cast<std::size_t>(have) : at);
-      }
-      const char c = text[at++];
-      const std::size_t value = kBase64.find(c);
-      if (c == '=' && have >= 2) {
-        ++padding;
-      } else if (value == std::string_view::npos || padding > 0) {
-        return std::unexpected(at - 1);
-      } else {
-        bits = bits << 6 | static_cast<std::uint32_t>(value);
-        ++have;
-      }
-    }
-    bits <<= 6 * padding;
-    for (int i = 0; i < 3 - padding; ++i) out += static_cast<char>(bits >> (16 - 8 * i) & 0xff);
-    if (padding > 0) {
-      skip_breaks();
-      if (at < text.size()) return std::unexpected(at);
-      return out;
-    }
-  }
 }
 
 }  // namespace

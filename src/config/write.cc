@@ -7,6 +7,7 @@
 
 #include "api/json_tree.h"
 #include "api/yaml_text.h"
+#include "base/base64.h"
 #include "base/time_text.h"
 #include "config/defaults.h"
 #include "config/load.h"
@@ -27,22 +28,6 @@ void add_text_if_any(JsonValue& tree, std::string_view name, std::string_view te
 
 void add_if_true(JsonValue& tree, std::string_view name, bool value) {
   if (value) tree.add(name, JsonValue::of_bool(true));
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t bits = 0;
-    for (std::size_t j = 0; j < 3; ++j) {
-      bits = bits << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      out += i + j <= bytes.size() ? kDigits[bits >> (18 - 6 * j) & 0x3f] : '=';
-    }
-  }
-  return out;
 }
 
 JsonValue tree_of(const ClientConnection& connection) {

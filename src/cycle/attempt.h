@@ -21,6 +21,7 @@ struct Attempt {
   QueuedPod queued;
   const Framework& framework;
   Cycle cycle;
+  TimePoint started;                 // when measured: of the scheduling cycle
   TimePoint permitted;               // when Permit let it go, or began to hold it
   std::string node;                  // where the pod is assumed; empty before
   bool has_pre_bind_work = true;     // of the binding cycle: what the preflight found

@@ -30,6 +30,8 @@ struct BindingCycle::PermitWait {
 };
 
 Task<void> BindingCycle::run(std::unique_ptr<Attempt> attempt) {
+  ++running_;
+  if (measured_) measured_->bindings(running_);
   {
     Task<void> beginning = begin(*attempt);
     co_await beginning;
@@ -81,6 +83,8 @@ Task<void> BindingCycle::bind_and_tell(std::unique_ptr<Attempt> attempt) {
   }
   ChangeGate::Passed passed(with_.gate);
   co_await passed;
+  --running_;
+  if (measured_) measured_->bindings(running_);
   if (attempt->failure)
     fail(*attempt, *attempt->failure);
   else
@@ -112,7 +116,12 @@ Task<void> BindingCycle::nominate(const Attempt& attempt) {
 }
 
 Task<Outcome> BindingCycle::pre_bind(Attempt& attempt) {
-  if (!attempt.has_pre_bind_work) co_return Outcome::success();
+  if (!attempt.has_pre_bind_work) {
+    // Parity: that nobody had anything to do is a run of the extension point, too.
+    if (ProfileMeasurements* measured = attempt.framework.measurements())
+      measured->point_ran(Point::kPreBind, Code::kSuccess, Duration(0));
+    co_return Outcome::success();
+  }
   PodsInPreBind::Stay stay(with_.pods_in_pre_bind, attempt.pod().uid());
   Task<Outcome> running = attempt.framework.run_pre_bind(attempt.cycle, attempt.node, stay.token());
   Outcome outcome = co_await running;
@@ -145,9 +154,19 @@ void BindingCycle::succeed(Attempt& attempt) {
   with_.observer.event(event);
   with_.api.record(std::move(event));
   with_.observer.bound(attempt.pod(), attempt.node, attempt.queued.attempts);
+  if (measured_) measure_success(attempt);
 
   attempt.framework.run_post_bind(attempt.cycle, attempt.node);
   if (!attempt.cycle.pods_to_activate.empty()) with_.queue.activate(attempt.cycle.pods_to_activate);
+}
+
+void BindingCycle::measure_success(const Attempt& attempt) {
+  if (ProfileMeasurements* profile = attempt.framework.measurements())
+    profile->attempt_ended(AttemptResult::kScheduled, profile->now() - attempt.started);
+  const QueuedPod& queued = attempt.queued;
+  const WallTime now = with_.loop.wall_now();
+  measured_->pod_scheduled(queued.attempts, now - queued.initial_attempt.value_or(now),
+                           queued.flushed.has_value());
 }
 
 void BindingCycle::fail(Attempt& attempt, const Outcome& outcome) {

@@ -37,7 +37,10 @@ class BindingCycle {
   };
   BindingCycle(const Collaborators& with, std::vector<Extender*> extenders,
                bool nominate_before_binding)
-      : with_(with), extenders_(std::move(extenders)), nominate_(nominate_before_binding) {}
+      : with_(with),
+        extenders_(std::move(extenders)),
+        nominate_(nominate_before_binding),
+        measured_(with.observer.measurements()) {}
 
   // The whole way of an assumed, reserved and permitted pod. This coroutine is what a waiting pod
   // costs, so it is kept small; the steps after the wait are coroutines of their own.
@@ -54,11 +57,14 @@ class BindingCycle {
   Task<Outcome> bind(Attempt& attempt);
   Task<void> nominate(const Attempt& attempt);
   void succeed(Attempt& attempt);
+  void measure_success(const Attempt& attempt);
   void fail(Attempt& attempt, const Outcome& outcome);
 
   Collaborators with_;
   std::vector<Extender*> extenders_;
   bool nominate_;  // gate NominatedNodeNameForExpectation
+  Measurements* measured_;
+  std::size_t running_ = 0;  // binding cycles that have not ended
 };
 
 // An attempt that failed after it was reserved: what a rejection looks like to the user.

@@ -20,6 +20,10 @@ std::string event_note(std::string message) {
 
 void FailureHandler::handle(Attempt& attempt, const Outcome& outcome,
                             const std::optional<Nominating>& nominating) {
+  if (ProfileMeasurements* measured = attempt.framework.measurements())
+    measured->attempt_ended(
+        outcome.rejected() ? AttemptResult::kUnschedulable : AttemptResult::kError,
+        measured->now() - attempt.started);
   observer_.failed(attempt.pod(), outcome);
   const Uid uid = attempt.pod().uid();
   const Fate fate = requeue(attempt, outcome);

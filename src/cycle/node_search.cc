@@ -97,8 +97,10 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
           row != kNoRow && cluster_.nodes().has_node(row))
         named.push_back(row);
   const std::size_t candidates = pre.nodes ? named.size() : cluster_.nodes().node_count();
+  const PointTimer timer(framework.measurements(), Point::kFilter);
   Outcome filtered = filter(cycle, framework, pre.nodes ? &named : nullptr,
                             enough(framework, candidates, percentage), found);
+  timer.ended(filtered.code);
   next_start_ = (next_start_ + found.feasible.count() + diagnosis.explicit_nodes.count()) %
                 cluster_.nodes().node_count();
   if (!filtered.ok()) co_return filtered;
@@ -125,7 +127,9 @@ Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework, F
                                   cycle.pod().nominated_node_name(), cycle.pod().full_name()));
     co_return false;
   }
+  const PointTimer timer(framework.measurements(), Point::kFilter);
   const Result<Status> status = framework.filter_row_with_nominated(cycle, cluster_, row);
+  timer.ended(status ? Code::kSuccess : Code::kError);
   if (!status) {
     observer_.trouble(status.error().message);
     co_return false;

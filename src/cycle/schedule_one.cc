@@ -65,9 +65,12 @@ bool ScheduleOne::run_one() {
   with_.gate.close();
   with_.cluster.begin_cycle();
   with_.observer.attempt_started(*pod, popped->attempts);
-  with_.tasks.spawn(
-      attempt(std::make_unique<Attempt>(std::move(*popped), *profile->framework, with_.cluster),
-              profile->percentage_of_nodes_to_score));
+  auto begun = std::make_unique<Attempt>(std::move(*popped), *profile->framework, with_.cluster);
+  if (ProfileMeasurements* measured = profile->framework->measurements()) {
+    begun->started = measured->now();
+    begun->cycle.sampled = measured->sample();
+  }
+  with_.tasks.spawn(attempt(std::move(begun), profile->percentage_of_nodes_to_score));
   return true;
 }
 
@@ -90,6 +93,8 @@ bool ScheduleOne::skip(const Pod& pod, const ScheduleProfile& profile) {
 Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, std::int32_t percentage) {
   Task<SearchResult> searching = search_.run(attempt->cycle, attempt->framework, percentage);
   SearchResult result = co_await searching;
+  ProfileMeasurements* const measured = attempt->framework.measurements();
+  if (measured) measured->algorithm_ran(measured->now() - attempt->started);
   Outcome outcome = std::move(result.outcome);
   std::optional<Nominating> nominating = std::move(result.nominating);
   if (outcome.ok()) {
@@ -117,6 +122,10 @@ Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, std::int32_t p
     open_ = false;
     with_.gate.open();
   }
+  if (measured)
+    with_.observer.measurements()->cluster_size(with_.cluster.nodes().node_count(),
+                                                with_.cluster.placed_count(),
+                                                with_.cluster.assumed_count());
   if (with_.queue.ready()) wake();
 }
 

@@ -89,6 +89,9 @@ class Cycle {
   PluginMask skip_pre_bind;
   PluginMask parallel_pre_bind;
 
+  // Whether the calls into plugins are timed one by one in this attempt.
+  bool sampled = false;
+
   // Whose profile this attempt runs in: for PostFilter plugins, which ask all filters again.
   const Framework* framework = nullptr;
 

@@ -32,7 +32,21 @@ Framework::Framework(std::string profile_name, ProfilePlugins plugins, const Han
     : profile_name_(std::move(profile_name)),
       plugins_(std::move(plugins)),
       handle_(handle),
-      observer_(observer) {}
+      observer_(observer) {
+  Measurements* measurements = observer.measurements();
+  if (!measurements) return;
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Plugin>& plugin : plugins_.all) names.emplace_back(plugin->name());
+  measured_ = &measurements->profile(profile_name_, names);
+  // Upstream shows these from the start.
+  const auto show = [&](const auto& placed_plugins, Point point) {
+    for (const auto& placed : placed_plugins) evaluated(placed.index, point, 0);
+  };
+  show(plugins_.pre_filter, Point::kPreFilter);
+  show(plugins_.filter, Point::kFilter);
+  show(plugins_.pre_score, Point::kPreScore);
+  show(plugins_.score, Point::kScore);
+}
 
 Framework::~Framework() = default;
 
@@ -61,15 +75,25 @@ void intersect(std::optional<std::vector<Symbol>>& nodes, std::vector<Symbol> ot
 }  // namespace
 
 PreFilterRun Framework::run_pre_filter(Cycle& cycle) const {
+  const PointTimer timer(measured_, Point::kPreFilter);
+  PreFilterRun run = ask_pre_filter(cycle);
+  timer.ended(run.outcome.code);
+  return run;
+}
+
+PreFilterRun Framework::ask_pre_filter(Cycle& cycle) const {
   PreFilterRun run;
   cycle.skip_filter.clear();
   for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
     std::optional<std::vector<Symbol>> nodes;
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreFilter);
     Outcome outcome = guarded(*placed.plugin, [&] {
       PreFilterResult result = placed->pre_filter(cycle);
       nodes = std::move(result.nodes);
       return std::move(result.outcome);
     });
+    timer.ended(outcome.code);
+    if (outcome.code != Code::kSkip) evaluated(placed.index, Point::kPreFilter, 1);
     switch (outcome.code) {
       case Code::kSkip: cycle.skip_filter.set(placed.index); continue;
       case Code::kSuccess: break;
@@ -99,8 +123,10 @@ PreFilterRun Framework::run_pre_filter(Cycle& cycle) const {
 Outcome Framework::run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {
   for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
     if (cycle.skip_filter.test(placed.index)) continue;
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreFilterExtensionAddPod);
     const Outcome outcome =
         guarded(*placed.plugin, [&] { return placed->add_pod(cycle, pod, row); });
+    timer.ended(outcome.code);
     if (!outcome.ok())
       return wrap_failure(
           fmt::format("running AddPod on PreFilter plugin \"{}\": ", placed->name()), outcome,
@@ -112,8 +138,10 @@ Outcome Framework::run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const 
 Outcome Framework::run_remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {
   for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
     if (cycle.skip_filter.test(placed.index)) continue;
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreFilterExtensionRemovePod);
     const Outcome outcome =
         guarded(*placed.plugin, [&] { return placed->remove_pod(cycle, pod, row); });
+    timer.ended(outcome.code);
     if (!outcome.ok())
       return wrap_failure(
           fmt::format("running RemovePod on PreFilter plugin \"{}\": ", placed->name()), outcome,
@@ -130,10 +158,14 @@ void Framework::run_filters(const Cycle& cycle, NodeSet& feasible) const {
   for (const Placed<FilterPlugin>& placed : plugins_.filter) {
     if (cycle.skip_filter.test(placed.index)) continue;
     FilterPass pass(placed.index, cycle, feasible, verdicts);
+    // All rows are one call, and one duration; each row that is asked about is an evaluation.
+    if (measured_) evaluated(placed.index, Point::kFilter, feasible.count());
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kFilter);
     const Outcome ran = guarded(*placed.plugin, [&] {
       placed->filter(cycle, pass);
       return Outcome();
     });
+    timer.ended(ran.code);
     if (!ran.ok())  // it threw: no row it was asked about can be trusted
       pass.fail_all(ran.all_reasons());
   }
@@ -243,17 +275,24 @@ void PreFilterRun::note_in(Diagnosis& diagnosis) const {
 // ---- PostFilter
 
 Task<PostFilterResult> Framework::run_post_filter(Cycle& cycle, const Diagnosis& diagnosis) const {
+  if (!measured_) return ask_post_filter(cycle, diagnosis);
+  return timed(Point::kPostFilter, ask_post_filter(cycle, diagnosis));
+}
+
+Task<PostFilterResult> Framework::ask_post_filter(Cycle& cycle, const Diagnosis& diagnosis) const {
   PostFilterResult last;
   last.outcome.code = Code::kUnschedulable;
   cycle.framework = this;
   for (const Placed<PostFilterPlugin>& placed : plugins_.post_filter) {
     PostFilterResult result;
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPostFilter);
     try {
       Task<PostFilterResult> task = placed->post_filter(cycle, diagnosis);
       result = co_await task;
     } catch (...) {
       result.outcome = thrown_by(*placed.plugin);
     }
+    timer.ended(result.outcome.code);
     if (result.outcome.ok()) co_return result;
     result.outcome.plugin = placed.name();
     if (result.outcome.code == Code::kUnschedulableAndUnresolvable) co_return result;
@@ -271,6 +310,8 @@ Task<PostFilterResult> Framework::run_post_filter(Cycle& cycle, const Diagnosis&
   co_return last;
 }
 
+// ---- the end of the search
+
 void Framework::end_search(Cycle& cycle) const {
   cycle.lend(nullptr);
   const auto has_part = [](const auto& placed_plugins, const Plugin* plugin) {
@@ -278,17 +319,34 @@ void Framework::end_search(Cycle& cycle) const {
       return static_cast<const Plugin*>(placed.plugin) == plugin;
     });
   };
+  // Who said Skip has nothing to come back to.
+  const auto sat_out = [&](const Plugin* plugin) {
+    return std::ranges::any_of(plugins_.pre_filter, [&](const auto& placed) {
+      return static_cast<const Plugin*>(placed.plugin) == plugin &&
+             cycle.skip_filter.test(placed.index);
+    });
+  };
   cycle.drop_states([&](const Plugin* plugin) {
-    return has_part(plugins_.reserve, plugin) || has_part(plugins_.pre_bind, plugin) ||
-           has_part(plugins_.bind, plugin) || has_part(plugins_.post_bind, plugin);
+    return !sat_out(plugin) &&
+           (has_part(plugins_.reserve, plugin) || has_part(plugins_.pre_bind, plugin) ||
+            has_part(plugins_.bind, plugin) || has_part(plugins_.post_bind, plugin));
   });
 }
 
 // ---- Reserve, Permit
 
 Outcome Framework::run_reserve(Cycle& cycle, std::string_view node_name) const {
+  const PointTimer timer(measured_, Point::kReserve);
+  Outcome outcome = ask_reserve(cycle, node_name);
+  timer.ended(outcome.code);
+  return outcome;
+}
+
+Outcome Framework::ask_reserve(Cycle& cycle, std::string_view node_name) const {
   for (const Placed<ReservePlugin>& placed : plugins_.reserve) {
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kReserve);
     Outcome outcome = guarded(*placed.plugin, [&] { return placed->reserve(cycle, node_name); });
+    timer.ended(outcome.code);
     if (outcome.ok()) {
       observer_.reserved(cycle.pod(), placed->name());
       continue;
@@ -301,25 +359,38 @@ Outcome Framework::run_reserve(Cycle& cycle, std::string_view node_name) const {
 }
 
 void Framework::run_unreserve(Cycle& cycle, std::string_view node_name) const {
+  const PointTimer whole(measured_, Point::kUnreserve);
   for (auto placed = plugins_.reserve.rbegin(); placed != plugins_.reserve.rend(); ++placed) {
+    const PluginTimer timer = time_plugin(cycle, placed->index, Point::kUnreserve);
     const Outcome ran = guarded(*placed->plugin, [&] {
       placed->plugin->unreserve(cycle, node_name);
       return Outcome();
     });
+    timer.ended(ran.code);
     if (!ran.ok()) observer_.trouble(ran.message());
     observer_.unreserved(cycle.pod(), placed->plugin->name());
   }
+  whole.ended(Code::kSuccess);
 }
 
 PermitRun Framework::run_permit(Cycle& cycle, std::string_view node_name) const {
+  const PointTimer timer(measured_, Point::kPermit);
+  PermitRun run = ask_permit(cycle, node_name);
+  timer.ended(run.outcome.code);
+  return run;
+}
+
+PermitRun Framework::ask_permit(Cycle& cycle, std::string_view node_name) const {
   PermitRun run;
   for (const Placed<PermitPlugin>& placed : plugins_.permit) {
     Duration timeout{0};
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPermit);
     Outcome outcome = guarded(*placed.plugin, [&] {
       PermitResult result = placed->permit(cycle, node_name);
       timeout = result.timeout;
       return std::move(result.outcome);
     });
+    timer.ended(outcome.code);
     if (outcome.ok()) continue;
     if (outcome.code == Code::kWait) {
       run.holds.push_back({placed.name(), timeout});
@@ -341,14 +412,21 @@ PermitRun Framework::run_permit(Cycle& cycle, std::string_view node_name) const 
 // ---- Bind, PostBind
 
 Task<Outcome> Framework::run_bind(Cycle& cycle, std::string_view node_name) const {
+  if (!measured_) return ask_bind(cycle, node_name);
+  return timed(Point::kBind, ask_bind(cycle, node_name));
+}
+
+Task<Outcome> Framework::ask_bind(Cycle& cycle, std::string_view node_name) const {
   for (const Placed<BindPlugin>& placed : plugins_.bind) {
     Outcome outcome;
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kBind);
     try {
       Task<Outcome> task = placed->bind(cycle, node_name);
       outcome = co_await task;
     } catch (...) {
       outcome = thrown_by(*placed.plugin);
     }
+    timer.ended(outcome.code);
     if (outcome.code == Code::kSkip) continue;
     if (outcome.ok()) co_return outcome;
     if (outcome.rejected()) {
@@ -362,13 +440,17 @@ Task<Outcome> Framework::run_bind(Cycle& cycle, std::string_view node_name) cons
 }
 
 void Framework::run_post_bind(Cycle& cycle, std::string_view node_name) const {
+  const PointTimer whole(measured_, Point::kPostBind);
   for (const Placed<PostBindPlugin>& placed : plugins_.post_bind) {
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPostBind);
     const Outcome ran = guarded(*placed.plugin, [&] {
       placed->post_bind(cycle, node_name);
       return Outcome();
     });
+    timer.ended(ran.code);
     if (!ran.ok()) observer_.trouble(ran.message());
   }
+  whole.ended(Code::kSuccess);
 }
 
 }  // namespace berth

@@ -7,6 +7,7 @@
 // World thread only. Outlives every cycle that runs in it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@
 #include "framework/cycle.h"
 #include "framework/diagnosis.h"
 #include "framework/handle.h"
+#include "framework/measurements.h"
 #include "framework/observer.h"
 #include "framework/plugin.h"
 #include "framework/profile_plugins.h"
@@ -63,6 +65,8 @@ class Framework {
   const Plugin* plugin(std::uint16_t index) const {
     return index < plugins_.all.size() ? plugins_.all[index].get() : nullptr;
   }
+  // Who measures this profile; null: nobody.
+  ProfileMeasurements* measurements() const { return measured_; }
   // The events that each rejecting plugin waits for, completed as upstream does (§2.6). The error
   // joins those of all plugins.
   struct QueueingEvents {
@@ -120,21 +124,56 @@ class Framework {
                                       std::size_t all_nodes) const;
 
  private:
+  PreFilterRun ask_pre_filter(Cycle& cycle) const;
+  Outcome ask_pre_score(Cycle& cycle, const NodeSet& feasible) const;
+  Outcome ask_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
+                     const ScoreVisitor& visit) const;
+  Outcome score_rows(const Placed<ScorePlugin>& placed, const Cycle& cycle, const NodeSet& feasible,
+                     std::span<Score> raw) const;
+  Outcome invalid_score(const Cycle& cycle, const NodeSet& feasible, std::span<Score> raw) const;
+  Outcome ask_reserve(Cycle& cycle, std::string_view node_name) const;
+  PermitRun ask_permit(Cycle& cycle, std::string_view node_name) const;
+  Task<PostFilterResult> ask_post_filter(Cycle& cycle, const Diagnosis& diagnosis) const;
+  Outcome ask_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const;
+  Task<Outcome> ask_pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) const;
+  Task<Outcome> ask_bind(Cycle& cycle, std::string_view node_name) const;
+  // The outcome of an extension point that may take a while, timed.
+  template <typename Answer>
+  Task<Answer> timed(Point point, Task<Answer> running) const;
+  PluginTimer time_plugin(const Cycle& cycle, std::uint16_t plugin, Point point) const {
+    return {measured_, cycle.sampled, plugin, point};
+  }
+  void evaluated(std::uint16_t plugin, Point point, std::size_t times) const {
+    if (measured_) measured_->plugin_evaluated(plugin, point, times);
+  }
+
   using PreBinders = std::vector<Placed<PreBindPlugin>>;
   Task<Outcome> run_pre_bind_group(Cycle& cycle, std::string_view node_name, CancelToken cancel,
                                    PreBinders group) const;
   Task<Outcome> run_one_pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel,
-                                 const PreBindPlugin& plugin) const;
+                                 const Placed<PreBindPlugin>& placed) const;
   Task<Outcome> run_pre_bind_beside(Cycle& cycle, std::string_view node_name,
-                                    const PreBindPlugin& plugin, CancelSource& group,
+                                    const Placed<PreBindPlugin>& placed, CancelSource& group,
                                     std::optional<Outcome>& first_failure) const;
 
   std::string profile_name_;
   ProfilePlugins plugins_;
   Handle handle_;
   Observer& observer_;
+  ProfileMeasurements* measured_ = nullptr;
   mutable std::vector<Score> raw_scores_;  // reused from pod to pod
 };
+
+template <typename Answer>
+Task<Answer> Framework::timed(Point point, Task<Answer> running) const {
+  const PointTimer timer(measured_, point);
+  Answer answer = co_await running;
+  if constexpr (std::same_as<Answer, Outcome>)
+    timer.ended(answer.code);
+  else
+    timer.ended(answer.outcome.code);
+  co_return answer;
+}
 
 // Only in a catch block: what the plugin threw as an Error with what it said.
 Outcome thrown_by(const Plugin& plugin);

@@ -16,6 +16,8 @@
 
 namespace berth {
 
+class Measurements;
+
 enum class QueueName : std::uint8_t { kActive, kBackoff, kUnschedulable, kGated };
 std::string_view to_string(QueueName queue);  // "active", "backoff", …
 
@@ -56,6 +58,10 @@ class Observer {
   virtual void event(const PodEvent&) {}
   // Something that upstream would log: a bookkeeping error, an unexpected answer.
   virtual void trouble(std::string_view /*message*/) {}
+
+  // Who wants the numbers (framework/measurements.h), for as long as the scheduler lives; null:
+  // nobody, and nothing is measured.
+  virtual Measurements* measurements() { return nullptr; }
 };
 
 }  // namespace berth

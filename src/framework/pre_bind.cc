@@ -17,15 +17,24 @@ bool is_cancellation(std::string_view error) {
 }  // namespace
 
 Outcome Framework::run_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const {
+  const PointTimer timer(measured_, Point::kPreBindPreFlight);
+  Outcome outcome = ask_pre_bind_pre_flight(cycle, node_name);
+  timer.ended(outcome.code);
+  return outcome;
+}
+
+Outcome Framework::ask_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const {
   PluginMask skip, parallel;
   bool work_to_do = false;
   for (const Placed<PreBindPlugin>& placed : plugins_.pre_bind) {
     bool allow_parallel = false;
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreBindPreFlight);
     const Outcome outcome = guarded(*placed.plugin, [&] {
       PreBindPreFlight flight = placed->pre_bind_pre_flight(cycle, node_name);
       allow_parallel = flight.allow_parallel;
       return std::move(flight.outcome);
     });
+    timer.ended(outcome.code);
     if (outcome.code == Code::kError)
       return wrap_failure(fmt::format("running PreBindPreFlight \"{}\": ", placed->name()), outcome,
                           placed->name());
@@ -48,6 +57,12 @@ Outcome Framework::run_pre_bind_pre_flight(Cycle& cycle, std::string_view node_n
 
 Task<Outcome> Framework::run_pre_bind(Cycle& cycle, std::string_view node_name,
                                       CancelToken cancel) const {
+  if (!measured_) return ask_pre_bind(cycle, node_name, std::move(cancel));
+  return timed(Point::kPreBind, ask_pre_bind(cycle, node_name, std::move(cancel)));
+}
+
+Task<Outcome> Framework::ask_pre_bind(Cycle& cycle, std::string_view node_name,
+                                      CancelToken cancel) const {
   PreBinders group;
   for (const Placed<PreBindPlugin>& placed : plugins_.pre_bind) {
     const bool skipped = cycle.skip_pre_bind.test(placed.index);
@@ -63,7 +78,7 @@ Task<Outcome> Framework::run_pre_bind(Cycle& cycle, std::string_view node_name,
       if (!outcome.ok()) co_return outcome;
     }
     if (skipped) continue;
-    Task<Outcome> alone = run_one_pre_bind(cycle, node_name, cancel, *placed.plugin);
+    Task<Outcome> alone = run_one_pre_bind(cycle, node_name, cancel, placed);
     Outcome outcome = co_await alone;
     if (!outcome.ok()) co_return outcome;
   }
@@ -74,7 +89,10 @@ Task<Outcome> Framework::run_pre_bind(Cycle& cycle, std::string_view node_name,
 }
 
 Task<Outcome> Framework::run_one_pre_bind(Cycle& cycle, std::string_view node_name,
-                                          CancelToken cancel, const PreBindPlugin& plugin) const {
+                                          CancelToken cancel,
+                                          const Placed<PreBindPlugin>& placed) const {
+  const PreBindPlugin& plugin = *placed.plugin;
+  const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreBind);
   Outcome outcome;
   try {
     Task<Outcome> task = plugin.pre_bind(cycle, node_name, cancel);
@@ -82,6 +100,7 @@ Task<Outcome> Framework::run_one_pre_bind(Cycle& cycle, std::string_view node_na
   } catch (...) {
     outcome = thrown_by(plugin);
   }
+  timer.ended(outcome.code);
   if (outcome.ok()) co_return outcome;
   if (outcome.rejected()) {
     outcome.plugin = plugin.name();
@@ -95,9 +114,10 @@ Task<Outcome> Framework::run_one_pre_bind(Cycle& cycle, std::string_view node_na
 }
 
 Task<Outcome> Framework::run_pre_bind_beside(Cycle& cycle, std::string_view node_name,
-                                             const PreBindPlugin& plugin, CancelSource& group,
+                                             const Placed<PreBindPlugin>& placed,
+                                             CancelSource& group,
                                              std::optional<Outcome>& first_failure) const {
-  Task<Outcome> task = run_one_pre_bind(cycle, node_name, group.token(), plugin);
+  Task<Outcome> task = run_one_pre_bind(cycle, node_name, group.token(), placed);
   Outcome outcome = co_await task;
   if (!outcome.ok() && !first_failure) {
     first_failure = outcome;
@@ -109,7 +129,7 @@ Task<Outcome> Framework::run_pre_bind_beside(Cycle& cycle, std::string_view node
 Task<Outcome> Framework::run_pre_bind_group(Cycle& cycle, std::string_view node_name,
                                             CancelToken cancel, PreBinders group) const {
   if (group.size() == 1) {
-    Task<Outcome> alone = run_one_pre_bind(cycle, node_name, cancel, *group.front().plugin);
+    Task<Outcome> alone = run_one_pre_bind(cycle, node_name, cancel, group.front());
     Outcome outcome = co_await alone;
     co_return outcome;
   }
@@ -120,7 +140,7 @@ Task<Outcome> Framework::run_pre_bind_group(Cycle& cycle, std::string_view node_
   std::vector<Task<Outcome>> tasks;
   tasks.reserve(group.size());
   for (const Placed<PreBindPlugin>& placed : group)
-    tasks.push_back(run_pre_bind_beside(cycle, node_name, *placed.plugin, stop, first_failure));
+    tasks.push_back(run_pre_bind_beside(cycle, node_name, placed, stop, first_failure));
   WhenAll<Outcome> all(std::move(tasks));
   co_await all;
   co_return first_failure ? std::move(*first_failure) : Outcome::success();

@@ -9,6 +9,7 @@
 #include "api/labels.h"
 #include "base/check.h"
 #include "framework/framework.h"
+#include "framework/measurements.h"
 #include "framework/observer.h"
 
 namespace berth {
@@ -84,6 +85,8 @@ std::size_t least_missed(std::span<const PreemptionCandidate> candidates) {
 
 Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagnosis) const {
   Choice choice;
+  if (Measurements* measured = handle_.observer ? handle_.observer->measurements() : nullptr)
+    measured->preemption_attempted();
   if (!cycle.framework || !handle_.trial_cluster || !cycle.scratch()) {
     choice.outcome = Outcome::failure("there is no cluster to try things on");
     co_return choice;

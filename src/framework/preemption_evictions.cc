@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/change_gate.h"
+#include "framework/measurements.h"
 #include "framework/observer.h"
 #include "framework/pod_status.h"
 #include "framework/pods_in_pre_bind.h"
@@ -27,6 +28,8 @@ Evictions::Evictions(const Handle& handle, std::string plugin)
 Evictions::~Evictions() = default;
 
 void Evictions::begin(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
+  if (Measurements* measured = measurements())
+    measured->victims_chosen(candidate.victims.pods.size());
   std::vector<Ref<const Pod>> victims = still_to_go(std::move(candidate.victims.pods));
   if (victims.empty()) return;
   preempting_.insert_or_assign(preemptor->uid(), nullptr);
@@ -40,6 +43,9 @@ Task<void> Evictions::run(For room, std::vector<Ref<const Pod>> victims) {
     co_await passed;
   }
   const Uid uid = room.preemptor->uid();
+  Measurements* const measured = measurements();
+  const TimePoint start = measured ? measured->now() : TimePoint{};
+  if (measured) measured->evictions_began();
   Task<void> clearing = clear_lower_nominations(room);
   co_await clearing;
 
@@ -57,6 +63,7 @@ Task<void> Evictions::run(For room, std::vector<Ref<const Pod>> victims) {
     co_await passed;
   }
   preempting_.erase(uid);
+  if (measured) measured->evictions_ended(error.empty(), measured->now() - start);
   if (error.empty()) co_return;
   trouble(fmt::format("Error occurred during async preemption of pod {} on node {}: {}",
                       room.preemptor->full_name(), room.node, error));
@@ -65,6 +72,8 @@ Task<void> Evictions::run(For room, std::vector<Ref<const Pod>> victims) {
 }
 
 Task<Result<void>> Evictions::carry_out(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
+  if (Measurements* measured = measurements())
+    measured->victims_chosen(candidate.victims.pods.size());
   const For room{std::move(preemptor), std::move(candidate.node)};
   std::string error;
   Task<bool> evicting = evict_all(room, still_to_go(std::move(candidate.victims.pods)), error);
@@ -178,6 +187,10 @@ Task<void> Evictions::clear_lower_nominations(const For& room) {
     if (!answers[i])
       trouble(fmt::format("clearing the nominated node of pod {}: {}", lower[i]->full_name(),
                           answers[i].error().message));
+}
+
+Measurements* Evictions::measurements() const {
+  return handle_.observer ? handle_.observer->measurements() : nullptr;
 }
 
 void Evictions::trouble(const std::string& message) const {

@@ -24,6 +24,8 @@
 
 namespace berth {
 
+class Measurements;
+
 class Evictions {
  public:
   // `plugin` is in whose name pods are turned away.
@@ -51,6 +53,7 @@ class Evictions {
   void tell(const For& room, const Ref<const Pod>& victim, bool in_memory);
   Task<void> clear_lower_nominations(const For& room);
   void trouble(const std::string& message) const;
+  Measurements* measurements() const;
 
   Handle handle_;
   std::string plugin_;

@@ -12,10 +12,20 @@
 namespace berth {
 
 Outcome Framework::run_pre_score(Cycle& cycle, const NodeSet& feasible) const {
+  const PointTimer timer(measured_, Point::kPreScore);
+  Outcome outcome = ask_pre_score(cycle, feasible);
+  timer.ended(outcome.code);
+  return outcome;
+}
+
+Outcome Framework::ask_pre_score(Cycle& cycle, const NodeSet& feasible) const {
   cycle.skip_score.clear();
   for (const Placed<PreScorePlugin>& placed : plugins_.pre_score) {
+    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreScore);
     const Outcome outcome =
         guarded(*placed.plugin, [&] { return placed->pre_score(cycle, feasible); });
+    timer.ended(outcome.code);
+    if (outcome.code != Code::kSkip) evaluated(placed.index, Point::kPreScore, 1);
     if (outcome.code == Code::kSkip)
       cycle.skip_score.set(placed.index);
     else if (!outcome.ok())
@@ -62,15 +72,22 @@ std::optional<Score> add_weighted(std::int64_t weight, const NodeSet& feasible,
   return std::nullopt;
 }
 
+}  // namespace
+
 // One plugin's scores of the feasible rows, normalised.
-Outcome score_rows(const Placed<ScorePlugin>& placed, const Cycle& cycle, const NodeSet& feasible,
-                   std::span<Score> raw) {
+Outcome Framework::score_rows(const Placed<ScorePlugin>& placed, const Cycle& cycle,
+                              const NodeSet& feasible, std::span<Score> raw) const {
+  if (measured_) evaluated(placed.index, Point::kScore, feasible.count());
+  const PluginTimer scoring = time_plugin(cycle, placed.index, Point::kScore);
   Outcome outcome = guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
+  scoring.ended(outcome.code);
   if (!outcome.ok())
     return wrap_failure(
         fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
         placed->name());
+  const PluginTimer normalizing = time_plugin(cycle, placed.index, Point::kScoreExtensionNormalize);
   outcome = guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
+  normalizing.ended(outcome.code);
   if (outcome.ok()) return {};
   return wrap_failure(fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",
                                   placed->name()),
@@ -79,12 +96,12 @@ Outcome score_rows(const Placed<ScorePlugin>& placed, const Cycle& cycle, const 
 
 // Some score is out of range; this finds the one that upstream would name: of the first node in
 // snapshot order, and there of the first plugin. Everything is asked again, for it never happens.
-Outcome invalid_score(const std::vector<Placed<ScorePlugin>>& plugins, const Cycle& cycle,
-                      const NodeSet& feasible, std::span<Score> raw) {
+Outcome Framework::invalid_score(const Cycle& cycle, const NodeSet& feasible,
+                                 std::span<Score> raw) const {
   const std::span<const NodeRow> order = cycle.nodes().order();
   std::size_t first = order.size();
   Outcome found = Outcome::failure("a score is out of range");
-  for (const Placed<ScorePlugin>& placed : plugins) {
+  for (const Placed<ScorePlugin>& placed : plugins_.score) {
     if (cycle.skip_score.test(placed.index)) continue;
     if (Outcome outcome = score_rows(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
     for (std::size_t i = 0; i < first; ++i) {
@@ -104,9 +121,15 @@ Outcome invalid_score(const std::vector<Placed<ScorePlugin>>& plugins, const Cyc
   return found;
 }
 
-}  // namespace
-
 Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
+                              const ScoreVisitor& visit) const {
+  const PointTimer timer(measured_, Point::kScore);
+  Outcome outcome = ask_scores(cycle, feasible, totals, visit);
+  timer.ended(outcome.code);
+  return outcome;
+}
+
+Outcome Framework::ask_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
                               const ScoreVisitor& visit) const {
   feasible.for_each([&](NodeRow row) { totals[row] = 0; });
   raw_scores_.resize(totals.size());
@@ -115,7 +138,7 @@ Outcome Framework::run_scores(const Cycle& cycle, const NodeSet& feasible, std::
     if (cycle.skip_score.test(placed.index)) continue;
     if (Outcome outcome = score_rows(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
     if (add_weighted(placed.weight, feasible, raw, totals))
-      return invalid_score(plugins_.score, cycle, feasible, raw);
+      return invalid_score(cycle, feasible, raw);
     if (visit) visit({placed.plugin, raw});
   }
   return {};

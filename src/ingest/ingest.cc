@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "framework/measurements.h"
+
 namespace berth {
 namespace {
 
@@ -33,14 +35,72 @@ Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_po
       waiting_pods_(waiting_pods),
       gate_(gate),
       schedulers_(std::move(schedulers)),
-      observer_(observer) {}
+      observer_(observer),
+      measured_(observer.measurements()) {}
 
 void Ingest::check(const Result<void>& result) {
   if (!result) observer_.trouble(result.error().message);
 }
 
 void Ingest::apply(Delta delta) {
-  gate_.pass([this, delta = std::move(delta)] { apply_now(delta); });
+  gate_.pass([this, delta = std::move(delta)] {
+    if (measured_)
+      apply_measured(delta);
+    else
+      apply_now(delta);
+  });
+}
+
+void Ingest::apply_measured(const Delta& delta) {
+  const std::string event = event_label(delta);  // by what is known before
+  const TimePoint start = measured_->now();
+  apply_now(delta);
+  if (!event.empty()) measured_->event_handled(event, measured_->now() - start);
+  measured_->cluster_size(cluster_.nodes().node_count(), cluster_.placed_count(),
+                          cluster_.assumed_count());
+}
+
+// What upstream calls it that this change comes in; empty when it passes unnoticed.
+std::string Ingest::event_label(const Delta& delta) const {
+  const bool deleted = delta.type == DeltaType::kDeleted;
+  const auto label = [&](EventResource resource, bool known) {
+    return ClusterEvent{resource,
+                        deleted ? action::kDelete
+                        : known ? action::kUpdate
+                                : action::kAdd,
+                        {}}
+        .label();
+  };
+  if (const auto* changed = std::get_if<Ref<const Pod>>(&delta.object)) {
+    const Pod& pod = **changed;
+    const Ref<const Pod> before = cluster_.seen_pod(pod.namespace_name(), pod.name());
+    const bool was_assigned = before && !before->node().empty();
+    const bool goes = deleted || pod.finished();
+    if (goes && !before) return {};
+    const bool assigned = goes ? was_assigned || !pod.node().empty() : !pod.node().empty();
+    if (!assigned && !ours(pod)) return {};
+    const EventResource resource =
+        assigned ? EventResource::kAssignedPod : EventResource::kUnscheduledPod;
+    if (goes) return ClusterEvent{resource, action::kDelete, {}}.label();
+    return label(resource, before && was_assigned == assigned);
+  }
+  const auto* held = std::get_if<Ref<const Object>>(&delta.object);
+  if (!held) return {};
+  const Object& object = **held;
+  if (object.kind == ObjectKind::kNode) {
+    const auto& node = static_cast<const Node&>(object);
+    const NodeRow row = cluster_.nodes().find(node.symbol);
+    const bool known = row != kNoRow && cluster_.nodes().has_node(row);
+    if (deleted || !known) return label(EventResource::kNode, known);
+    const std::vector<ClusterEvent> events =
+        node_update_events(*cluster_.nodes().node_ref(row), node);
+    return events.empty() ? std::string() : events.front().label();
+  }
+  const std::optional<EventResource> resource = resource_of(object.kind);
+  if (!resource) return {};
+  const bool known = cluster_.find(object.kind, object.symbols.text(object.namespace_name),
+                                   object.name) != nullptr;
+  return label(*resource, known);
 }
 
 void Ingest::apply_now(const Delta& delta) {

@@ -29,6 +29,8 @@ class Ingest {
 
  private:
   void apply_now(const Delta& delta);
+  void apply_measured(const Delta& delta);
+  std::string event_label(const Delta& delta) const;
 
   void pod(DeltaType type, const Ref<const Pod>& pod);
   void pod_added(const Ref<const Pod>& pod);
@@ -50,6 +52,7 @@ class Ingest {
   ChangeGate& gate_;
   std::set<Symbol> schedulers_;
   Observer& observer_;
+  Measurements* measured_;
 };
 
 }  // namespace berth

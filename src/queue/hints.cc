@@ -11,7 +11,10 @@ namespace berth {
 
 Hints::Hints(std::vector<QueueProfile> profiles, std::shared_ptr<Symbols> symbols,
              Observer& observer)
-    : profiles_(std::move(profiles)), symbols_(std::move(symbols)), observer_(observer) {
+    : profiles_(std::move(profiles)),
+      symbols_(std::move(symbols)),
+      observer_(observer),
+      measured_(observer.measurements()) {
   for (const QueueProfile& profile : profiles_)
     scheduler_names_.push_back(symbols_.intern(profile.scheduler_name));
 }
@@ -52,6 +55,7 @@ Hints::Questions Hints::questions(std::uint32_t profile, const PluginNames& unsc
                                   const PluginNames& pending_plugins,
                                   const ClusterEvent& event) const {
   Questions questions;
+  if (measured_) questions.event_ = event.label();
   if (unschedulable_plugins.empty() && pending_plugins.empty()) {
     questions.kind_ = Questions::Kind::kAlways;  // nobody in particular to ask
   } else if (event.is_wildcard()) {
@@ -86,23 +90,31 @@ Requeue Hints::ask(const Questions& questions, const Pod& pod, const AnyObject& 
     }
     case Questions::Kind::kHints: break;
   }
-  for (const Question& question : questions.hints_)
-    if (says_queue(question, pod, before, after))
-      return question.pending ? Requeue::kImmediately : Requeue::kAfterBackoff;
+  for (const Question& question : questions.hints_) {
+    HintVerdict verdict = HintVerdict::kQueue;
+    const TimePoint start = measured_ ? measured_->now() : TimePoint{};
+    const bool queue = says_queue(question, pod, before, after, verdict);
+    if (measured_)
+      measured_->hint_ran(question.plugin, questions.event_, verdict, measured_->now() - start);
+    if (queue) return question.pending ? Requeue::kImmediately : Requeue::kAfterBackoff;
+  }
   return Requeue::kSkip;
 }
 
 bool Hints::says_queue(const Question& question, const Pod& pod, const AnyObject& before,
-                       const AnyObject& after) const {
+                       const AnyObject& after, HintVerdict& verdict) const {
   if (!*question.hint) return true;
   const auto failed = [&](std::string_view what) {
     observer_.trouble(fmt::format("QueueingHint of plugin {} failed for pod {}: {}",
                                   question.plugin, pod.full_name(), what));
+    verdict = HintVerdict::kError;
     return true;  // rather a try too many than a pod forgotten
   };
   try {
     const Result<QueueingHint> hint = (*question.hint)(pod, before, after);
-    return hint ? *hint == QueueingHint::kQueue : failed(hint.error().message);
+    if (!hint) return failed(hint.error().message);
+    verdict = *hint == QueueingHint::kQueue ? HintVerdict::kQueue : HintVerdict::kSkip;
+    return verdict == HintVerdict::kQueue;
   } catch (const std::exception& thrown) {
     return failed(thrown.what());
   } catch (...) {

@@ -15,6 +15,7 @@
 #include "api/pod.h"
 #include "base/symbols.h"
 #include "framework/events.h"
+#include "framework/measurements.h"
 #include "framework/observer.h"
 #include "framework/queued_pod.h"
 #include "queue/scheduling_queue.h"
@@ -31,6 +32,7 @@ class Hints {
 
   static constexpr std::uint32_t kUnknownProfile = ~std::uint32_t{0};
   std::uint32_t profile_of(const Pod& pod) const;
+  std::size_t profiles() const { return profiles_.size(); }
   const QueueProfile& profile(std::uint32_t index) const { return profiles_[index]; }
 
   // Whether any plugin waits for such an event; a wildcard concerns everybody.
@@ -53,6 +55,7 @@ class Hints {
     enum class Kind : std::uint8_t { kHints, kWildcard, kAlways };
     Kind kind_ = Kind::kHints;
     std::vector<Question> hints_;
+    std::string event_;  // its label, when measured
   };
   Questions questions(std::uint32_t profile, const PluginNames& unschedulable_plugins,
                       const PluginNames& pending_plugins, const ClusterEvent& event) const;
@@ -67,12 +70,13 @@ class Hints {
   const std::vector<EventRegistration>* events_of(const QueueProfile& profile,
                                                   std::string_view plugin) const;
   bool says_queue(const Question& question, const Pod& pod, const AnyObject& before,
-                  const AnyObject& after) const;
+                  const AnyObject& after, HintVerdict& verdict) const;
 
   std::vector<QueueProfile> profiles_;
   SymbolHold symbols_;
   std::vector<Symbol> scheduler_names_;  // by profile
   Observer& observer_;
+  Measurements* measured_;
 };
 
 }  // namespace berth

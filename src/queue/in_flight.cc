@@ -4,10 +4,16 @@
 #include <utility>
 
 namespace berth {
+namespace {
+
+constexpr std::string_view kPodPopped = "PodPopped";  // upstream's name for a pod in flight
+
+}  // namespace
 
 bool InFlight::begin(const Uid& uid) {
   if (!pods_.emplace(uid, end_number()).second) return false;
   ++popped_since_last_;
+  if (measured_) measured_->in_flight(kPodPopped, pods_.size());
   return true;
 }
 
@@ -19,7 +25,9 @@ void InFlight::end(const Uid& uid) {
   else
     --events_[static_cast<std::size_t>(pod->second - first_number_)].popped_before;
   pods_.erase(pod);
+  if (measured_) measured_->in_flight(kPodPopped, pods_.size());
   while (!events_.empty() && events_.front().popped_before == 0) {
+    count(kinds_[events_.front().kind], -1);
     events_.pop_front();
     ++first_number_;
   }
@@ -30,6 +38,13 @@ void InFlight::record(const ClusterEvent& event, const AnyObject& before, const 
   const std::uint32_t kind = kind_of(event);
   events_.push_back({{event, before, after}, std::exchange(popped_since_last_, 0), kind});
   kinds_[kind].end = end_number();
+  count(kinds_[kind], +1);
+}
+
+void InFlight::count(Kind& kind, int change) {
+  if (!measured_) return;
+  kind.kept += static_cast<std::size_t>(change);
+  measured_->in_flight(kind.label, kind.kept);
 }
 
 std::uint32_t InFlight::kind_of(const ClusterEvent& event) {
@@ -39,7 +54,7 @@ std::uint32_t InFlight::kind_of(const ClusterEvent& event) {
   };
   const auto found = std::ranges::find_if(kinds_, alike);
   if (found != kinds_.end()) return static_cast<std::uint32_t>(found - kinds_.begin());
-  kinds_.push_back({event, 0});
+  kinds_.push_back({event, 0, measured_ ? event.label() : std::string(), 0});
   return static_cast<std::uint32_t>(kinds_.size() - 1);
 }
 

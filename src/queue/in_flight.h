@@ -13,12 +13,14 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "api/object.h"
 #include "api/pod.h"
 #include "framework/events.h"
+#include "framework/measurements.h"
 
 namespace berth {
 
@@ -30,6 +32,8 @@ struct MissedEvent {
 
 class InFlight {
  public:
+  explicit InFlight(Measurements* measured = nullptr) : measured_(measured) {}
+
   // False if the pod is in flight already.
   bool begin(const Uid& uid);
   // Ends its flight; a pod that is not in flight is fine.
@@ -70,11 +74,15 @@ class InFlight {
   };
   struct Kind {
     ClusterEvent event;
+    std::size_t kept = 0;
+    std::string label;      // when measured
     std::uint64_t end = 0;  // one past the number of the last event of this kind
   };
   std::uint32_t kind_of(const ClusterEvent& event);
+  void count(Kind& kind, int change);
   std::uint64_t end_number() const { return first_number_ + events_.size(); }
 
+  Measurements* measured_;
   std::unordered_map<Uid, std::uint64_t> pods_;  // the number of the first event each missed
   std::deque<Recorded> events_;
   std::vector<Kind> kinds_;            // a few dozen at most: resource, action and label

@@ -50,7 +50,7 @@ void SchedulingQueue::remove(const Pod& pod) {
   state_->nominations.remove(pod.uid());
   if (const Slot slot = state_->entries.find(pod); slot != kNoSlot) {
     state_->leave(slot);
-    state_->entries.take(slot);
+    state_->count_rejectors(state_->entries.take(slot), -1);
   }
   operation.finish();
 }
@@ -91,6 +91,7 @@ std::optional<QueuedPod> SchedulingQueue::pop() {
                               queue_label::kPopFromBackoff);
     state_->leave(slot);
     popped = state_->entries.take(slot);
+    state_->count_rejectors(*popped, -1);
     ++popped->attempts;
     if (state_->in_flight.begin(popped->pod->uid())) break;
     state_->observer.trouble(
@@ -146,6 +147,7 @@ Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
   queued.sequence = ++state_->last_sequence;
   queued.backoff_expiration.reset();
   queued.flushed.reset();
+  state_->count_rejectors(queued, +1);
   const Slot slot = state_->entries.insert(std::move(queued));
   state_->requeue(slot, strategy, queue_label::kScheduleAttemptFailure);
   operation.finish();

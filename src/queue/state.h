@@ -49,6 +49,7 @@ struct SchedulingQueue::State {
   Loop& loop;
   const QueueOptions options;
   Observer& observer;
+  Measurements* const measured;
   const std::string add_label;     // of a pod that arrived
   const std::string update_label;  // of a pod of which something changed
 
@@ -75,6 +76,8 @@ struct SchedulingQueue::State {
 
   // ---- transitions (transitions.cc)
   bool ready() const;
+  // The pod counts once more, or once less, under each plugin that turned it away.
+  void count_rejectors(const QueuedPod& queued, int change) const;
   // A pod that nobody knew.
   void enter(Ref<const Pod> pod, std::string_view label);
   // Where the strategy and the plugins want it.

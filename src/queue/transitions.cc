@@ -11,6 +11,7 @@ SchedulingQueue::State::State(Loop& world_loop, const Cluster& cluster, const Qu
     : loop(world_loop),
       options(wanted),
       observer(watcher),
+      measured(watcher.measurements()),
       add_label(events::kUnscheduledPodAdd.label()),
       update_label(events::kUnscheduledPodUpdate.label()),
       order(sort, observer),
@@ -19,6 +20,7 @@ SchedulingQueue::State::State(Loop& world_loop, const Cluster& cluster, const Qu
       active(ByOrder{this}),
       backoff(entries, order, options),
       unschedulable(entries, hints),
+      in_flight(measured),
       nominations(cluster) {}
 
 void SchedulingQueue::State::Operation::finish() {
@@ -31,12 +33,28 @@ void SchedulingQueue::State::Operation::finish() {
     activation.finish();  // which also tells who waits
     return;
   }
+  if (state_.measured) {
+    const std::size_t gated = state_.unschedulable.gated();
+    state_.measured->pending({.active = state_.active.size(),
+                              .backoff = state_.backoff.size(),
+                              .unschedulable = state_.unschedulable.size() - gated,
+                              .gated = gated});
+  }
   const bool tell = std::exchange(state_.woken, false) && state_.ready();
   if (tell && state_.on_ready) state_.on_ready();
 }
 
 bool SchedulingQueue::State::ready() const {
   return !active.empty() || (options.pop_from_backoff && backoff.has_rejected());
+}
+
+void SchedulingQueue::State::count_rejectors(const QueuedPod& queued, int change) const {
+  if (!measured || !queued.has_rejectors()) return;
+  const std::string_view profile = queued.pod->text(queued.pod->scheduler_name());
+  for (const std::string& plugin : queued.unschedulable_plugins)
+    measured->rejector(profile, plugin, change);
+  for (const std::string& plugin : queued.pending_plugins)
+    if (!queued.unschedulable_plugins.contains(plugin)) measured->rejector(profile, plugin, change);
 }
 
 void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
@@ -50,10 +68,13 @@ void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
     slot = entries.insert(std::move(queued));
   } else if (!queued.gated()) {
     leave(slot);
+    count_rejectors(entries[slot].queued, -1);
     entries[slot].queued = std::move(queued);
   } else if (entries[slot].place == QueuePlace::kUnschedulable) {
+    count_rejectors(entries[slot].queued, -1);
     entries[slot].queued = std::move(queued);
   } else {
+    count_rejectors(queued, -1);
     return;  // Parity: a pod of that name that is about to be tried is not held back
   }
   // The plugins have just been asked.

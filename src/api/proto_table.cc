@@ -1,0 +1,37 @@
+#include "api/proto_table.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace berth::proto_table {
+namespace {
+
+struct Message {
+  std::uint16_t first;
+  std::uint16_t count;
+};
+
+struct Root {
+  std::string_view api_version;
+  std::string_view kind;
+  MessageId message;
+};
+
+#include "api/proto_table.inc"
+
+}  // namespace
+
+std::span<const Field> fields_of(MessageId message) {
+  const Message& span = kMessages[message];
+  return std::span(kFields).subspan(span.first, span.count);
+}
+
+std::optional<MessageId> find_message(std::string_view api_version, std::string_view kind) {
+  const auto key = [](const Root& root) { return std::tie(root.api_version, root.kind); };
+  const auto wanted = std::tie(api_version, kind);
+  const auto* found = std::ranges::lower_bound(kRoots, wanted, {}, key);
+  if (found == std::end(kRoots) || key(*found) != wanted) return std::nullopt;
+  return found->message;
+}
+
+}  // namespace berth::proto_table

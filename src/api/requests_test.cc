@@ -1,0 +1,116 @@
+#include "api/requests.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/envelope.h"
+#include "api/testing/golden.h"
+#include "base/time_text.h"
+
+namespace berth {
+namespace {
+
+using testing::Golden;
+using testing::golden;
+
+template <typename Request>
+void expect_bodies(const Request& request, const Golden& expected) {
+  EXPECT_EQ(body_of(request, BodyFormat::kProtobuf), expected.proto);
+  EXPECT_EQ(body_of(request, BodyFormat::kJson), expected.json);
+}
+
+WallTime at(std::string_view text) { return parse_rfc3339(text).value(); }
+
+TEST(Requests, Binding) {
+  expect_bodies(
+      BindingRequest{.namespace_name = "prod", .name = "rich-1", .uid = "u", .node = "node-7"},
+      golden("Binding", "rich-1"));
+}
+
+TEST(Requests, DeleteOptionsAreEmptyUnlessSomethingIsSaid) {
+  EXPECT_EQ(body_of(DeleteRequest{}, BodyFormat::kJson),
+            R"({"kind":"DeleteOptions","apiVersion":"v1"})");
+  EXPECT_EQ(open_envelope(body_of(DeleteRequest{}, BodyFormat::kProtobuf)).value().object, "");
+  EXPECT_EQ(body_of(DeleteRequest{.grace_period_seconds = 0,
+                                  .uid = "u",
+                                  .resource_version = "4",
+                                  .propagation_policy = "Background"},
+                    BodyFormat::kJson),
+            R"({"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,)"
+            R"("preconditions":{"uid":"u","resourceVersion":"4"},)"
+            R"("propagationPolicy":"Background"})");
+}
+
+EventRequest failed_scheduling() {
+  return {.namespace_name = "prod",
+          .name = "bare",
+          .event_time = at("2026-01-01T00:00:00.123456Z"),
+          .series = {},
+          .reporting_controller = "default-scheduler",
+          .reporting_instance = "default-scheduler-host",
+          .action = "Scheduling",
+          .reason = "FailedScheduling",
+          .regarding = {.kind = "Pod",
+                        .namespace_name = "prod",
+                        .name = "rich-1",
+                        .uid = "u",
+                        .api_version = "v1",
+                        .resource_version = "7",
+                        .field_path = ""},
+          .related = {},
+          .note = "0/1 nodes are available: 1 Insufficient cpu.",
+          .type = "Warning"};
+}
+
+TEST(Requests, Event) { expect_bodies(failed_scheduling(), golden("Event", "bare")); }
+
+TEST(Requests, EventOfASeriesAboutTwoObjects) {
+  EventRequest event = failed_scheduling();
+  event.name = "rich-1.18870f5c9c1d2a3b";
+  event.action = "Binding";
+  event.reason = "Scheduled";
+  event.type = "Normal";
+  event.note = "Successfully assigned prod/rich-1 to node-7";
+  event.related.emplace();
+  event.related->kind = "Node";
+  event.related->name = "node-7";
+  event.series = {.count = 2, .last_observed = at("2026-01-01T00:00:09.000001Z")};
+  expect_bodies(event, golden("Event", "rich-1.18870f5c9c1d2a3b"));
+}
+
+TEST(Requests, ALeaseIsWrittenAsItWasRead) {
+  for (const char* name : {"kube-scheduler", "empty"}) {
+    const Golden& expected = golden("Lease", name);
+    const auto from_json = read_lease(expected.json);
+    const auto from_proto = read_lease_proto(open_envelope(expected.proto).value().object);
+    ASSERT_TRUE(from_json && from_proto);
+    expect_bodies(*from_json, expected);
+    expect_bodies(*from_proto, expected);
+  }
+}
+
+TEST(Requests, WhatALeaseSays) {
+  const auto lease = read_lease(golden("Lease", "kube-scheduler").json);
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->holder_identity, "host_1");
+  EXPECT_EQ(lease->duration_seconds, 15);
+  EXPECT_EQ(lease->acquire_time, at("2026-01-01T00:00:00Z"));
+  EXPECT_EQ(lease->renew_time, at("2026-01-01T00:00:02.654321Z"));
+  EXPECT_EQ(lease->transitions, 3);
+  EXPECT_EQ(lease->resource_version, "44");
+  EXPECT_FALSE(lease->strategy);
+}
+
+TEST(Requests, ANewLease) {
+  EXPECT_EQ(body_of(new_lease("kube-system", "empty"), BodyFormat::kProtobuf),
+            golden("Lease", "empty").proto);
+}
+
+TEST(Requests, ALeaseThatIsBrokenSomewhereIsNotTaken) {
+  // metadata.labels: an entry that ends too early
+  EXPECT_FALSE(read_lease_proto(testing::from_hex("0a035a0105")));
+  EXPECT_FALSE(read_lease(R"({"spec":{"renewTime":"soon"}})"));
+}
+
+}  // namespace
+}  // namespace berth

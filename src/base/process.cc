@@ -1,0 +1,79 @@
+#include "base/process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+namespace berth {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+std::vector<std::string> merged_environment(
+    const std::vector<std::pair<std::string, std::string>>& additions) {
+  std::vector<std::string> all;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view variable(*entry);
+    const std::string_view name = variable.substr(0, variable.find('='));
+    const bool replaced = std::ranges::any_of(
+        additions, [&](const auto& addition) { return addition.first == name; });
+    if (!replaced) all.emplace_back(variable);
+  }
+  for (const auto& [name, value] : additions) all.push_back(name + "=" + value);
+  return all;
+}
+
+}  // namespace
+
+Result<ProcessResult> run_process(
+    const std::string& command, const std::vector<std::string>& arguments,
+    const std::vector<std::pair<std::string, std::string>>& environment) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return fail(ErrorKind::kInternal, "pipe: " + std::generic_category().message(errno));
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  std::vector<std::string> words{command};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = merged_environment(environment);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, command.c_str(), &actions, nullptr,
+                                   pointers(words).data(), pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  if (error != 0) {
+    ::close(ends[0]);
+    return fail(error == ENOENT ? ErrorKind::kNotFound : ErrorKind::kInternal,
+                std::generic_category().message(error));
+  }
+  ProcessResult result;
+  char chunk[1 << 12];
+  while (true) {
+    const ssize_t size = ::read(ends[0], chunk, sizeof(chunk));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    result.out.append(chunk, static_cast<std::size_t>(size));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+}  // namespace berth

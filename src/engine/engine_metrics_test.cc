@@ -1,0 +1,142 @@
+// What the metrics say about whole journeys.
+#include "engine/testing/engine_fixture.h"
+#include "framework/metrics_observer.h"
+
+namespace berth {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace berth::testing;
+
+struct EngineMetricsTest : EngineTest {
+  telemetry::Registry registry;
+  MetricsObserver metrics{loop, registry};
+
+  ~EngineMetricsTest() override { destroy(); }
+
+  void start_measured() {
+    if (options.configuration.profiles.empty()) profile("default-scheduler", {"OneEach"});
+    Result<std::unique_ptr<Engine>> result =
+        Engine::make(loop, world.interner, table, api, metrics, std::move(options));
+    ASSERT_TRUE(result) << result.error().message;
+    engine = std::move(*result);
+    api.engine = engine.get();
+    engine->start();
+  }
+  std::string text() const { return "\n" + registry.text(); }
+  static auto has(const std::string& line) { return HasSubstr("\nscheduler_" + line + "\n"); }
+};
+
+constexpr const char* kProfile = "profile=\"default-scheduler\"";
+
+std::string point(const std::string& name, const std::string& status, int count) {
+  return "framework_extension_point_duration_seconds_count{extension_point=\"" + name + "\"," +
+         kProfile + ",status=\"" + status + "\"} " + std::to_string(count);
+}
+
+TEST_F(EngineMetricsTest, ABoundPodIsInEverySeriesThatItTouches) {
+  start_measured();
+  node("n1"), node("n2");
+  api.on_bind = [](const Pod&) { return TestApi::Fate{.answer = 2s}; };
+  pod("a");
+  run_to(1s);
+  EXPECT_THAT(text(), has("goroutines{operation=\"binding\"} 1"));
+  EXPECT_THAT(text(), has("cache_size{type=\"nodes\"} 2"));
+  run_to(3s);
+  const std::string shown = text();
+  EXPECT_THAT(shown, has("goroutines{operation=\"binding\"} 0"));
+  EXPECT_THAT(shown,
+              has(std::string("schedule_attempts_total{") + kProfile + ",result=\"scheduled\"} 1"));
+  EXPECT_THAT(shown, has(std::string("scheduling_attempt_duration_seconds_sum{") + kProfile +
+                         ",result=\"scheduled\"} 2"));
+  EXPECT_THAT(shown, has("scheduling_algorithm_duration_seconds_count 1"));
+  EXPECT_THAT(shown, has("pod_scheduling_attempts_sum 1"));
+  EXPECT_THAT(shown, has("pod_scheduling_sli_duration_seconds_sum{attempts=\"1\"} 2"));
+  EXPECT_THAT(shown,
+              has("queue_incoming_pods_total{event=\"UnschedulablePodAdd\",queue=\"active\"} 1"));
+  EXPECT_THAT(shown, has(std::string("plugin_evaluation_total{extension_point=\"Filter\",plugin="
+                                     "\"OneEach\",") +
+                         kProfile + "} 2"));
+  EXPECT_THAT(shown, has("event_handling_duration_seconds_count{event=\"NodeAdd\"} 2"));
+  EXPECT_THAT(shown, has("event_handling_duration_seconds_count{event=\"UnschedulablePodAdd\"} 1"));
+  EXPECT_THAT(shown, has("event_handling_duration_seconds_count{event=\"AssignedPodAdd\"} 1"));
+  EXPECT_THAT(shown, has("inflight_events{event=\"PodPopped\"} 0"));
+  EXPECT_THAT(shown, has("cache_size{type=\"pods\"} 1"));
+  EXPECT_THAT(shown, has("cache_size{type=\"assumed_pods\"} 0"));
+  for (const char* name :
+       {"PreEnqueue", "PreFilter", "Filter", "Reserve", "Permit", "Bind", "PostBind"})
+    EXPECT_THAT(shown, has(point(name, "Success", 1)));
+  EXPECT_THAT(shown, Not(HasSubstr("result=\"unschedulable\"")));
+}
+
+TEST_F(EngineMetricsTest, ARejectedPodCountsUnderItsPluginUntilItIsTriedAgain) {
+  start_measured();
+  node("n1");
+  const Ref<const Pod> first = pod("first");
+  run_to(1s);
+  pod("second");
+  run_to(2s);
+  const std::string rejected = std::string("unschedulable_pods{plugin=\"OneEach\",") + kProfile;
+  EXPECT_THAT(text(), has(rejected + "} 1"));
+  EXPECT_THAT(text(), has("pending_pods{queue=\"unschedulable\"} 1"));
+  EXPECT_THAT(text(), has(std::string("schedule_attempts_total{") + kProfile +
+                          ",result=\"unschedulable\"} 1"));
+  EXPECT_THAT(text(), has("queue_incoming_pods_total{event=\"ScheduleAttemptFailure\","
+                          "queue=\"unschedulable\"} 1"));
+  api.remove(first);
+  run_to(10s);
+  EXPECT_THAT(text(), has(rejected + "} 0"));
+  EXPECT_THAT(text(), has("pending_pods{queue=\"unschedulable\"} 0"));
+  EXPECT_THAT(text(), has("event_handling_duration_seconds_count{event=\"AssignedPodDelete\"} 1"));
+  EXPECT_THAT(text(), has("pod_scheduling_sli_duration_seconds_count{attempts=\"2\"} 1"));
+}
+
+TEST_F(EngineMetricsTest, APodThatIsDeletedCountsNoLonger) {
+  start_measured();
+  const Ref<const Node> n1 = node("n1");
+  pod("first");
+  run_to(1s);
+  const Ref<const Pod> second = pod("second");
+  run_to(2s);
+  api.remove(second);
+  run_to(3s);
+  EXPECT_THAT(text(),
+              has(std::string("unschedulable_pods{plugin=\"OneEach\",") + kProfile + "} 0"));
+  EXPECT_THAT(text(), has("pending_pods{queue=\"unschedulable\"} 0"));
+}
+
+TEST_F(EngineMetricsTest, WaitsAreCountedByHowTheyEnd) {
+  permit("Gang", 5s);
+  profile("default-scheduler", {"OneEach", "Gang"});
+  start_measured();
+  node("n1"), node("n2");
+  const Ref<const Pod> first = pod("first");
+  pod("second");
+  run_to(2s);
+  engine->waiting_pods().allow(first->uid(), "Gang");
+  run_to(6s);
+  EXPECT_THAT(text(), has("permit_wait_duration_seconds_sum{result=\"Success\"} 2"));
+  EXPECT_THAT(text(), has("permit_wait_duration_seconds_sum{result=\"Unschedulable\"} 5"));
+  EXPECT_THAT(
+      text(),
+      HasSubstr("extension_point=\"Permit\",profile=\"default-scheduler\",status=\"Wait\"} "));
+  EXPECT_THAT(text(), has(point("Unreserve", "Success", 1)));
+}
+
+TEST_F(EngineMetricsTest, FailuresOfTheApiServerAreErrors) {
+  start_measured();
+  node("n1");
+  api.on_bind = [](const Pod&) {
+    return TestApi::Fate{.error = "the server is on fire", .shown = std::nullopt};
+  };
+  pod("a");
+  run_to(Duration(500ms));
+  EXPECT_THAT(text(),
+              has(std::string("schedule_attempts_total{") + kProfile + ",result=\"error\"} 1"));
+  EXPECT_THAT(text(), has(point("Bind", "Error", 1)));
+  EXPECT_THAT(text(), has("pending_pods{queue=\"backoff\"} 1"));
+}
+
+}  // namespace
+}  // namespace berth

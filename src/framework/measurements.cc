@@ -1,0 +1,36 @@
+#include "framework/measurements.h"
+
+namespace berth {
+
+std::string_view to_string(Point point) {
+  switch (point) {
+    case Point::kPreEnqueue: return "PreEnqueue";
+    case Point::kPreFilter: return "PreFilter";
+    case Point::kPreFilterExtensionAddPod: return "PreFilterExtensionAddPod";
+    case Point::kPreFilterExtensionRemovePod: return "PreFilterExtensionRemovePod";
+    case Point::kFilter: return "Filter";
+    case Point::kPostFilter: return "PostFilter";
+    case Point::kPreScore: return "PreScore";
+    case Point::kScore: return "Score";
+    case Point::kScoreExtensionNormalize: return "ScoreExtensionNormalize";
+    case Point::kReserve: return "Reserve";
+    case Point::kUnreserve: return "Unreserve";
+    case Point::kPermit: return "Permit";
+    case Point::kPreBindPreFlight: return "PreBindPreFlight";
+    case Point::kPreBind: return "PreBind";
+    case Point::kBind: return "Bind";
+    case Point::kPostBind: return "PostBind";
+  }
+  return "";
+}
+
+std::string_view to_string(AttemptResult result) {
+  switch (result) {
+    case AttemptResult::kScheduled: return "scheduled";
+    case AttemptResult::kUnschedulable: return "unschedulable";
+    case AttemptResult::kError: return "error";
+  }
+  return "";
+}
+
+}  // namespace berth

@@ -1,0 +1,302 @@
+#include "framework/metrics_observer.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <span>
+#include <utility>
+
+namespace berth {
+namespace {
+
+using telemetry::Counter;
+using telemetry::Family;
+using telemetry::Gauge;
+using telemetry::Histogram;
+
+constexpr std::size_t kCodes = 7;
+constexpr std::size_t kResults = 3;
+constexpr std::uint64_t kSampledOfHundred = 10;
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+template <typename Enum>
+std::size_t at(Enum value) {
+  return static_cast<std::size_t>(value);
+}
+
+std::string_view to_string(HintVerdict verdict) {
+  switch (verdict) {
+    case HintVerdict::kQueue: return "Queue";
+    case HintVerdict::kSkip: return "QueueSkip";
+    case HintVerdict::kError: return "Error";
+  }
+  return "";
+}
+
+// Upstream samples by chance. This is as even, and the same in every run.
+std::uint64_t scrambled(std::uint64_t number) {
+  number += 0x9e3779b97f4a7c15U;
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9U;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111ebU;
+  return number ^ (number >> 31);
+}
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+template <typename Value>
+using ByText = boost::unordered_flat_map<std::string, Value, TextHash, std::equal_to<>>;
+
+// The value of that name, made by `make` the first time.
+template <typename Value, typename Make>
+Value& resolve(ByText<Value>& known, std::string_view name, Make make) {
+  const auto found = known.find(name);
+  if (found != known.end()) return found->second;
+  return known.emplace(std::string(name), make()).first->second;
+}
+
+}  // namespace
+
+// ---- a profile
+
+class MetricsObserver::Profile final : public ProfileMeasurements {
+ public:
+  Profile(const Loop& loop, telemetry::SchedulerMetrics& metrics, std::string name)
+      : loop_(loop),
+        metrics_(metrics),
+        name_(std::move(name)),
+        algorithm_(metrics.scheduling_algorithm_duration.histogram()) {}
+
+  // A plugin's number is its place here, so the newest list counts; none is no list.
+  void set_plugins(std::span<const std::string> names) {
+    if (names.empty()) return;
+    plugins_.clear();
+    for (const std::string& name : names) plugins_.push_back({name, {}, {}});
+  }
+
+  TimePoint now() const override { return loop_.now(); }
+
+  std::optional<std::uint16_t> number_of(std::string_view plugin) const override {
+    const auto found = std::ranges::find(plugins_, plugin, &PluginSeries::name);
+    if (found == plugins_.end()) return std::nullopt;
+    return static_cast<std::uint16_t>(found - plugins_.begin());
+  }
+
+  bool sample() override { return scrambled(++cycles_) % 100 < kSampledOfHundred; }
+
+  void point_ran(Point point, Code code, Duration took) override {
+    Histogram*& series = points_[at(point)][at(code)];
+    if (!series)
+      series = &metrics_.framework_extension_point_duration.histogram(
+          {to_string(point), to_string(code), name_});
+    series->observe(seconds(took));
+  }
+
+  void plugin_ran(std::uint16_t plugin, Point point, Code code, Duration took) override {
+    Histogram*& series = plugins_[plugin].durations[at(point)][at(code)];
+    if (!series)
+      series = &metrics_.plugin_execution_duration.histogram(
+          {plugins_[plugin].name, to_string(point), to_string(code)});
+    series->observe(seconds(took));
+  }
+
+  void plugin_evaluated(std::uint16_t plugin, Point point, std::size_t times) override {
+    Counter*& series = plugins_[plugin].evaluations[at(point)];
+    if (!series)
+      series =
+          &metrics_.plugin_evaluation.counter({plugins_[plugin].name, to_string(point), name_});
+    series->add(times);
+  }
+
+  void algorithm_ran(Duration took) override { algorithm_.observe(seconds(took)); }
+
+  void attempt_ended(AttemptResult result, Duration took) override {
+    Attempts& series = attempts_[at(result)];
+    if (!series.count) {
+      series.count = &metrics_.schedule_attempts.counter({to_string(result), name_});
+      series.duration = &metrics_.scheduling_attempt_duration.histogram({to_string(result), name_});
+    }
+    series.count->add();
+    series.duration->observe(seconds(took));
+  }
+
+ private:
+  struct PluginSeries {
+    std::string name;
+    std::array<std::array<Histogram*, kCodes>, kPoints> durations;
+    std::array<Counter*, kPoints> evaluations;
+  };
+  struct Attempts {
+    Counter* count = nullptr;
+    Histogram* duration = nullptr;
+  };
+
+  const Loop& loop_;
+  telemetry::SchedulerMetrics& metrics_;
+  const std::string name_;
+  std::uint64_t cycles_ = 0;
+  Histogram& algorithm_;
+  // Resolved when first used, for that is when upstream shows them.
+  std::array<std::array<Histogram*, kCodes>, kPoints> points_{};
+  std::array<Attempts, kResults> attempts_{};
+  std::vector<PluginSeries> plugins_;
+};
+
+// ---- the scheduler
+
+struct MetricsObserver::Handles {
+  explicit Handles(telemetry::SchedulerMetrics& metrics)
+      : active(metrics.pending_pods.gauge({"active"})),
+        backoff(metrics.pending_pods.gauge({"backoff"})),
+        unschedulable(metrics.pending_pods.gauge({"unschedulable"})),
+        gated(metrics.pending_pods.gauge({"gated"})),
+        nodes(metrics.cache_size.gauge({"nodes"})),
+        pods(metrics.cache_size.gauge({"pods"})),
+        assumed(metrics.cache_size.gauge({"assumed_pods"})),
+        bindings(metrics.goroutines.gauge({"binding"})),
+        attempts(metrics.pod_scheduling_attempts.histogram()),
+        after_flush(metrics.pod_scheduled_after_flush.counter()),
+        preemptions(metrics.preemption_attempts.counter()),
+        victims(metrics.preemption_victims.histogram()) {}
+
+  static constexpr std::size_t kQueues = 3;
+  static constexpr std::size_t kMostAttempts = 15;  // "15+" at the end
+
+  Gauge& active;
+  Gauge& backoff;
+  Gauge& unschedulable;
+  Gauge& gated;
+  Gauge& nodes;
+  Gauge& pods;
+  Gauge& assumed;
+  Gauge& bindings;
+  Histogram& attempts;
+  Counter& after_flush;
+  Counter& preemptions;
+  Histogram& victims;
+  std::array<Histogram*, kMostAttempts> sli{};
+  std::array<Histogram*, kCodes> permit_waits{};
+  ByText<std::array<Counter*, kQueues>> incoming;   // by event
+  ByText<Gauge*> in_flight;                         // by event
+  ByText<Histogram*> handled;                       // by event
+  ByText<ByText<Gauge*>> rejectors;                 // by profile and plugin
+  ByText<ByText<std::array<Histogram*, 3>>> hints;  // by plugin and event
+};
+
+MetricsObserver::MetricsObserver(const Loop& loop, telemetry::Registry& registry)
+    : loop_(loop), metrics_(registry), handles_(std::make_unique<Handles>(metrics_)) {}
+
+MetricsObserver::~MetricsObserver() = default;
+
+ProfileMeasurements& MetricsObserver::profile(std::string_view scheduler_name,
+                                              std::span<const std::string> plugins) {
+  auto found = profiles_.find(scheduler_name);
+  if (found == profiles_.end()) {
+    std::string name(scheduler_name);
+    auto made = std::make_unique<Profile>(loop_, metrics_, name);
+    found = profiles_.emplace(std::move(name), std::move(made)).first;
+  }
+  found->second->set_plugins(plugins);
+  return *found->second;
+}
+
+void MetricsObserver::queued(const Pod& /*pod*/, QueueName queue, std::string_view event) {
+  // Gated pods are among the unschedulable here.
+  const std::size_t place = std::min(at(queue), at(QueueName::kUnschedulable));
+  std::array<Counter*, Handles::kQueues>& series =
+      resolve(handles_->incoming, event, [] { return std::array<Counter*, Handles::kQueues>{}; });
+  if (!series[place])
+    series[place] =
+        &metrics_.queue_incoming_pods.counter({to_string(static_cast<QueueName>(place)), event});
+  series[place]->add();
+}
+
+void MetricsObserver::wait_ended(const Pod& /*pod*/, const Outcome& outcome, Duration waited) {
+  Histogram*& series = handles_->permit_waits[at(outcome.code)];
+  if (!series) series = &metrics_.permit_wait_duration.histogram({to_string(outcome.code)});
+  series->observe(seconds(waited));
+}
+
+void MetricsObserver::pending(const PendingPods& pods) {
+  handles_->active.set(static_cast<double>(pods.active));
+  handles_->backoff.set(static_cast<double>(pods.backoff));
+  handles_->unschedulable.set(static_cast<double>(pods.unschedulable));
+  handles_->gated.set(static_cast<double>(pods.gated));
+}
+
+void MetricsObserver::rejector(std::string_view scheduler_name, std::string_view plugin,
+                               int change) {
+  ByText<Gauge*>& of_profile =
+      resolve(handles_->rejectors, scheduler_name, [] { return ByText<Gauge*>(); });
+  resolve(of_profile, plugin, [&] {
+    return &metrics_.unschedulable_pods.gauge({plugin, scheduler_name});
+  })->add(change);
+}
+
+void MetricsObserver::in_flight(std::string_view event, std::size_t count) {
+  resolve(handles_->in_flight, event, [&] {
+    return &metrics_.inflight_events.gauge({event});
+  })->set(static_cast<double>(count));
+}
+
+void MetricsObserver::hint_ran(std::string_view plugin, std::string_view event, HintVerdict verdict,
+                               Duration took) {
+  using Series = std::array<Histogram*, 3>;
+  ByText<Series>& of_plugin = resolve(handles_->hints, plugin, [] { return ByText<Series>(); });
+  Histogram*& series = resolve(of_plugin, event, [] { return Series{}; })[at(verdict)];
+  if (!series)
+    series =
+        &metrics_.queueing_hint_execution_duration.histogram({plugin, event, to_string(verdict)});
+  series->observe(seconds(took));
+}
+
+void MetricsObserver::event_handled(std::string_view event, Duration took) {
+  resolve(handles_->handled, event, [&] {
+    return &metrics_.event_handling_duration.histogram({event});
+  })->observe(seconds(took));
+}
+
+void MetricsObserver::cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) {
+  handles_->nodes.set(static_cast<double>(nodes));
+  handles_->pods.set(static_cast<double>(pods));
+  handles_->assumed.set(static_cast<double>(assumed));
+}
+
+void MetricsObserver::pod_scheduled(std::int32_t attempts, Duration since_first, bool flushed) {
+  handles_->attempts.observe(attempts);
+  const auto place = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(attempts, 1, std::int64_t{Handles::kMostAttempts}) - 1);
+  Histogram*& series = handles_->sli[place];
+  if (!series)
+    series = &metrics_.pod_scheduling_sli_duration.histogram(
+        {place + 1 == Handles::kMostAttempts ? "15+" : std::to_string(place + 1)});
+  series->observe(seconds(since_first));
+  if (flushed) handles_->after_flush.add();
+}
+
+void MetricsObserver::bindings(std::size_t running) {
+  handles_->bindings.set(static_cast<double>(running));
+}
+
+void MetricsObserver::preemption_attempted() { handles_->preemptions.add(); }
+
+void MetricsObserver::victims_chosen(std::size_t victims) {
+  handles_->victims.observe(static_cast<double>(victims));
+}
+
+// Rare: an eviction is a call to the API server, so these may look up their series.
+void MetricsObserver::evictions_began() { metrics_.goroutines.gauge({"DefaultPreemption"}).add(1); }
+
+void MetricsObserver::evictions_ended(bool success, Duration took) {
+  // On purpose unlike upstream, which takes both values before the work is done.
+  const std::string_view result = success ? "success" : "error";
+  metrics_.goroutines.gauge({"DefaultPreemption"}).add(-1);
+  metrics_.preemption_goroutines_execution.counter({result}).add();
+  metrics_.preemption_goroutines_duration.histogram({result}).observe(seconds(took));
+}
+
+}  // namespace berth

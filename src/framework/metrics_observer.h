@@ -1,0 +1,61 @@
+// MetricsObserver: makes upstream's metrics of what the scheduler does (shell.md §3.2).
+//
+// One per scheduler; whoever owns the scheduler gives it the registry that /metrics shows, and
+// passes it as Observer, or passes on what an Observer of its own hears. World thread; the registry
+// may be read by any thread at any time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/loop.h"
+#include "framework/measurements.h"
+#include "framework/observer.h"
+#include "telemetry/scheduler_metrics.h"
+
+namespace berth {
+
+class MetricsObserver final : public Observer, public Measurements {
+ public:
+  MetricsObserver(const Loop& loop, telemetry::Registry& registry);
+  ~MetricsObserver() override;
+
+  // ---- Observer
+  void queued(const Pod& pod, QueueName queue, std::string_view event) override;
+  void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
+  Measurements* measurements() override { return this; }
+
+  // ---- Measurements
+  TimePoint now() const override { return loop_.now(); }
+  ProfileMeasurements& profile(std::string_view scheduler_name,
+                               std::span<const std::string> plugins) override;
+  void pending(const PendingPods& pods) override;
+  void rejector(std::string_view scheduler_name, std::string_view plugin, int change) override;
+  void in_flight(std::string_view event, std::size_t count) override;
+  void hint_ran(std::string_view plugin, std::string_view event, HintVerdict verdict,
+                Duration took) override;
+  void event_handled(std::string_view event, Duration took) override;
+  void cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) override;
+  void pod_scheduled(std::int32_t attempts, Duration since_first, bool flushed) override;
+  void bindings(std::size_t running) override;
+  void preemption_attempted() override;
+  void victims_chosen(std::size_t victims) override;
+  void evictions_began() override;
+  void evictions_ended(bool success, Duration took) override;
+
+ private:
+  class Profile;
+  struct Handles;  // the series that were resolved already
+
+  const Loop& loop_;
+  telemetry::SchedulerMetrics metrics_;
+  std::unique_ptr<Handles> handles_;
+  std::map<std::string, std::unique_ptr<Profile>, std::less<>> profiles_;
+};
+
+}  // namespace berth

@@ -1,0 +1,147 @@
+#include "framework/metrics_observer.h"
+
+#include <gtest/gtest.h>
+
+#include "api/testing/builders.h"
+#include "framework/testing/fake_plugins.h"
+
+namespace berth {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class MetricsObserverTest : public ::testing::Test {
+ protected:
+  bool shows(const std::string& line) const {
+    return ("\n" + registry_.text()).find("\n" + line + "\n") != std::string::npos;
+  }
+
+  VirtualLoop loop_;
+  telemetry::Registry registry_;
+  MetricsObserver observer_{loop_, registry_};
+  const std::vector<std::string> plugins_ = {"NodeName", "NodeResourcesFit"};
+};
+
+TEST_F(MetricsObserverTest, ShowsQueuesAndCacheFromTheStart) {
+  for (const char* queue : {"active", "backoff", "unschedulable", "gated"})
+    EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"" + std::string(queue) + "\"} 0"));
+  EXPECT_TRUE(shows("scheduler_cache_size{type=\"nodes\"} 0"));
+  EXPECT_TRUE(shows("scheduler_preemption_attempts_total 0"));
+  EXPECT_EQ(registry_.text().find("schedule_attempts_total"), std::string::npos);
+}
+
+TEST_F(MetricsObserverTest, CountsAttemptsByResultAndProfile) {
+  ProfileMeasurements& profile = observer_.profile("default-scheduler", plugins_);
+  profile.attempt_ended(AttemptResult::kScheduled, milliseconds(2));
+  profile.attempt_ended(AttemptResult::kScheduled, milliseconds(3));
+  profile.attempt_ended(AttemptResult::kUnschedulable, milliseconds(1));
+  observer_.profile("other", plugins_).attempt_ended(AttemptResult::kError, milliseconds(1));
+  const std::string attempts = "scheduler_schedule_attempts_total";
+  EXPECT_TRUE(shows(attempts + R"({profile="default-scheduler",result="scheduled"} 2)"));
+  EXPECT_TRUE(shows(attempts + R"({profile="default-scheduler",result="unschedulable"} 1)"));
+  EXPECT_TRUE(shows(attempts + R"({profile="other",result="error"} 1)"));
+  EXPECT_TRUE(
+      shows("scheduler_scheduling_attempt_duration_seconds_bucket{profile=\"default-"
+            "scheduler\",result=\"scheduled\",le=\"0.002\"} 1"));
+}
+
+TEST_F(MetricsObserverTest, GivesOneProfileForAName) {
+  ProfileMeasurements& made = observer_.profile("p", plugins_);
+  EXPECT_EQ(&observer_.profile("p", {}), &made);
+  EXPECT_EQ(made.number_of("NodeResourcesFit"), 1);
+  EXPECT_EQ(made.number_of("Unknown"), std::nullopt);
+}
+
+TEST_F(MetricsObserverTest, TimesPointsAndPlugins) {
+  ProfileMeasurements& profile = observer_.profile("p", plugins_);
+  profile.point_ran(Point::kPreBindPreFlight, Code::kSkip, milliseconds(1));
+  profile.plugin_ran(1, Point::kFilter, Code::kSuccess, milliseconds(1));
+  profile.plugin_evaluated(0, Point::kFilter, 5000);
+  profile.plugin_evaluated(0, Point::kFilter, 1);
+  profile.algorithm_ran(milliseconds(4));
+  EXPECT_TRUE(
+      shows("scheduler_framework_extension_point_duration_seconds_count{extension_point="
+            "\"PreBindPreFlight\",profile=\"p\",status=\"Skip\"} 1"));
+  EXPECT_TRUE(
+      shows("scheduler_plugin_execution_duration_seconds_count{extension_point=\"Filter\","
+            "plugin=\"NodeResourcesFit\",status=\"Success\"} 1"));
+  EXPECT_TRUE(
+      shows("scheduler_plugin_evaluation_total{extension_point=\"Filter\",plugin="
+            "\"NodeName\",profile=\"p\"} 5001"));
+  EXPECT_TRUE(shows("scheduler_scheduling_algorithm_duration_seconds_sum 0.004"));
+}
+
+TEST_F(MetricsObserverTest, SamplesATenthOfTheCycles) {
+  ProfileMeasurements& profile = observer_.profile("p", plugins_);
+  int sampled = 0;
+  for (int i = 0; i < 10000; ++i) sampled += profile.sample() ? 1 : 0;
+  EXPECT_GT(sampled, 900);
+  EXPECT_LT(sampled, 1100);
+}
+
+TEST_F(MetricsObserverTest, CountsWhatEntersTheQueueGatedAmongTheUnschedulable) {
+  testing::FakeWorld world;
+  const Ref<const Pod> pod = world.pod("a");
+  observer_.queued(*pod, QueueName::kActive, "UnschedulablePodAdd");
+  observer_.queued(*pod, QueueName::kGated, "UnschedulablePodAdd");
+  observer_.queued(*pod, QueueName::kUnschedulable, "UnschedulablePodAdd");
+  const std::string incoming = "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\",";
+  EXPECT_TRUE(shows(incoming + "queue=\"active\"} 1"));
+  EXPECT_TRUE(shows(incoming + "queue=\"unschedulable\"} 2"));
+  EXPECT_EQ(registry_.text().find(incoming + "queue=\"gated\""), std::string::npos);
+  observer_.wait_ended(*pod, Outcome::success(), seconds(2));
+  EXPECT_TRUE(shows("scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 2"));
+}
+
+TEST_F(MetricsObserverTest, FollowsTheQueue) {
+  observer_.pending({.active = 1, .backoff = 2, .unschedulable = 3, .gated = 4});
+  observer_.rejector("p", "NodeName", +1);
+  observer_.rejector("p", "NodeName", +1);
+  observer_.rejector("p", "NodeName", -1);
+  observer_.in_flight("PodPopped", 3);
+  observer_.in_flight("PodPopped", 2);
+  observer_.hint_ran("NodeName", "NodeAdd", HintVerdict::kSkip, milliseconds(1));
+  EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"backoff\"} 2"));
+  EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"gated\"} 4"));
+  EXPECT_TRUE(shows("scheduler_unschedulable_pods{plugin=\"NodeName\",profile=\"p\"} 1"));
+  EXPECT_TRUE(shows("scheduler_inflight_events{event=\"PodPopped\"} 2"));
+  EXPECT_TRUE(
+      shows("scheduler_queueing_hint_execution_duration_seconds_count{event=\"NodeAdd\","
+            "hint=\"QueueSkip\",plugin=\"NodeName\"} 1"));
+}
+
+TEST_F(MetricsObserverTest, CountsBoundPodsByTheirAttempts) {
+  observer_.pod_scheduled(1, seconds(1), false);
+  observer_.pod_scheduled(14, seconds(1), false);
+  observer_.pod_scheduled(15, seconds(1), true);
+  observer_.pod_scheduled(400, seconds(1), false);
+  const std::string sli = "scheduler_pod_scheduling_sli_duration_seconds_count";
+  EXPECT_TRUE(shows(sli + "{attempts=\"1\"} 1"));
+  EXPECT_TRUE(shows(sli + "{attempts=\"14\"} 1"));
+  EXPECT_TRUE(shows(sli + "{attempts=\"15+\"} 2"));
+  EXPECT_TRUE(shows("scheduler_pod_scheduling_attempts_count 4"));
+  EXPECT_TRUE(shows("scheduler_pod_scheduled_after_flush_total 1"));
+}
+
+TEST_F(MetricsObserverTest, TellsOfPreemptionBindingsAndTheCluster) {
+  observer_.preemption_attempted();
+  observer_.victims_chosen(3);
+  observer_.evictions_began();
+  EXPECT_TRUE(shows("scheduler_goroutines{operation=\"DefaultPreemption\"} 1"));
+  observer_.evictions_ended(false, seconds(1));
+  observer_.bindings(7);
+  observer_.cluster_size(5, 6, 1);
+  observer_.event_handled("NodeAdd", milliseconds(1));
+  EXPECT_TRUE(shows("scheduler_goroutines{operation=\"DefaultPreemption\"} 0"));
+  EXPECT_TRUE(shows("scheduler_goroutines{operation=\"binding\"} 7"));
+  EXPECT_TRUE(shows("scheduler_preemption_attempts_total 1"));
+  EXPECT_TRUE(shows("scheduler_preemption_victims_sum 3"));
+  EXPECT_TRUE(shows("scheduler_preemption_goroutines_execution_total{result=\"error\"} 1"));
+  EXPECT_TRUE(shows("scheduler_preemption_goroutines_duration_seconds_sum{result=\"error\"} 1"));
+  EXPECT_TRUE(shows("scheduler_cache_size{type=\"assumed_pods\"} 1"));
+  EXPECT_TRUE(shows("scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"} 1"));
+}
+
+}  // namespace
+}  // namespace berth

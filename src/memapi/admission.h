@@ -1,0 +1,34 @@
+// What an API server does to an object before it is stored: defaults of its kind, and the admission
+// that scheduling leans on (priority, tolerations, the taint of new nodes, merged label keys, the
+// condition of gated pods). On trees, so that fields we do not know stay.
+#pragma once
+
+#include "api/json_tree.h"
+#include "base/loop.h"
+#include "memapi/api_error.h"
+#include "memapi/store.h"
+
+namespace berth::memapi {
+
+// Each can be switched off, as on a real server.
+struct AdmissionPlugins {
+  bool priority = true;
+  bool default_toleration_seconds = true;
+  bool taint_nodes_by_condition = true;
+  bool namespace_lifecycle = true;
+};
+
+// Defaults of the kind, of new objects and of changed ones. 400 for amounts that are none.
+Answer<void> apply_defaults(const Resource& resource, JsonValue& object);
+
+// Of new objects only, after the defaults: status and spec as a beginning, then the plugins.
+Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store& store,
+                       const AdmissionPlugins& plugins, WallTime now);
+
+// spec of a pod or of a template.
+void default_pod_spec(JsonValue& spec);
+// Sets the condition of that type; its transition time changes only with its status.
+void set_condition(JsonValue& status, std::string_view type, std::string_view value,
+                   std::string_view reason, std::string_view message, WallTime now);
+
+}  // namespace berth::memapi

@@ -1,0 +1,64 @@
+// ApiServer: an API server in memory that kubectl, client-go and schedulers take for a real one.
+//
+// It answers HTTP requests; somebody else listens. handle() may be called from any thread; timers
+// (ends of watches, bookmarks) run on the Loop that it is given. Objects live as long as the
+// server.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/loop.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "memapi/admission.h"
+#include "memapi/codec.h"
+#include "net/http_message.h"
+
+namespace berth::memapi {
+
+struct ApiServerOptions {
+  // What a client must present ("Authorization: Bearer …"); empty: nothing.
+  std::string token;
+  AdmissionPlugins admission;
+  // Changes that are remembered per kind, for watches that begin in the past.
+  std::size_t history_limit = 10'000;
+  // For bodies that are not JSON; null: they are refused. Must outlive the server.
+  const ProtobufCodec* protobuf = nullptr;
+};
+
+class ApiServer {
+ public:
+  // The loop must outlive the server, or never run again.
+  ApiServer(Loop& loop, Random random, ApiServerOptions options = {});
+  ~ApiServer();
+  ApiServer(const ApiServer&) = delete;
+  ApiServer& operator=(const ApiServer&) = delete;
+
+  // Any thread.
+  void handle(net::HttpRequest request, std::shared_ptr<net::HttpResponder> responder);
+
+  // World thread, once: the timer that repeats (bookmarks once a minute).
+  void start();
+
+  // Everything there is, as JSON: a List of objects with kind and apiVersion. Any thread.
+  std::string save() const;
+  // What save() gave; into a server that has nothing of its own but what it began with.
+  Result<void> load(std::string_view saved);
+
+  // Ends every watch, cleanly. Any thread.
+  void end_watches();
+
+  std::uint64_t version() const;
+  std::size_t watchers() const;
+
+ private:
+  class State;
+  // Timers and callbacks of clients hold it weakly.
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace berth::memapi

@@ -1,0 +1,64 @@
+// What an ApiServer consists of. Only for its own .cc files.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/thread.h"
+#include "memapi/api_server.h"
+#include "memapi/reads.h"
+#include "memapi/writes.h"
+
+namespace berth::memapi {
+
+class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
+ public:
+  State(Loop& loop, Random random, ApiServerOptions options)
+      : loop_(loop),
+        options_(std::move(options)),
+        store_(options_.history_limit),
+        views_(options_.protobuf, loop),
+        writes_(store_, loop, std::move(random), options_.admission, options_.protobuf) {}
+
+  void populate();
+  void handle(net::HttpRequest http, std::shared_ptr<net::HttpResponder> responder);
+  void tick();
+  std::string save() const;
+  Result<void> load(std::string_view saved);
+  void end_watches() EXCLUDES(watchers_mutex_);
+  const Store& store() const { return store_; }
+
+ private:
+  using Responder = std::shared_ptr<net::HttpResponder>;
+
+  void respond(const Responder& responder, const ApiRequest& request, int code, std::string json);
+  void respond(const Responder& responder, const ApiRequest& request, const ApiError& error);
+  void respond(const Responder& responder, const ApiRequest& request, Answer<Written> written);
+  void respond(const Responder& responder, const ApiRequest& request, Answer<std::string> json);
+  static void respond_plain(const Responder& responder, int code, std::string text);
+
+  bool authenticated(const ApiRequest& request) const;
+  bool answer_health(const ApiRequest& request, const Responder& responder);
+  void handle_elsewhere(const ApiRequest& request, const Responder& responder);
+  void handle_resource(const ApiRequest& request, const Responder& responder);
+  void handle_collection(const ApiRequest& request, const Responder& responder);
+  void handle_object(const ApiRequest& request, const Responder& responder);
+  void handle_subresource(const ApiRequest& request, const Responder& responder);
+  void get(const ApiRequest& request, const Responder& responder);
+  void review(const ApiRequest& request, const Responder& responder);
+  void watch(const ApiRequest& request, const Responder& responder);
+  void limit_watch(const Resource& resource, const std::shared_ptr<Watcher>& watcher,
+                   Duration length);
+
+  Loop& loop_;
+  const ApiServerOptions options_;
+  Store store_;
+  Views views_;
+  Writes writes_;
+  Mutex watchers_mutex_;
+  std::vector<std::weak_ptr<Watcher>> watchers_ GUARDED_BY(watchers_mutex_);
+};
+
+}  // namespace berth::memapi

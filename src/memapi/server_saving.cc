@@ -1,0 +1,68 @@
+// All objects as one text, and back.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "memapi/api_server_state.h"
+#include "memapi/json_edit.h"
+
+namespace berth::memapi {
+
+std::string ApiServer::State::save() const {
+  std::string text = fmt::format(
+      "{{\"kind\":\"List\",\"apiVersion\":\"v1\",\"metadata\":{{\"resourceVersion\":\"{}\"}},"
+      "\"items\":[",
+      store_.version());
+  bool first = true;
+  for (const Resource& resource : resources()) {
+    if (resource.verbs == Verbs::kCreate || !resource.stored_as.empty()) continue;
+    const Answer<ListPage> page = store_.list(resource, {}, {});
+    if (!page) continue;
+    for (const ObjectRef& object : page->items) {
+      text += first ? "\n" : ",\n";
+      first = false;
+      text += views_.object(resource, *object, Form::kObject, "");
+    }
+  }
+  text += "\n]}\n";
+  return text;
+}
+
+Result<void> ApiServer::State::load(std::string_view saved) {
+  Result<JsonValue> list = parse_json(saved);
+  if (!list) return fail(ErrorKind::kInvalid, list.error().message);
+  if (text_at(*list, "kind") != "List" || !is_array(at(*list, "items")))
+    return fail(ErrorKind::kInvalid, "not a List of objects");
+  std::size_t place = 0;
+  for (JsonValue& object : at(*list, "items")->items) {
+    const std::string kind(text_at(object, "kind"));
+    const std::string version(text_at(object, "apiVersion"));
+    const auto all = resources();
+    const auto resource = std::ranges::find_if(all, [&](const Resource& one) {
+      return one.kind == kind && one.group_version() == version && one.stored_as.empty() &&
+             one.verbs != Verbs::kCreate;
+    });
+    if (resource == all.end() || text_at(object, "metadata.name").empty()) {
+      return fail(
+          ErrorKind::kInvalid,
+          fmt::format("items[{}]: {} {} is not an object that is kept here", place, version, kind));
+    }
+    ++place;
+    erase(object, "kind");
+    erase(object, "apiVersion");
+    const ObjectRef current = store_.get(*resource, text_at(object, "metadata.namespace"),
+                                         text_at(object, "metadata.name"));
+    if (current) {
+      static_cast<void>(store_.replace(*resource, current, std::move(object)));
+    } else if (auto created = store_.create(*resource, std::move(object)); !created) {
+      return fail(ErrorKind::kConflict, created.error().message);
+    }
+  }
+  const std::string_view version = text_at(*list, "metadata.resourceVersion");
+  if (const auto number = parse_version(version)) store_.advance_to(*number);
+  return {};
+}
+
+}  // namespace berth::memapi

@@ -1,0 +1,295 @@
+#include "memapi/store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "memapi/json_edit.h"
+
+namespace berth::memapi {
+namespace {
+
+ObjectRef make_object(const Resource& resource, JsonValue tree, std::uint64_t version) {
+  set_text(object_at(tree, "metadata"), "resourceVersion", fmt::format("{}", version));
+  normalize(tree);
+  auto object = std::make_shared<StoredObject>();
+  object->namespace_name = text_at(tree, "metadata.namespace");
+  object->name = text_at(tree, "metadata.name");
+  object->uid = text_at(tree, "metadata.uid");
+  object->version = version;
+  object->labels = labels_of(tree);
+  object->fields = field_values(resource, tree);
+  object->json = to_json(tree);
+  return object;
+}
+
+// Keys of a namespace lie between its "ns/" and "ns0": '0' follows '/'.
+std::pair<std::string, std::string> key_range(std::string_view namespace_name) {
+  if (namespace_name.empty()) return {};
+  return {fmt::format("{}/", namespace_name), fmt::format("{}0", namespace_name)};
+}
+
+// One object after the other, by key, of a state that may be a past one.
+class StateWalk {
+ public:
+  using Objects = std::map<std::string, ObjectRef, std::less<>>;
+
+  // `past` holds what keys had then (null: nothing); other keys are as in `now`.
+  StateWalk(const Objects& now, const Objects& past, const std::string& begin,
+            const std::string& end)
+      : now_(now.lower_bound(begin)),
+        now_end_(end.empty() ? now.end() : now.lower_bound(end)),
+        past_(past.lower_bound(begin)),
+        past_end_(end.empty() ? past.end() : past.lower_bound(end)) {}
+
+  // Null at the end.
+  const std::pair<const std::string, ObjectRef>* next() {
+    for (;;) {
+      const bool has_now = now_ != now_end_;
+      const bool has_past = past_ != past_end_;
+      if (!has_now && !has_past) return nullptr;
+      if (has_past && (!has_now || past_->first <= now_->first)) {
+        if (has_now && past_->first == now_->first) ++now_;
+        const auto& entry = *past_++;
+        if (entry.second) return &entry;
+        continue;
+      }
+      return &*now_++;
+    }
+  }
+
+ private:
+  Objects::const_iterator now_;
+  Objects::const_iterator now_end_;
+  Objects::const_iterator past_;
+  Objects::const_iterator past_end_;
+};
+
+}  // namespace
+
+JsonValue StoredObject::tree() const {
+  Result<JsonValue> parsed = parse_json(json);
+  BERTH_CHECK(parsed.has_value());  // we wrote it
+  return std::move(*parsed);
+}
+
+std::string object_key(std::string_view namespace_name, std::string_view name) {
+  return namespace_name.empty() ? std::string(name) : fmt::format("{}/{}", namespace_name, name);
+}
+
+Store::KindStore& Store::kind(const Resource& resource) { return kinds_[storage_index(resource)]; }
+const Store::KindStore& Store::kind(const Resource& resource) const {
+  return kinds_[storage_index(resource)];
+}
+
+std::uint64_t Store::version() const {
+  const MutexLock lock(mutex_);
+  return version_;
+}
+
+void Store::advance_to(std::uint64_t version) {
+  const MutexLock lock(mutex_);
+  if (version <= version_) return;
+  version_ = version;
+  // What lies between is not in the history.
+  for (KindStore& stored : kinds_) stored.forgotten = version;
+}
+
+std::uint64_t Store::oldest(const Resource& resource) const {
+  const MutexLock lock(mutex_);
+  return kind(resource).forgotten;
+}
+
+ObjectRef Store::get(const Resource& resource, std::string_view namespace_name,
+                     std::string_view name) const {
+  const std::string key = object_key(namespace_name, name);
+  const MutexLock lock(mutex_);
+  const auto& objects = kind(resource).objects;
+  const auto found = objects.find(key);
+  return found == objects.end() ? nullptr : found->second;
+}
+
+bool Store::any_in_namespace(const Resource& resource, std::string_view namespace_name) const {
+  const auto [begin, end] = key_range(namespace_name);
+  const MutexLock lock(mutex_);
+  const auto& objects = kind(resource).objects;
+  const auto found = objects.lower_bound(begin);
+  return found != objects.end() && found->first < end;
+}
+
+Answer<ListPage> Store::list(const Resource& resource, const ListRange& range,
+                             const Selection& selection) const {
+  const auto [begin, end] = key_range(range.namespace_name);
+  const MutexLock lock(mutex_);
+  const KindStore& stored = kind(resource);
+  ListPage page;
+  page.version = range.version.value_or(version_);
+  std::map<std::string, ObjectRef, std::less<>> past;
+  if (range.version) {
+    if (*range.version < stored.forgotten) {
+      return refuse(ApiError::expired(
+          fmt::format("The provided continue parameter is too old to display a consistent list "
+                      "result. You can start a new list without the continue parameter.")));
+    }
+    for (auto change = stored.history.rbegin();
+         change != stored.history.rend() && change->version > *range.version; ++change) {
+      const StoredObject& object = *change->object;
+      past.insert_or_assign(object_key(object.namespace_name, object.name), change->previous);
+    }
+  }
+  StateWalk walk(stored.objects, past, std::max(begin, range.start), end);
+  while (const auto* entry = walk.next()) {
+    if (!selection.matches(entry->second->selectable())) continue;
+    if (range.limit == 0 || page.items.size() < range.limit) {
+      page.items.push_back(entry->second);
+      continue;
+    }
+    if (page.next.empty()) page.next = entry->first;
+    ++page.remaining;
+  }
+  return page;
+}
+
+ObjectRef Store::commit(const Resource& resource, ChangeType type, JsonValue object,
+                        ObjectRef previous) {
+  Change change;
+  change.type = type;
+  change.version = ++version_;
+  change.object = make_object(resource, std::move(object), version_);
+  change.previous = std::move(previous);
+  KindStore& stored = kind(resource);
+  const std::string key = object_key(change.object->namespace_name, change.object->name);
+  if (type == ChangeType::kDeleted) {
+    stored.objects.erase(key);
+  } else {
+    stored.objects.insert_or_assign(key, change.object);
+  }
+  for (const auto& sink : stored.sinks) sink->offer(change);
+  ObjectRef written = change.object;
+  stored.history.push_back(std::move(change));
+  while (stored.history.size() > history_limit_) {
+    stored.forgotten = stored.history.front().version;
+    stored.history.pop_front();
+  }
+  return written;
+}
+
+Answer<ObjectRef> Store::create(const Resource& resource, JsonValue object) {
+  const std::string name(text_at(object, "metadata.name"));
+  const std::string key = object_key(text_at(object, "metadata.namespace"), name);
+  ObjectRef written;
+  std::vector<std::shared_ptr<ChangeSink>> sinks;
+  {
+    const MutexLock lock(mutex_);
+    KindStore& stored = kind(resource);
+    if (stored.objects.contains(key)) return refuse(ApiError::already_exists(resource, name));
+    written = commit(resource, ChangeType::kAdded, std::move(object), nullptr);
+    sinks = stored.sinks;
+  }
+  for (const auto& sink : sinks) sink->flush();
+  return written;
+}
+
+ObjectRef Store::replace(const Resource& resource, const ObjectRef& current, JsonValue object) {
+  set_text(object_at(object, "metadata"), "resourceVersion", fmt::format("{}", current->version));
+  normalize(object);
+  if (to_json(object) == current->json) return current;
+  ObjectRef written;
+  std::vector<std::shared_ptr<ChangeSink>> sinks;
+  {
+    const MutexLock lock(mutex_);
+    KindStore& stored = kind(resource);
+    const auto found = stored.objects.find(object_key(current->namespace_name, current->name));
+    if (found == stored.objects.end() || found->second != current) return nullptr;
+    written = commit(resource, ChangeType::kModified, std::move(object), current);
+    sinks = stored.sinks;
+  }
+  for (const auto& sink : sinks) sink->flush();
+  return written;
+}
+
+ObjectRef Store::remove(const Resource& resource, const ObjectRef& current, JsonValue last) {
+  ObjectRef written;
+  std::vector<std::shared_ptr<ChangeSink>> sinks;
+  {
+    const MutexLock lock(mutex_);
+    KindStore& stored = kind(resource);
+    const auto found = stored.objects.find(object_key(current->namespace_name, current->name));
+    if (found == stored.objects.end() || found->second != current) return nullptr;
+    written = commit(resource, ChangeType::kDeleted, std::move(last), current);
+    sinks = stored.sinks;
+  }
+  for (const auto& sink : sinks) sink->flush();
+  return written;
+}
+
+bool Store::watch(const Resource& resource, const WatchStart& start,
+                  std::shared_ptr<ChangeSink> sink) {
+  {
+    const auto [begin, end] = key_range(start.namespace_name);
+    const MutexLock lock(mutex_);
+    KindStore& stored = kind(resource);
+    if (start.after) {
+      if (*start.after < stored.forgotten) return false;
+      const auto first = std::ranges::upper_bound(
+          stored.history, *start.after, {}, [](const Change& change) { return change.version; });
+      for (auto change = first; change != stored.history.end(); ++change) sink->offer(*change);
+    } else {
+      const auto last = end.empty() ? stored.objects.end() : stored.objects.lower_bound(end);
+      for (auto entry = stored.objects.lower_bound(begin); entry != last; ++entry)
+        sink->offer_initial(entry->second);
+      if (start.initial_end) sink->offer_initial_end(version_);
+    }
+    stored.sinks.push_back(sink);
+  }
+  sink->flush();
+  return true;
+}
+
+void Store::unwatch(const ChangeSink* sink) {
+  std::shared_ptr<ChangeSink> kept;  // let go of without the lock
+  const MutexLock lock(mutex_);
+  for (KindStore& stored : kinds_) {
+    const auto found = std::ranges::find(stored.sinks, sink, &std::shared_ptr<ChangeSink>::get);
+    if (found == stored.sinks.end()) continue;
+    kept = std::move(*found);
+    stored.sinks.erase(found);
+    return;
+  }
+}
+
+void Store::bookmark_all() {
+  std::vector<std::shared_ptr<ChangeSink>> sinks;  // also those that go: without the lock
+  {
+    const MutexLock lock(mutex_);
+    for (KindStore& stored : kinds_) {
+      for (const auto& sink : stored.sinks) {
+        sink->offer_bookmark(version_);
+        sinks.push_back(sink);
+      }
+      std::erase_if(stored.sinks, [](const auto& sink) { return sink->over(); });
+    }
+  }
+  for (const auto& sink : sinks) sink->flush();
+}
+
+void Store::bookmark(const Resource& resource, const std::shared_ptr<ChangeSink>& sink) {
+  {
+    const MutexLock lock(mutex_);
+    const auto& sinks = kind(resource).sinks;
+    if (std::ranges::find(sinks, sink) == sinks.end()) return;
+    sink->offer_bookmark(version_);
+  }
+  sink->flush();
+}
+
+std::size_t Store::watchers() const {
+  const MutexLock lock(mutex_);
+  std::size_t count = 0;
+  for (const KindStore& stored : kinds_) count += stored.sinks.size();
+  return count;
+}
+
+}  // namespace berth::memapi

@@ -1,0 +1,151 @@
+// Store: every object of the embedded API server, in memory, with one version counter for all.
+//
+// An object is kept once, as the JSON text that clients get, with what selectors ask about beside
+// it; it never changes, a write puts another in its place. Each kind keeps its last changes, so
+// that a watch can begin in the past and a list can be continued as it was. Any thread; one mutex.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json_tree.h"
+#include "base/thread.h"
+#include "memapi/api_error.h"
+#include "memapi/resources.h"
+#include "memapi/selection.h"
+
+namespace berth::memapi {
+
+struct StoredObject {
+  std::string namespace_name;
+  std::string name;
+  std::string uid;
+  std::uint64_t version = 0;
+  LabelPairs labels;
+  std::vector<std::string> fields;  // of selectable_fields()
+  std::string json;                 // without kind and apiVersion; members by name
+
+  Selectable selectable() const { return {namespace_name, name, labels, fields}; }
+  JsonValue tree() const;
+};
+using ObjectRef = std::shared_ptr<const StoredObject>;
+
+enum class ChangeType : std::uint8_t { kAdded, kModified, kDeleted };
+
+struct Change {
+  ChangeType type = ChangeType::kAdded;
+  std::uint64_t version = 0;
+  ObjectRef object;    // of kDeleted: the last state, with the version of the deletion
+  ObjectRef previous;  // none for kAdded
+};
+
+// Somebody who follows the changes of one kind.
+class ChangeSink {
+ public:
+  virtual ~ChangeSink() = default;
+
+  // Under the store's lock, in the order of versions: remember it, call nobody.
+  virtual void offer(const Change& change) = 0;
+  virtual void offer_initial(const ObjectRef& object) = 0;
+  virtual void offer_initial_end(std::uint64_t version) = 0;
+  virtual void offer_bookmark(std::uint64_t version) = 0;
+  // Without the lock, after offers: pass on what was remembered. Any thread.
+  virtual void flush() = 0;
+  // It takes nothing more and may be forgotten. Any thread.
+  virtual bool over() const = 0;
+};
+
+// Which objects a list wants.
+struct ListRange {
+  std::string namespace_name;            // empty: of all
+  std::optional<std::uint64_t> version;  // as it was then; else as it is
+  std::string start;                     // keys before it are left out
+  std::size_t limit = 0;                 // 0: all
+};
+
+struct ListPage {
+  std::vector<ObjectRef> items;
+  std::uint64_t version = 0;
+  std::string next;           // key of the first one left out; empty: none
+  std::size_t remaining = 0;  // how many were left out
+};
+
+// Where a watch begins.
+struct WatchStart {
+  std::string namespace_name;          // empty: of all
+  std::optional<std::uint64_t> after;  // changes after this version; else the state as it is first
+  bool initial_end = false;            // tell when the state has been told
+};
+
+class Store {
+ public:
+  explicit Store(std::size_t history_limit) : history_limit_(history_limit) {
+    kinds_.resize(resources().size());
+  }
+
+  std::uint64_t version() const EXCLUDES(mutex_);
+  // Versions from here on are greater than `version`.
+  void advance_to(std::uint64_t version) EXCLUDES(mutex_);
+
+  // Null when there is none.
+  ObjectRef get(const Resource& resource, std::string_view namespace_name,
+                std::string_view name) const EXCLUDES(mutex_);
+  // 410 when history does not go back that far.
+  Answer<ListPage> list(const Resource& resource, const ListRange& range,
+                        const Selection& selection) const EXCLUDES(mutex_);
+  bool any_in_namespace(const Resource& resource, std::string_view namespace_name) const
+      EXCLUDES(mutex_);
+
+  // The tree has its metadata, but for the version.
+  Answer<ObjectRef> create(const Resource& resource, JsonValue object) EXCLUDES(mutex_);
+  // In place of `current`; nothing (and no error) when that is no longer what is stored. An object
+  // that says the same as before is not written.
+  ObjectRef replace(const Resource& resource, const ObjectRef& current, JsonValue object)
+      EXCLUDES(mutex_);
+  // Removes `current`; `last` is what watchers see. Nothing when it is no longer what is stored.
+  ObjectRef remove(const Resource& resource, const ObjectRef& current, JsonValue last)
+      EXCLUDES(mutex_);
+
+  // False when history does not go back that far: then the sink has got nothing and is not kept.
+  bool watch(const Resource& resource, const WatchStart& start, std::shared_ptr<ChangeSink> sink)
+      EXCLUDES(mutex_);
+  void unwatch(const ChangeSink* sink) EXCLUDES(mutex_);
+  // Tells everybody how far they have seen, and forgets those that are over.
+  void bookmark_all() EXCLUDES(mutex_);
+  void bookmark(const Resource& resource, const std::shared_ptr<ChangeSink>& sink) EXCLUDES(mutex_);
+  std::size_t watchers() const EXCLUDES(mutex_);
+
+  // The oldest version a watch of the kind may begin at.
+  std::uint64_t oldest(const Resource& resource) const EXCLUDES(mutex_);
+
+ private:
+  struct KindStore {
+    std::map<std::string, ObjectRef, std::less<>> objects;
+    std::deque<Change> history;
+    std::uint64_t forgotten = 0;  // version of the last change that history has lost
+    std::vector<std::shared_ptr<ChangeSink>> sinks;
+  };
+
+  KindStore& kind(const Resource& resource) REQUIRES(mutex_);
+  const KindStore& kind(const Resource& resource) const REQUIRES(mutex_);
+  ObjectRef commit(const Resource& resource, ChangeType type, JsonValue object, ObjectRef previous)
+      REQUIRES(mutex_);
+
+  const std::size_t history_limit_;
+  mutable Mutex mutex_;
+  std::uint64_t version_ GUARDED_BY(mutex_) = 1;
+  std::vector<KindStore> kinds_ GUARDED_BY(mutex_);
+};
+
+// "default/web-1", "node-1".
+std::string object_key(std::string_view namespace_name, std::string_view name);
+
+}  // namespace berth::memapi

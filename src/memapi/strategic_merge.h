@@ -1,0 +1,16 @@
+// Strategic merge patch: like a merge patch, but lists whose items have a key are merged item by
+// item, and directives ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…) say
+// what cannot be said otherwise. Which lists have which key is the table in the .cc file.
+#pragma once
+
+#include <string_view>
+
+#include "api/json_tree.h"
+#include "memapi/api_error.h"
+
+namespace berth::memapi {
+
+Answer<void> apply_strategic_merge(std::string_view kind, JsonValue& object,
+                                   const JsonValue& patch);
+
+}  // namespace berth::memapi

@@ -1,0 +1,309 @@
+// Changes of objects that exist: PUT, PATCH in its four kinds, and the scale subresource.
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/yaml.h"
+#include "memapi/json_edit.h"
+#include "memapi/patch.h"
+#include "memapi/strategic_merge.h"
+#include "memapi/validation.h"
+#include "memapi/views.h"
+#include "memapi/writes.h"
+
+namespace berth::memapi {
+namespace {
+
+constexpr int kTries = 100;
+
+constexpr std::string_view kJsonPatch = "application/json-patch+json";
+constexpr std::string_view kMergePatch = "application/merge-patch+json";
+constexpr std::string_view kStrategicPatch = "application/strategic-merge-patch+json";
+constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
+
+// What only the server writes stays as it is.
+void keep_metadata(JsonValue& object, const JsonValue& old) {
+  static const JsonValue kNone = JsonValue::object();
+  const JsonValue* before = at(old, "metadata");
+  JsonValue& metadata = object_at(object, "metadata");
+  for (const std::string_view own :
+       {"name", "namespace", "uid", "creationTimestamp", "generation", "deletionTimestamp",
+        "deletionGracePeriodSeconds", "generateName", "resourceVersion"})
+    copy_member(metadata, before != nullptr ? *before : kNone, own);
+  erase(metadata, "managedFields");
+  erase(metadata, "selfLink");
+}
+
+bool is_finished_deleting(const JsonValue& object) {
+  return at(object, "metadata.deletionTimestamp") != nullptr &&
+         items_at(object, "metadata.finalizers").empty() &&
+         int_at(object, "metadata.deletionGracePeriodSeconds").value_or(0) == 0;
+}
+
+void bump_generation(JsonValue& object) {
+  const std::int64_t before = int_at(object, "metadata.generation").value_or(0);
+  set(object_at(object, "metadata"), "generation", JsonValue::of_int(before + 1));
+}
+
+// What counts as the wish of whoever wrote the object: all but metadata and status.
+bool same_wish(const JsonValue& a, const JsonValue& b) {
+  const auto wish = [](JsonValue object) {
+    erase(object, "metadata");
+    erase(object, "status");
+    return object;
+  };
+  return equal(wish(a), wish(b));
+}
+
+JsonValue scale_of(const JsonValue& object) {
+  JsonValue scale = JsonValue::object();
+  scale.add("kind", JsonValue::of_text("Scale"));
+  scale.add("apiVersion", JsonValue::of_text("autoscaling/v1"));
+  JsonValue metadata = JsonValue::object();
+  for (const std::string_view name :
+       {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
+    copy_member(metadata, *at(object, "metadata"), name);
+  scale.add("metadata", std::move(metadata));
+  JsonValue spec = JsonValue::object();
+  spec.add("replicas", JsonValue::of_int(int_at(object, "spec.replicas").value_or(0)));
+  scale.add("spec", std::move(spec));
+  JsonValue status = JsonValue::object();
+  status.add("replicas", JsonValue::of_int(int_at(object, "status.replicas").value_or(0)));
+  std::string selector;
+  const JsonValue* labels = at(object, "spec.selector.matchLabels");
+  if (is_object(labels)) {
+    for (const JsonMember& label : labels->members)
+      selector += fmt::format("{}{}={}", selector.empty() ? "" : ",", label.name, label.value.text);
+  }
+  if (!selector.empty()) status.add("selector", JsonValue::of_text(selector));
+  scale.add("status", std::move(status));
+  return scale;
+}
+
+}  // namespace
+
+Answer<Written> Writes::change(const Resource& resource, std::string_view namespace_name,
+                               std::string_view name, bool dry_run, const Change& edit) {
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const ObjectRef current = store_.get(resource, namespace_name, name);
+    if (!current) return refuse(ApiError::not_found(resource, name));
+    JsonValue object = current->tree();
+    if (auto done = edit(object, current); !done) return refuse(std::move(done.error()));
+    if (dry_run) {
+      normalize(object);
+      auto shown = std::make_shared<StoredObject>(*current);
+      shown->json = to_json(object);
+      return Written{200, std::move(shown), ""};
+    }
+    const bool finished = is_finished_deleting(object);
+    const ObjectRef written = finished ? store_.remove(resource, current, std::move(object))
+                                       : store_.replace(resource, current, std::move(object));
+    if (!written) continue;
+    if (finished) sweep_namespaces();
+    return Written{200, written, ""};
+  }
+  return refuse(ApiError::modified(resource, name));
+}
+
+Answer<void> Writes::finish_update(const Resource& resource, std::string_view subresource,
+                                   JsonValue& object, const ObjectRef& current) const {
+  const JsonValue old = current->tree();
+  if (const std::string_view uid = text_at(object, "metadata.uid");
+      !uid.empty() && uid != current->uid) {
+    return refuse(ApiError::conflict(
+        resource, current->name,
+        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
+                    current->uid)));
+  }
+  if (const std::string_view version = text_at(object, "metadata.resourceVersion");
+      !version.empty() && version != fmt::format("{}", current->version))
+    return refuse(ApiError::modified(resource, current->name));
+  keep_metadata(object, old);
+  normalize(object);
+
+  if (subresource == "status") {
+    JsonValue changed = old;
+    copy_member(changed, object, "status");
+    copy_member(changed, object, "metadata");
+    copy_member(object_at(changed, "metadata"), *at(old, "metadata"), "ownerReferences");
+    object = std::move(changed);
+    return apply_defaults(resource, object);
+  }
+  if (subresource == "finalize") {
+    JsonValue changed = old;
+    if (const JsonValue* spec = at(object, "spec")) set(changed, "spec", *spec);
+    object = std::move(changed);
+    return {};
+  }
+  if (resource.has("status")) copy_member(object, old, "status");
+  if (auto done = apply_defaults(resource, object); !done) return done;
+  if (resource.plural == "namespaces") copy_member(object, old, "spec");
+  if (auto problems = validate_update(resource, object, old); !problems.empty())
+    return refuse(ApiError::invalid(resource, current->name, std::move(problems)));
+  if (resource.generation && !same_wish(object, old)) bump_generation(object);
+  // A pod whose last gate goes is free; whoever schedules it says so next.
+  return {};
+}
+
+Answer<Written> Writes::update_object(const ApiRequest& request, const Change& edit) {
+  const Resource& resource = *request.resource;
+  return change(resource, request.namespace_name, request.name, request.dry_run(),
+                [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
+                  if (auto done = edit(object, current); !done) return done;
+                  return finish_update(resource, request.subresource, object, current);
+                });
+}
+
+Answer<Written> Writes::update(const ApiRequest& request) {
+  Answer<JsonValue> given = decode(request, request.resource->kind);
+  if (!given) return refuse(std::move(given.error()));
+  if (!request.resource->stored_as.empty()) event_to_stored_view(*given);
+  const std::string_view name = text_at(*given, "metadata.name");
+  if (name != request.name) {
+    return refuse(ApiError::bad_request(
+        name.empty() ? "name must be provided"
+                     : fmt::format("the name of the object ({}) does not match the name on the URL "
+                                   "({})",
+                                   name, request.name)));
+  }
+  const std::string_view space = text_at(*given, "metadata.namespace");
+  if (!space.empty() && space != request.namespace_name) {
+    return refuse(ApiError::bad_request(
+        "the namespace of the provided object does not match the namespace sent on the request"));
+  }
+  // An election is safe only if nobody can write without having read.
+  const bool must_have_read =
+      request.resource->plural == "leases" && text_at(*given, "metadata.resourceVersion").empty();
+  if (must_have_read) {
+    return refuse(ApiError::invalid(*request.resource, request.name,
+                                    {FieldProblem::invalid("metadata.resourceVersion", "\"\"",
+                                                           "must be specified for an update")}));
+  }
+  return update_object(request, [&](JsonValue& object, const ObjectRef&) -> Answer<void> {
+    object = *given;
+    return {};
+  });
+}
+
+Answer<Written> Writes::patch(const ApiRequest& request) {
+  const std::string_view type = request.content_type();
+  if (type != kJsonPatch && type != kMergePatch && type != kStrategicPatch && type != kApplyPatch) {
+    ApiError error = ApiError::unsupported_media_type("");
+    error.message = "415: Unsupported Media Type";
+    error.has_details = true;
+    return refuse(std::move(error));
+  }
+  std::string json = request.http.body;
+  if (type == kApplyPatch) {
+    if (request.parameter("fieldManager").empty()) {
+      return refuse(ApiError::invalid_options(
+          "PatchOptions", {FieldProblem::required("fieldManager", "is required for apply patch")}));
+    }
+    Result<std::vector<YamlDocument>> documents = parse_yaml(json);
+    if (!documents) {
+      return refuse(
+          ApiError::bad_request(fmt::format("error decoding YAML: {}", documents.error().message)));
+    }
+    json = documents->empty() ? "{}" : std::move(documents->front().json);
+  }
+  Result<JsonValue> patch = parse_json(json);
+  if (!patch) {
+    return refuse(
+        ApiError::bad_request(fmt::format("error decoding patch: {}", patch.error().message)));
+  }
+  if (type == kApplyPatch) return apply(request, *patch);
+
+  const Resource& resource = *request.resource;
+  return update_object(request, [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
+    const bool new_view = !resource.stored_as.empty();
+    if (new_view) event_to_new_view(object);
+    set_text(object, "kind", resource.kind);
+    set_text(object, "apiVersion", resource.group_version());
+    if (type == kJsonPatch) {
+      if (auto done = apply_json_patch(object, *patch); !done) return done;
+    } else if (type == kStrategicPatch) {
+      if (auto done = apply_strategic_merge(resource.kind, object, *patch); !done) return done;
+    } else {
+      apply_merge_patch(object, *patch);
+    }
+    if (object.kind != JsonValue::Kind::kObject)
+      return refuse(ApiError::bad_request("the patch does not leave an object"));
+    erase(object, "kind");
+    erase(object, "apiVersion");
+    if (new_view) event_to_stored_view(object);
+    if (const std::string_view name = text_at(object, "metadata.name"); name != current->name) {
+      return refuse(ApiError::bad_request(
+          fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
+                      current->name)));
+    }
+    return {};
+  });
+}
+
+// No record is kept of who manages which field: what is said is merged, what is not said stays.
+Answer<Written> Writes::apply(const ApiRequest& request, const JsonValue& patch) {
+  const Resource& resource = *request.resource;
+  if (patch.kind != JsonValue::Kind::kObject)
+    return refuse(ApiError::bad_request("error decoding YAML: the patch is not an object"));
+  if (!resource.stored_as.empty()) {
+    return refuse(ApiError::bad_request("apply is not supported for events"));
+  }
+  JsonValue wish = patch;
+  erase(wish, "kind");
+  erase(wish, "apiVersion");
+  if (!store_.get(resource, request.namespace_name, request.name) && request.subresource.empty()) {
+    normalize(wish);
+    JsonValue& metadata = object_at(wish, "metadata");
+    set_text(metadata, "name", request.name);
+    if (resource.namespaced) set_text(metadata, "namespace", request.namespace_name);
+    Answer<ObjectRef> created = prepare_and_create(resource, wish, request.dry_run());
+    if (created) return Written{201, std::move(*created), ""};
+    if (created.error().reason != "AlreadyExists") return refuse(std::move(created.error()));
+  }
+  return update_object(request, [&](JsonValue& object, const ObjectRef&) -> Answer<void> {
+    return apply_strategic_merge(resource.kind, object, wish);
+  });
+}
+
+Answer<std::string> Writes::scale(const ApiRequest& request) {
+  const Resource& resource = *request.resource;
+  ObjectRef object = store_.get(resource, request.namespace_name, request.name);
+  if (!object) return refuse(ApiError::not_found(resource, request.name));
+  if (request.http.method == "GET") return to_json(scale_of(object->tree()));
+
+  Result<JsonValue> body = parse_json(request.http.body);
+  if (!body) {
+    return refuse(
+        ApiError::bad_request(fmt::format("error decoding patch: {}", body.error().message)));
+  }
+  ApiRequest whole = request;
+  whole.subresource.clear();
+  Answer<Written> written =
+      update_object(whole, [&](JsonValue& changed, const ObjectRef& current) -> Answer<void> {
+        JsonValue scale = scale_of(changed);
+        if (request.http.method == "PUT") {
+          scale = *body;
+        } else if (request.content_type() == kJsonPatch) {
+          if (auto done = apply_json_patch(scale, *body); !done) return done;
+        } else {
+          apply_merge_patch(scale, *body);
+        }
+        const std::int64_t replicas = int_at(scale, "spec.replicas").value_or(0);
+        if (replicas < 0) {
+          return refuse(
+              ApiError::invalid(resource, current->name,
+                                {FieldProblem::invalid("spec.replicas", fmt::format("{}", replicas),
+                                                       "must be greater than or equal to 0")}));
+        }
+        const std::string_view version = text_at(scale, "metadata.resourceVersion");
+        if (!version.empty() && version != fmt::format("{}", current->version))
+          return refuse(ApiError::modified(resource, current->name));
+        set(object_at(changed, "spec"), "replicas", JsonValue::of_int(replicas));
+        return {};
+      });
+  if (!written) return refuse(std::move(written.error()));
+  return to_json(scale_of(written->object->tree()));
+}
+
+}  // namespace berth::memapi

@@ -1,0 +1,22 @@
+// What an API server refuses: names that are none, pods without containers, changes of what must
+// not change. Only what a user of the embedded server is likely to meet; not every rule of every
+// field.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "api/json_tree.h"
+#include "memapi/api_error.h"
+#include "memapi/resources.h"
+
+namespace berth::memapi {
+
+std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue& object);
+std::vector<FieldProblem> validate_update(const Resource& resource, const JsonValue& object,
+                                          const JsonValue& old);
+
+bool is_dns_label(std::string_view name);
+bool is_dns_subdomain(std::string_view name);
+
+}  // namespace berth::memapi

@@ -1,0 +1,96 @@
+// Writes: everything that changes the store on a client's behalf. Each write reads what is there,
+// makes the new object, and puts it in place if nobody was quicker; else it begins again, unless
+// the client said which version it means. Any thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/json_tree.h"
+#include "base/loop.h"
+#include "base/random.h"
+#include "base/thread.h"
+#include "memapi/admission.h"
+#include "memapi/api_request.h"
+#include "memapi/codec.h"
+#include "memapi/store.h"
+
+namespace berth::memapi {
+
+// What a write answers: the object, or a Status that is JSON already.
+struct Written {
+  int code = 200;
+  ObjectRef object;
+  std::string status;  // when there is no object
+};
+
+// DeleteOptions, as far as they are honoured.
+struct DeleteOptions {
+  std::optional<std::int64_t> grace_period_seconds;
+  std::string uid;
+  std::string resource_version;
+  bool dry_run = false;
+};
+
+class Writes {
+ public:
+  Writes(Store& store, Loop& loop, Random random, AdmissionPlugins plugins,
+         const ProtobufCodec* codec)
+      : store_(store), loop_(loop), plugins_(plugins), codec_(codec), random_(std::move(random)) {}
+
+  Answer<Written> create(const ApiRequest& request);
+  Answer<Written> update(const ApiRequest& request);
+  Answer<Written> patch(const ApiRequest& request);
+  Answer<Written> remove(const ApiRequest& request);
+  // The objects that were deleted.
+  Answer<ListPage> remove_collection(const ApiRequest& request);
+  // POST on pods/binding or on bindings.
+  Answer<Written> bind(const ApiRequest& request);
+  Answer<Written> evict(const ApiRequest& request);
+  // GET, PUT and PATCH on …/scale: an autoscaling/v1 Scale as JSON.
+  Answer<std::string> scale(const ApiRequest& request);
+
+  // The object in a request's body, as JSON with no nulls and no kind and apiVersion.
+  Answer<JsonValue> decode(const ApiRequest& request, std::string_view kind) const;
+
+  // An object that the server itself makes.
+  Answer<ObjectRef> add(const Resource& resource, JsonValue object);
+  // Removes what is left in namespaces that are going, and those that are empty.
+  void sweep_namespaces();
+
+ private:
+  using Change = std::function<Answer<void>(JsonValue& object, const ObjectRef& current)>;
+
+  Answer<ObjectRef> prepare_and_create(const Resource& resource, JsonValue object, bool dry_run);
+  // Changes an object until nobody else was quicker.
+  Answer<Written> change(const Resource& resource, std::string_view namespace_name,
+                         std::string_view name, bool dry_run, const Change& edit);
+  Answer<Written> update_object(const ApiRequest& request, const Change& edit);
+  Answer<void> finish_update(const Resource& resource, std::string_view subresource,
+                             JsonValue& object, const ObjectRef& current) const;
+  Answer<Written> apply(const ApiRequest& request, const JsonValue& patch);
+  Answer<Written> remove_object(const Resource& resource, const ObjectRef& current,
+                                const DeleteOptions& options, bool& retry);
+  Answer<Written> remove_named(const Resource& resource, std::string_view namespace_name,
+                               std::string_view name, const DeleteOptions& options);
+  Answer<DeleteOptions> delete_options(const ApiRequest& request) const;
+  Answer<Written> remove_namespace(const ObjectRef& current, const DeleteOptions& options,
+                                   bool& retry);
+  Answer<Written> gone(const Resource& resource, const ObjectRef& last);
+  Answer<void> check_budgets(const ObjectRef& pod, bool dry_run);
+  Answer<void> check_namespace(const Resource& resource, std::string_view namespace_name,
+                               std::string_view name) const;
+  std::string random_suffix() EXCLUDES(random_mutex_);
+  std::string random_uid() EXCLUDES(random_mutex_);
+
+  Store& store_;
+  Loop& loop_;
+  const AdmissionPlugins plugins_;
+  const ProtobufCodec* codec_;
+  Mutex random_mutex_;
+  Random random_ GUARDED_BY(random_mutex_);
+};
+
+}  // namespace berth::memapi

@@ -1,0 +1,102 @@
+// HttpClient: sends requests and hands back what is answered. HTTP/2 where the server has it,
+// connections kept and shared, TLS verified unless told otherwise; one thread of its own.
+//
+//   client.send(call, [](Result<HttpResponse> answer) { ... });            // a short answer
+//   client.stream(call, {on_begin, on_chunk, on_end});                     // a watch
+//   Result<HttpResponse> answer = co_await fetch(client, loop, call);      // on the world thread
+//
+// Callbacks run on the client's thread: they must not block, and must not end the client. A status
+// of 404 or 500 is an answer; an error is when there is no answer at all. What is under way when
+// the client ends gets the error kCancelled, before the destructor returns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/loop.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "net/http_message.h"
+
+namespace berth::net {
+
+// Whom to trust and what to show. Text wins over files; files are read when a connection is made,
+// so that new contents count from then on.
+struct TlsClientSettings {
+  std::string ca_pem;
+  std::string ca_file;  // neither: what the system trusts
+  std::string certificate_pem;
+  std::string certificate_file;
+  std::string key_pem;
+  std::string key_file;
+  std::string server_name;  // expected of the server, in place of the URL's host
+  bool insecure = false;    // any server is believed
+};
+
+struct HttpClientOptions {
+  TlsClientSettings tls;
+  std::string proxy;  // "http://proxy:3128"; empty: as the environment says; "-": none
+  std::string user_agent = "berth";
+  bool http2 = true;
+  bool compression = false;              // let servers compress what they send
+  std::size_t connections_per_host = 0;  // 0: as many as it takes
+  Duration connect_timeout = std::chrono::seconds(30);
+  // A short answer that grows beyond this is an error.
+  std::size_t max_response_bytes = std::size_t{1} << 30;
+};
+
+// One request.
+struct HttpCall {
+  std::string method = "GET";
+  std::string url;  // "https://10.0.0.1:6443/api/v1/pods?limit=500"
+  HttpHeaders headers;
+  std::string body;
+  std::string bearer_token;
+  Duration timeout = Duration::zero();  // for all of it; none: no limit
+  // Of a stream: the longest silence. In whole seconds; none: no limit.
+  Duration idle_timeout = Duration::zero();
+};
+
+// What a stream calls back with: begin once, chunks as they come (never empty), end once, whatever
+// happened. Without begin, end has an error.
+struct HttpStreamCallbacks {
+  std::function<void(int status, HttpHeaders headers)> begin;
+  std::function<void(std::string_view chunk)> chunk;
+  std::function<void(Result<void> ended)> end;
+};
+
+using HttpCallId = std::uint64_t;
+
+class HttpClient {
+ public:
+  explicit HttpClient(HttpClientOptions options);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // Any thread.
+  HttpCallId send(HttpCall call, std::function<void(Result<HttpResponse>)> done);
+  HttpCallId stream(HttpCall call, HttpStreamCallbacks callbacks);
+
+  // Any thread. It ends with kCancelled, unless it has ended or never was.
+  void cancel(HttpCallId id);
+
+  // Any thread. For calls from now on: rotated certificates, another CA.
+  void set_tls(TlsClientSettings settings);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// For the world: the answer as a Task. Who destroys the task, or cancels the token, cancels the
+// call. The loop must outlive the client.
+Task<Result<HttpResponse>> fetch(HttpClient& client, Loop& loop, HttpCall call,
+                                 CancelToken cancel = {});
+
+}  // namespace berth::net

@@ -1,0 +1,118 @@
+#include "net/http_message.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace berth::net {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool unreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == '.' || c == '~';
+}
+
+}  // namespace
+
+void HttpHeaders::set(std::string_view name, std::string value) {
+  std::erase_if(headers_, [&](const auto& header) { return same_name(header.first, name); });
+  headers_.emplace_back(std::string(name), std::move(value));
+}
+
+std::optional<std::string_view> HttpHeaders::find(std::string_view name) const {
+  for (const auto& [key, value] : headers_)
+    if (same_name(key, name)) return value;
+  return std::nullopt;
+}
+
+std::string HttpHeaders::joined(std::string_view name) const {
+  std::string all;
+  bool first = true;
+  for (const auto& [key, value] : headers_) {
+    if (!same_name(key, name)) continue;
+    if (!first) all += ", ";
+    first = false;
+    all += value;
+  }
+  return all;
+}
+
+std::string_view HttpRequest::path() const {
+  const std::string_view all = target;
+  return all.substr(0, all.find('?'));
+}
+
+std::string_view HttpRequest::query() const {
+  const std::string_view all = target;
+  const std::size_t mark = all.find('?');
+  return mark == std::string_view::npos ? std::string_view() : all.substr(mark + 1);
+}
+
+std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> parameters;
+  while (!query.empty()) {
+    const std::size_t end = query.find('&');
+    const std::string_view part = query.substr(0, end);
+    query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
+    if (part.empty()) continue;
+    const std::size_t equals = part.find('=');
+    std::optional<std::string> name = unescape(part.substr(0, equals), true);
+    std::optional<std::string> value;
+    if (equals == std::string_view::npos)
+      value.emplace();
+    else
+      value = unescape(part.substr(equals + 1), true);
+    // A parameter that cannot be read is as good as none; upstream's servers drop it, too.
+    if (name && value) parameters.emplace_back(std::move(*name), std::move(*value));
+  }
+  return parameters;
+}
+
+std::optional<std::string> unescape(std::string_view text, bool plus_is_space) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      if (text.size() - i < 3) return std::nullopt;
+      const int high = hex_digit(text[i + 1]);
+      const int low = hex_digit(text[i + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      plain += static_cast<char>(static_cast<unsigned char>(high * 16 + low));
+      i += 2;
+    } else {
+      plain += plus_is_space && text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return plain;
+}
+
+std::string escape(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    if (unreserved(c)) {
+      escaped += c;
+      continue;
+    }
+    const auto byte = static_cast<std::uint8_t>(c);
+    escaped += '%';
+    escaped += kDigits[byte >> 4];
+    escaped += kDigits[byte & 15];
+  }
+  return escaped;
+}
+
+}  // namespace berth::net

@@ -1,0 +1,345 @@
+#include "telemetry/log.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+
+#include "base/time_text.h"
+
+namespace berth::telemetry {
+namespace {
+
+class DescriptorSink final : public LogSink {
+ public:
+  explicit DescriptorSink(int descriptor) : descriptor_(descriptor) {}
+
+  // A record that cannot be written is lost: there is nobody to tell.
+  void write(std::string_view record) override {
+    while (!record.empty()) {
+      const ssize_t written = ::write(descriptor_, record.data(), record.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return;
+      record.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
+// The length of the UTF-8 sequence at the start of `text`; 0 when it is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const std::size_t length = first < 0x80         ? 1
+                             : first >> 5 == 0x06 ? 2
+                             : first >> 4 == 0x0e ? 3
+                             : first >> 3 == 0x1e ? 4
+                                                  : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if (byte(i) >> 6 != 0x02) return 0;
+  return length;
+}
+
+// As Go quotes: control characters and what is no UTF-8 by escapes, everything else as it is.
+std::string go_quote(std::string_view text) {
+  std::string quoted = "\"";
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto c = static_cast<unsigned char>(text.front());
+    switch (c) {
+      case '"': quoted += "\\\""; break;
+      case '\\': quoted += "\\\\"; break;
+      case '\a': quoted += "\\a"; break;
+      case '\b': quoted += "\\b"; break;
+      case '\f': quoted += "\\f"; break;
+      case '\n': quoted += "\\n"; break;
+      case '\r': quoted += "\\r"; break;
+      case '\t': quoted += "\\t"; break;
+      case '\v': quoted += "\\v"; break;
+      default:
+        if (c < 0x20 || c == 0x7f || length == 0)
+          quoted += fmt::format("\\x{:02x}", c);
+        else
+          quoted += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return quoted += '"';
+}
+
+std::string json_quote(std::string_view text) {
+  std::string quoted = "\"";
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto c = static_cast<unsigned char>(text.front());
+    switch (c) {
+      case '"': quoted += "\\\""; break;
+      case '\\': quoted += "\\\\"; break;
+      case '\n': quoted += "\\n"; break;
+      case '\r': quoted += "\\r"; break;
+      case '\t': quoted += "\\t"; break;
+      default:
+        if (length == 0)
+          quoted += "\\ufffd";
+        else if (c < 0x20)
+          quoted += fmt::format("\\u{:04x}", c);
+        else
+          quoted += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return quoted += '"';
+}
+
+// A text of several lines is shown as such, indented.
+std::string text_value(std::string_view text) {
+  if (text.find('\n') == std::string_view::npos) return go_quote(text);
+  std::string lines = "<\n";
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    lines += '\t';
+    lines += line;
+    lines += '\n';
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines += " >";
+}
+
+std::string_view last_parts(std::string_view path, int parts) {
+  std::size_t start = path.size();
+  while (parts-- > 0) {
+    if (start == 0) return path;
+    const std::size_t slash = path.rfind('/', start - 1);
+    if (slash == std::string_view::npos) return path;
+    start = slash;
+  }
+  return path.substr(start + 1);
+}
+
+char letter(Severity severity) { return "IWEF"[static_cast<std::size_t>(severity)]; }
+
+}  // namespace
+
+std::unique_ptr<LogSink> descriptor_sink(int descriptor) {
+  return std::make_unique<DescriptorSink>(descriptor);
+}
+
+// ---- values
+
+LogValue::LogValue(std::string_view text) : text_(text_value(text)), json_(json_quote(text)) {}
+LogValue::LogValue(bool value) : text_(value ? "true" : "false"), json_(text_) {}
+LogValue::LogValue(double value) : text_(fmt::format("{}", value)), json_(text_) {}
+LogValue::LogValue(Duration value) : LogValue(go_duration(value)) {}
+
+LogValue::LogValue(const std::vector<std::string>& list) {
+  json_ = "[";
+  for (const std::string& item : list) {
+    if (json_.size() > 1) json_ += ',';
+    json_ += json_quote(item);
+  }
+  text_ = json_ += ']';
+}
+
+LogValue LogValue::json(std::string json) {
+  LogValue value;
+  value.text_ = json;
+  value.json_ = std::move(json);
+  return value;
+}
+
+LogValue LogValue::object(std::string_view namespace_name, std::string_view name) {
+  LogValue value;
+  if (namespace_name.empty()) {
+    value.text_ = go_quote(name);
+    value.json_ = fmt::format(R"({{"name":{}}})", json_quote(name));
+  } else {
+    value.text_ = go_quote(fmt::format("{}/{}", namespace_name, name));
+    value.json_ = fmt::format(R"({{"name":{},"namespace":{}}})", json_quote(name),
+                              json_quote(namespace_name));
+  }
+  return value;
+}
+
+// ---- --vmodule
+
+Result<std::vector<ModuleLevel>> parse_vmodule(std::string_view text) {
+  std::vector<ModuleLevel> modules;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    if (item.empty()) continue;
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == item.size() ||
+        item.find('=', equals + 1) != std::string_view::npos)
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("\"{}\" does not have the pattern=N format", item));
+    ModuleLevel module{std::string(item.substr(0, equals)), 0};
+    const std::string_view level = item.substr(equals + 1);
+    const auto parsed = std::from_chars(level.data(), level.data() + level.size(), module.level);
+    if (parsed.ec != std::errc() || parsed.ptr != level.data() + level.size() || module.level < 0)
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("parsing verbosity in \"{}\": strconv.ParseUint: parsing \"{}\":"
+                              " invalid syntax",
+                              item, level));
+    modules.push_back(std::move(module));
+  }
+  return modules;
+}
+
+// ---- LogOutput
+
+LogOutput::LogOutput(LogOptions options, Clock clock, std::unique_ptr<LogSink> errors,
+                     std::unique_ptr<LogSink> info)
+    : options_(std::move(options)),
+      clock_(std::move(clock)),
+      verbosity_(options_.verbosity),
+      errors_(std::move(errors)),
+      info_(std::move(info)) {}
+
+LogOutput::~LogOutput() { flush(); }
+
+bool LogOutput::enabled_by_module(int level, const char* file) const {
+  std::string name(last_parts(file, 1));
+  name.resize(std::min(name.size(), name.rfind('.')));
+  for (const ModuleLevel& module : options_.vmodule)
+    if (::fnmatch(module.pattern.c_str(), name.c_str(), 0) == 0) return level <= module.level;
+  return false;
+}
+
+std::string LogOutput::text(const Record& record) const {
+  const Duration since_epoch = clock_().since_epoch;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(since_epoch - seconds);
+  const std::time_t time = seconds.count();
+  std::tm day{};
+  if (options_.utc)
+    ::gmtime_r(&time, &day);
+  else
+    ::localtime_r(&time, &day);
+  std::string line = fmt::format("{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:>7} {}:{}] ",
+                                 letter(record.severity), day.tm_mon + 1, day.tm_mday, day.tm_hour,
+                                 day.tm_min, day.tm_sec, micros.count(), options_.process_id,
+                                 last_parts(record.where.file_name(), 1), record.where.line());
+  if (!record.quoted) {
+    line += record.message;
+    if (!line.ends_with('\n')) line += '\n';
+    return line;
+  }
+  line += go_quote(record.message);
+  const auto add = [&](std::string_view key, const std::string& value) {
+    line += ' ';
+    line += key;
+    line += '=';
+    line += value;
+  };
+  if (record.error) add("err", text_value(*record.error));
+  if (record.logger && !record.logger->empty()) add("logger", go_quote(*record.logger));
+  if (record.values)
+    for (const LogField& field : *record.values) {
+      // A field of the record itself takes the place of the Log's.
+      bool replaced = false;
+      for (const LogField& own : record.fields) replaced = replaced || own.key == field.key;
+      if (!replaced) add(field.key, field.value.text());
+    }
+  for (const LogField& field : record.fields) add(field.key, field.value.text());
+  return line += '\n';
+}
+
+std::string LogOutput::json(const Record& record) const {
+  const double millis = static_cast<double>(clock_().since_epoch.count()) / 1e6;
+  char digits[64];
+  const auto end = std::to_chars(digits, std::end(digits), millis, std::chars_format::fixed);
+  std::string line = fmt::format(R"({{"ts":{})", std::string_view(digits, end.ptr));
+  const auto add = [&](std::string_view key, const std::string& value) {
+    line += fmt::format(",{}:{}", json_quote(key), value);
+  };
+  if (record.logger && !record.logger->empty()) add("logger", json_quote(*record.logger));
+  add("caller", json_quote(fmt::format("{}:{}", last_parts(record.where.file_name(), 2),
+                                       record.where.line())));
+  add("msg", json_quote(record.message));
+  if (record.error) add("err", json_quote(*record.error));
+  if (record.values)
+    for (const LogField& field : *record.values) add(field.key, field.value.json_text());
+  if (record.severity == Severity::kInfo) add("v", std::to_string(record.level));
+  for (const LogField& field : record.fields) add(field.key, field.value.json_text());
+  return line += "}\n";
+}
+
+void LogOutput::write(const Record& record) {
+  const std::string line = options_.format == LogFormat::kJson ? json(record) : text(record);
+  const MutexLock lock(mutex_);
+  const bool is_info = options_.split_stream && info_ && record.severity == Severity::kInfo;
+  if (!is_info) {
+    flush_buffer();  // what came before is to be read before
+    errors_->write(line);
+    return;
+  }
+  if (buffer_.size() + line.size() > options_.info_buffer_size) flush_buffer();
+  if (line.size() > options_.info_buffer_size)
+    info_->write(line);
+  else
+    buffer_ += line;
+}
+
+void LogOutput::flush() {
+  const MutexLock lock(mutex_);
+  flush_buffer();
+}
+
+void LogOutput::flush_buffer() {
+  if (buffer_.empty()) return;
+  info_->write(buffer_);
+  buffer_.clear();
+}
+
+// ---- Log
+
+Log Log::named(std::string_view name) const {
+  Log log = *this;
+  if (!log.name_.empty()) log.name_ += '.';
+  log.name_ += name;
+  return log;
+}
+
+Log Log::with(LogFields fields) const {
+  Log log = *this;
+  log.values_.insert(log.values_.end(), fields.begin(), fields.end());
+  return log;
+}
+
+void Log::info(int level, std::string_view message, LogFields fields,
+               std::source_location where) const {
+  if (!enabled(level, where)) return;
+  output_->write({.level = level,
+                  .message = message,
+                  .logger = &name_,
+                  .values = &values_,
+                  .fields = fields,
+                  .where = where});
+}
+
+void Log::error(const std::optional<std::string>& error, std::string_view message, LogFields fields,
+                std::source_location where) const {
+  output_->write({.severity = Severity::kError,
+                  .message = message,
+                  .logger = &name_,
+                  .values = &values_,
+                  .fields = fields,
+                  .error = error ? &*error : nullptr,
+                  .where = where});
+}
+
+void Log::plain(Severity severity, std::string_view text, std::source_location where) const {
+  output_->write({.severity = severity, .message = text, .quoted = false, .where = where});
+}
+
+}  // namespace berth::telemetry

@@ -1,0 +1,272 @@
+#include "telemetry/metrics.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/check.h"
+#include "telemetry/exposition.h"
+
+namespace berth::telemetry {
+
+std::string_view to_string(Stability stability) {
+  switch (stability) {
+    case Stability::kNone: return "";
+    case Stability::kInternal: return "INTERNAL";
+    case Stability::kAlpha: return "ALPHA";
+    case Stability::kBeta: return "BETA";
+    case Stability::kStable: return "STABLE";
+  }
+  return "";
+}
+
+std::string_view to_string(MetricType type) {
+  switch (type) {
+    case MetricType::kCounter: return "counter";
+    case MetricType::kGauge: return "gauge";
+    case MetricType::kHistogram: return "histogram";
+  }
+  return "";
+}
+
+std::vector<double> exponential(double start, double factor, int count) {
+  std::vector<double> bounds;
+  for (int i = 0; i < count; ++i) {
+    bounds.push_back(start);
+    start *= factor;
+  }
+  return bounds;
+}
+
+// ---- Histogram
+
+Histogram::Histogram(const std::vector<double>& bounds)
+    : bounds_(bounds),
+      buckets_(std::make_unique<std::atomic<std::uint64_t>[]>(bounds.size() + 1)) {}
+
+void Histogram::observe(double value) {
+  // A bound belongs to its bucket; what is no number is above all bounds.
+  std::size_t bucket = 0;
+  while (bucket < bounds_.size() && !(value <= bounds_[bucket])) ++bucket;
+  buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
+  sum_.fetch_add(value, std::memory_order_relaxed);
+}
+
+std::uint64_t Histogram::count() const { return cumulative().back(); }
+
+std::vector<std::uint64_t> Histogram::cumulative() const {
+  std::vector<std::uint64_t> counts(bounds_.size() + 1);
+  std::uint64_t so_far = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    counts[i] = so_far += buckets_[i].load(std::memory_order_relaxed);
+  return counts;
+}
+
+void Histogram::reset() {
+  for (std::size_t i = 0; i <= bounds_.size(); ++i) buckets_[i].store(0, std::memory_order_relaxed);
+  sum_.store(0, std::memory_order_relaxed);
+}
+
+// ---- Family
+
+namespace {
+
+// The places of the labels in the order of their names.
+std::vector<std::size_t> by_name(const std::vector<std::string_view>& labels) {
+  std::vector<std::size_t> places(labels.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::sort(places, {}, [&](std::size_t place) { return labels[place]; });
+  return places;
+}
+
+std::vector<LabelPair> pairs(const MetricSpec& spec, const std::vector<std::size_t>& places,
+                             const std::vector<std::string>& values_by_name) {
+  std::vector<LabelPair> result;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    result.push_back({spec.labels[places[i]], values_by_name[i]});
+  return result;
+}
+
+}  // namespace
+
+Family::Family(Registry& registry, MetricSpec spec, bool exposed)
+    : registry_(registry),
+      spec_(std::move(spec)),
+      exposed_(exposed),
+      sorted_labels_(by_name(spec_.labels)) {
+  if (spec_.labels.empty()) series({}, spec_.type);  // is always there
+}
+
+Family::Series& Family::series(std::initializer_list<std::string_view> values, MetricType type) {
+  BERTH_CHECK(type == spec_.type);
+  BERTH_CHECK(values.size() == spec_.labels.size());
+  std::vector<std::string> key;
+  for (const std::size_t place : sorted_labels_)
+    key.emplace_back(registry_.allowed(spec_, spec_.labels[place], values.begin()[place]));
+  const MutexLock lock(mutex_);
+  std::unique_ptr<Series>& found = series_[std::move(key)];
+  if (!found) {
+    found = std::make_unique<Series>();
+    if (type == MetricType::kHistogram)
+      found->histogram = std::make_unique<Histogram>(spec_.buckets);
+  }
+  return *found;
+}
+
+Counter& Family::counter(std::initializer_list<std::string_view> values) {
+  return series(values, MetricType::kCounter).counter;
+}
+
+Gauge& Family::gauge(std::initializer_list<std::string_view> values) {
+  return series(values, MetricType::kGauge).gauge;
+}
+
+Histogram& Family::histogram(std::initializer_list<std::string_view> values) {
+  return *series(values, MetricType::kHistogram).histogram;
+}
+
+void Family::write(std::string& text) const {
+  const MutexLock lock(mutex_);
+  if (!exposed_ || series_.empty()) return;
+  write_header(text, spec_);
+  for (const auto& [values, one] : series_) {
+    const std::vector<LabelPair> labels = pairs(spec_, sorted_labels_, values);
+    switch (spec_.type) {
+      case MetricType::kCounter:
+        write_sample(text, spec_.name, labels, static_cast<double>(one->counter.value()));
+        break;
+      case MetricType::kGauge: write_sample(text, spec_.name, labels, one->gauge.value()); break;
+      case MetricType::kHistogram:
+        write_histogram(text, spec_.name, labels, *one->histogram);
+        break;
+    }
+  }
+}
+
+void Family::reset() {
+  if (spec_.labels.empty() || spec_.type == MetricType::kGauge) return;
+  const MutexLock lock(mutex_);
+  for (const auto& [values, one] : series_) {
+    one->counter.reset();
+    if (one->histogram) one->histogram->reset();
+  }
+}
+
+// ---- Registry
+
+Registry::Registry(RegistryOptions options) : options_(std::move(options)) {}
+
+Family& Registry::add(MetricSpec spec) {
+  const MutexLock lock(mutex_);
+  const std::string name(spec.name);
+  std::unique_ptr<Family>& family = families_[name];
+  if (family) return *family;
+  const bool exposed = !options_.disabled.contains(spec.name);
+  if (exposed && spec.stability != Stability::kNone)
+    ++registered_[std::string(to_string(spec.stability))];
+  if (!exposed) disabled_.add();
+  family = std::make_unique<Family>(*this, std::move(spec), exposed);
+  return *family;
+}
+
+void Registry::add_computed(MetricSpec spec, Compute compute) {
+  const MutexLock lock(mutex_);
+  const bool exposed = !options_.disabled.contains(spec.name);
+  if (!exposed) disabled_.add();
+  if (!exposed) return;
+  if (spec.stability != Stability::kNone) ++registered_[std::string(to_string(spec.stability))];
+  const std::string name(spec.name);
+  computed_.insert_or_assign(name, Computed{std::move(spec), std::move(compute)});
+}
+
+const Family* Registry::find(std::string_view name) const {
+  const MutexLock lock(mutex_);
+  const auto found = families_.find(name);
+  return found == families_.end() ? nullptr : found->second.get();
+}
+
+std::vector<MetricSpec> Registry::specs() const {
+  const MutexLock lock(mutex_);
+  std::vector<MetricSpec> all;
+  for (const auto& [name, family] : families_) all.push_back(family->spec());
+  for (const auto& [name, computed] : computed_) all.push_back(computed.spec);
+  std::ranges::sort(all, {}, &MetricSpec::name);
+  return all;
+}
+
+std::string_view Registry::allowed(const MetricSpec& spec, std::string_view label,
+                                   std::string_view value) {
+  if (options_.allowed_values.empty()) return value;
+  const auto list = options_.allowed_values.find(std::string(spec.name) + "," + std::string(label));
+  if (list == options_.allowed_values.end() || list->second.contains(value)) return value;
+  unexpected_.add();
+  return "unexpected";
+}
+
+std::string Registry::text() const {
+  // What is computed is asked for without the lock: it may count something itself.
+  std::map<std::string, Computed, std::less<>> to_compute;
+  std::map<std::string, std::string, std::less<>> parts;
+  {
+    const MutexLock lock(mutex_);
+    to_compute = computed_;
+    for (const auto& [name, family] : families_) family->write(parts[name]);
+  }
+  for (const auto& [name, computed] : to_compute) {
+    const std::vector<std::size_t> places = by_name(computed.spec.labels);
+    std::vector<ComputedSample> samples = computed.compute();
+    for (ComputedSample& sample : samples) {
+      std::vector<std::string> sorted;
+      for (const std::size_t place : places) sorted.push_back(std::move(sample.values[place]));
+      sample.values = std::move(sorted);
+    }
+    if (samples.empty()) continue;
+    std::ranges::sort(samples, {}, &ComputedSample::values);
+    std::string& text = parts[name];
+    write_header(text, computed.spec);
+    for (const ComputedSample& sample : samples)
+      write_sample(text, computed.spec.name, pairs(computed.spec, places, sample.values),
+                   sample.value);
+  }
+  std::string all;
+  for (const auto& [name, part] : parts) all += part;
+  return all;
+}
+
+void Registry::reset() {
+  const MutexLock lock(mutex_);
+  for (const auto& [name, family] : families_) family->reset();
+}
+
+void Registry::add_self_metrics() {
+  const auto of = [](const Counter& counter) {
+    return [&counter] {
+      return std::vector<ComputedSample>{{{}, static_cast<double>(counter.value())}};
+    };
+  };
+  add_computed({.name = "cardinality_enforcement_unexpected_categorizations_total",
+                .help = "The count of unexpected categorizations during cardinality enforcement."},
+               of(unexpected_));
+  add_computed({.name = "disabled_metrics_total",
+                .stability = Stability::kBeta,
+                .help = "The count of disabled metrics."},
+               of(disabled_));
+  add_computed({.name = "hidden_metrics_total",
+                .stability = Stability::kBeta,
+                .help = "The count of hidden metrics."},
+               [] { return std::vector<ComputedSample>{{{}, 0}}; });
+  add_computed({.name = "registered_metrics_total",
+                .stability = Stability::kBeta,
+                .labels = {"stability_level", "deprecated_version"},
+                .help = "The count of registered metrics broken by stability level and deprecation"
+                        " version."},
+               [this] {
+                 const MutexLock lock(mutex_);
+                 std::vector<ComputedSample> samples;
+                 for (const auto& [level, count] : registered_)
+                   samples.push_back({{level, ""}, count});
+                 return samples;
+               });
+}
+
+}  // namespace berth::telemetry

@@ -1,0 +1,182 @@
+// Metrics: counters, gauges and histograms under upstream's names, and their text.
+//
+// A Registry holds families; a family holds one series per combination of label values. Whoever
+// counts asks for a series once and keeps the reference: counting then takes no lock and allocates
+// nothing. Any thread may count, ask for series, and read everything.
+//
+// Ours and not prometheus-cpp's, because /metrics is compared with upstream's: order of families,
+// series and labels, Go's form of numbers, stability in HELP; and because its histograms lock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/thread.h"
+
+namespace berth::telemetry {
+
+enum class Stability : std::uint8_t { kNone, kInternal, kAlpha, kBeta, kStable };
+std::string_view to_string(Stability stability);  // "ALPHA", …; empty for kNone
+
+enum class MetricType : std::uint8_t { kCounter, kGauge, kHistogram };
+std::string_view to_string(MetricType type);  // "counter", …
+
+struct MetricSpec {
+  std::string_view name;
+  MetricType type = MetricType::kCounter;
+  Stability stability = Stability::kAlpha;
+  std::vector<std::string_view> labels = {};
+  std::vector<double> buckets = {};  // upper bounds, ascending, without +Inf
+  std::string_view help = {};
+};
+
+// start, start*factor, … computed as upstream does: the bounds are the same to the last bit.
+std::vector<double> exponential(double start, double factor, int count);
+
+class Counter {
+ public:
+  void add(std::uint64_t by = 1) { value_.fetch_add(by, std::memory_order_relaxed); }
+  std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+  void reset() { value_.store(0, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_ = 0;
+};
+
+class Gauge {
+ public:
+  void set(double value) { value_.store(value, std::memory_order_relaxed); }
+  void add(double by) { value_.fetch_add(by, std::memory_order_relaxed); }
+  double value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double> value_ = 0;
+};
+
+class Histogram {
+ public:
+  explicit Histogram(const std::vector<double>& bounds);
+
+  void observe(double value);
+
+  std::uint64_t count() const;
+  double sum() const { return sum_.load(std::memory_order_relaxed); }
+  // Of each bound, and of +Inf at the end: how many are not above it.
+  std::vector<std::uint64_t> cumulative() const;
+  const std::vector<double>& bounds() const { return bounds_; }
+  void reset();
+
+ private:
+  const std::vector<double>& bounds_;  // the family's
+  std::unique_ptr<std::atomic<std::uint64_t>[]> buckets_;
+  std::atomic<double> sum_ = 0;
+};
+
+class Registry;
+
+// All series of one name.
+class Family {
+ public:
+  Family(Registry& registry, MetricSpec spec, bool exposed);
+
+  const MetricSpec& spec() const { return spec_; }
+
+  // The series of these label values, in the order of the family's labels. It exists, with 0, from
+  // the first time that it is asked for, and for as long as the registry.
+  Counter& counter(std::initializer_list<std::string_view> values = {}) EXCLUDES(mutex_);
+  Gauge& gauge(std::initializer_list<std::string_view> values = {}) EXCLUDES(mutex_);
+  Histogram& histogram(std::initializer_list<std::string_view> values = {}) EXCLUDES(mutex_);
+
+ private:
+  friend class Registry;
+
+  struct Series {
+    Counter counter;
+    Gauge gauge;
+    std::unique_ptr<Histogram> histogram;
+  };
+  Series& series(std::initializer_list<std::string_view> values, MetricType type) EXCLUDES(mutex_);
+  void write(std::string& text) const EXCLUDES(mutex_);
+  void reset() EXCLUDES(mutex_);
+
+  Registry& registry_;
+  const MetricSpec spec_;
+  const bool exposed_;
+  std::vector<std::size_t> sorted_labels_;  // places of the labels in the order of their names
+  mutable Mutex mutex_;
+  // By values in the order of the labels' names, which is the order of output.
+  std::map<std::vector<std::string>, std::unique_ptr<Series>> series_ GUARDED_BY(mutex_);
+};
+
+// A series that is computed when somebody looks.
+struct ComputedSample {
+  std::vector<std::string> values;  // in the order of the family's labels
+  double value = 0;
+};
+using Compute = std::function<std::vector<ComputedSample>()>;
+
+struct RegistryOptions {
+  std::set<std::string, std::less<>> disabled = {};  // --disabled-metrics
+  // --allow-metric-labels, by "metric,label": other values become "unexpected".
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> allowed_values = {};
+};
+
+class Registry {
+ public:
+  explicit Registry(RegistryOptions options = {});
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  // The family of that name; the same one whenever it is added again.
+  Family& add(MetricSpec spec) EXCLUDES(mutex_);
+  // `compute` is called by whoever reads, on the reader's thread.
+  void add_computed(MetricSpec spec, Compute compute) EXCLUDES(mutex_);
+
+  // Null when there is none of that name.
+  const Family* find(std::string_view name) const EXCLUDES(mutex_);
+  std::vector<MetricSpec> specs() const EXCLUDES(mutex_);
+
+  // Everything in Prometheus' text format 0.0.4, sorted as upstream sorts.
+  std::string text() const EXCLUDES(mutex_);
+  // Counters and histograms with labels go back to 0. Gauges are states, and stay.
+  void reset() EXCLUDES(mutex_);
+
+  // How the registry sees itself, once asked to: registered_metrics_total and its kin.
+  void add_self_metrics();
+
+ private:
+  friend class Family;
+  std::string_view allowed(const MetricSpec& spec, std::string_view label, std::string_view value);
+
+  struct Computed {
+    MetricSpec spec;
+    Compute compute;
+  };
+
+  const RegistryOptions options_;
+  Counter unexpected_;
+  Counter disabled_;
+  mutable Mutex mutex_;
+  std::map<std::string, std::unique_ptr<Family>, std::less<>> families_ GUARDED_BY(mutex_);
+  std::map<std::string, Computed, std::less<>> computed_ GUARDED_BY(mutex_);
+  std::map<std::string, double> registered_ GUARDED_BY(mutex_);  // by stability
+};
+
+// What a server answers with text().
+inline constexpr std::string_view kMetricsContentType =
+    "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
+
+// As Go prints a float64 with %g and as few digits as tell it apart: "0.001", "1e+06", "+Inf".
+std::string go_float(double value);
+
+}  // namespace berth::telemetry

@@ -1,0 +1,213 @@
+#include "telemetry/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/thread.h"
+
+namespace berth::telemetry {
+namespace {
+
+TEST(GoFloat, ReadsLikeGo) {
+  const struct {
+    double value;
+    const char* text;
+  } cases[] = {
+      {0, "0"},
+      {1, "1"},
+      {-1, "-1"},
+      {0.001, "0.001"},
+      {0.0001, "0.0001"},
+      {0.00001, "1e-05"},
+      {1.5e-5, "1.5e-05"},
+      {123456, "123456"},
+      {999999.5, "999999.5"},
+      {1e6, "1e+06"},
+      {16777216, "1.6777216e+07"},
+      {1794755253.46, "1.79475525346e+09"},
+      {0.1 + 0.2, "0.30000000000000004"},
+      {1e100, "1e+100"},
+      {-2.5, "-2.5"},
+      {std::numeric_limits<double>::infinity(), "+Inf"},
+      {-std::numeric_limits<double>::infinity(), "-Inf"},
+      {std::numeric_limits<double>::quiet_NaN(), "NaN"},
+  };
+  for (const auto& one : cases) EXPECT_EQ(go_float(one.value), one.text);
+}
+
+TEST(Buckets, GrowAsUpstreamMultiplies) {
+  const std::vector<double> bounds = exponential(1e-8, 10, 10);
+  ASSERT_EQ(bounds.size(), 10u);
+  EXPECT_EQ(go_float(bounds[3]), "9.999999999999999e-06");  // as upstream shows it
+}
+
+TEST(RegistryText, IsSortedByNameThenLabelsByTheirNames) {
+  Registry registry;
+  Family& b = registry.add({.name = "b_total",
+                            .stability = Stability::kStable,
+                            .labels = {"result", "profile"},
+                            .help = "Help \\ of\nb."});
+  Family& a = registry.add({.name = "a", .type = MetricType::kGauge, .help = "Help of a."});
+  b.counter({"z", "p"}).add(3);
+  b.counter({"a", "q"}).add();
+  b.counter({"a", "p"});
+  a.gauge().set(0.5);
+  EXPECT_EQ(registry.text(),
+            "# HELP a [ALPHA] Help of a.\n"
+            "# TYPE a gauge\n"
+            "a 0.5\n"
+            "# HELP b_total [STABLE] Help \\\\ of\\nb.\n"
+            "# TYPE b_total counter\n"
+            "b_total{profile=\"p\",result=\"a\"} 0\n"
+            "b_total{profile=\"p\",result=\"z\"} 3\n"
+            "b_total{profile=\"q\",result=\"a\"} 1\n");
+}
+
+TEST(RegistryText, WritesHistogramsCumulatively) {
+  Registry registry;
+  Histogram& histogram = registry
+                             .add({.name = "h",
+                                   .type = MetricType::kHistogram,
+                                   .stability = Stability::kNone,
+                                   .labels = {"l"},
+                                   .buckets = {0.5, 1},
+                                   .help = "H."})
+                             .histogram({"a\"b"});
+  for (const double value : {0.5, 0.75, 1.0, 2.0}) histogram.observe(value);
+  EXPECT_EQ(registry.text(),
+            "# HELP h H.\n"
+            "# TYPE h histogram\n"
+            "h_bucket{l=\"a\\\"b\",le=\"0.5\"} 1\n"
+            "h_bucket{l=\"a\\\"b\",le=\"1\"} 3\n"
+            "h_bucket{l=\"a\\\"b\",le=\"+Inf\"} 4\n"
+            "h_sum{l=\"a\\\"b\"} 4.25\n"
+            "h_count{l=\"a\\\"b\"} 4\n");
+}
+
+TEST(RegistryText, LabelledFamiliesAppearWithTheirFirstSeries) {
+  Registry registry;
+  Family& labelled = registry.add({.name = "labelled", .labels = {"x"}});
+  registry.add({.name = "plain"});
+  EXPECT_EQ(registry.text().find("labelled"), std::string::npos);
+  EXPECT_NE(registry.text().find("plain 0\n"), std::string::npos);
+  labelled.counter({"1"});
+  EXPECT_NE(registry.text().find("labelled{x=\"1\"} 0\n"), std::string::npos);
+}
+
+TEST(Registry, GivesTheSameSeriesForTheSameValues) {
+  Registry registry;
+  Family& family = registry.add({.name = "c", .labels = {"x"}});
+  Counter& counter = family.counter({"1"});
+  for (int i = 0; i < 100; ++i) family.counter({std::to_string(i)});
+  counter.add(2);
+  EXPECT_EQ(&family.counter({"1"}), &counter);
+  EXPECT_EQ(&registry.add({.name = "c", .labels = {"x"}}), &family);
+  EXPECT_EQ(registry.find("c"), &family);
+  EXPECT_EQ(registry.find("d"), nullptr);
+}
+
+TEST(Registry, DisabledMetricsAreCountedButNotShown) {
+  Registry registry({.disabled = {"gone", "never"}});
+  registry.add_self_metrics();
+  registry.add({.name = "gone"}).counter().add();
+  registry.add_computed({.name = "never"}, [] { return std::vector<ComputedSample>{{{}, 1}}; });
+  const std::string text = registry.text();
+  EXPECT_EQ(text.find("gone"), std::string::npos);
+  EXPECT_EQ(text.find("never"), std::string::npos);
+  EXPECT_NE(text.find("disabled_metrics_total 2\n"), std::string::npos);
+}
+
+TEST(Registry, ValuesThatAreNotAllowedBecomeUnexpected) {
+  Registry registry({.allowed_values = {{"c,x", {"1"}}}});
+  registry.add_self_metrics();
+  Family& family = registry.add({.name = "c", .labels = {"x", "y"}});
+  family.counter({"1", "2"}).add();
+  family.counter({"2", "2"}).add();
+  family.counter({"3", "2"}).add();
+  const std::string text = registry.text();
+  EXPECT_NE(text.find("c{x=\"1\",y=\"2\"} 1\n"), std::string::npos);
+  EXPECT_NE(text.find("c{x=\"unexpected\",y=\"2\"} 2\n"), std::string::npos);
+  EXPECT_NE(text.find("cardinality_enforcement_unexpected_categorizations_total 2\n"),
+            std::string::npos);
+}
+
+TEST(Registry, CountsWhatIsRegisteredByStability) {
+  Registry registry;
+  registry.add({.name = "a"});
+  registry.add({.name = "b", .stability = Stability::kStable});
+  registry.add({.name = "b", .stability = Stability::kStable});
+  registry.add_self_metrics();
+  const std::string text = registry.text();
+  EXPECT_NE(text.find("{deprecated_version=\"\",stability_level=\"ALPHA\"} 2\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("{deprecated_version=\"\",stability_level=\"STABLE\"} 1\n"),
+            std::string::npos);
+}
+
+TEST(Registry, ResetLeavesStatesAndWhatHasNoLabels) {
+  Registry registry;
+  Counter& labelled = registry.add({.name = "a", .labels = {"x"}}).counter({"1"});
+  Counter& plain = registry.add({.name = "b"}).counter();
+  Gauge& gauge =
+      registry.add({.name = "c", .type = MetricType::kGauge, .labels = {"x"}}).gauge({"1"});
+  Histogram& histogram =
+      registry.add({.name = "d", .type = MetricType::kHistogram, .labels = {"x"}, .buckets = {1}})
+          .histogram({"1"});
+  labelled.add();
+  plain.add();
+  gauge.set(5);
+  histogram.observe(0.5);
+  registry.reset();
+  EXPECT_EQ(labelled.value(), 0u);
+  EXPECT_EQ(plain.value(), 1u);
+  EXPECT_EQ(gauge.value(), 5);
+  EXPECT_EQ(histogram.count(), 0u);
+  EXPECT_EQ(histogram.sum(), 0);
+}
+
+TEST(Registry, ComputedFamiliesAreSortedAndLeftOutWhenEmpty) {
+  Registry registry;
+  bool any = false;
+  registry.add_computed({.name = "c", .type = MetricType::kGauge, .labels = {"z", "a"}}, [&any] {
+    std::vector<ComputedSample> samples;
+    if (any) samples = {{{"1", "y"}, 2}, {{"1", "x"}, 1}};
+    return samples;
+  });
+  EXPECT_EQ(registry.text(), "");
+  any = true;
+  EXPECT_EQ(registry.text(),
+            "# HELP c [ALPHA] \n# TYPE c gauge\nc{a=\"x\",z=\"1\"} 1\nc{a=\"y\",z=\"1\"} 2\n");
+}
+
+TEST(Histogram, PutsWhatIsNoNumberAboveAllBounds) {
+  const std::vector<double> bounds = {1};
+  Histogram histogram(bounds);
+  histogram.observe(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(histogram.cumulative(), (std::vector<std::uint64_t>{0, 1}));
+}
+
+TEST(Threads, CountTogether) {
+  Registry registry;
+  Family& family = registry.add({.name = "c", .labels = {"x"}});
+  Histogram& histogram =
+      registry.add({.name = "h", .type = MetricType::kHistogram, .buckets = {1}}).histogram();
+  {
+    std::vector<Thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back("counting", [&] {
+        for (int i = 0; i < 1000; ++i) {
+          family.counter({i % 2 == 0 ? "even" : "odd"}).add();
+          histogram.observe(1);
+          if (i % 100 == 0) registry.text();
+        }
+      });
+  }
+  EXPECT_EQ(family.counter({"even"}).value(), 2000u);
+  EXPECT_EQ(histogram.count(), 4000u);
+  EXPECT_EQ(histogram.sum(), 4000);
+}
+
+}  // namespace
+}  // namespace berth::telemetry
