@@ -2,6 +2,8 @@
 // test puts there.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <set>
 #include <string>
