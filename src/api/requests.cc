@@ -36,6 +36,13 @@ void add_micro_time(pbf_writer& out, std::uint32_t field, WallTime time) {
   moment.add_int64(2, std::chrono::nanoseconds(micros).count());
 }
 
+// metav1.Time has whole seconds.
+void add_time(pbf_writer& out, std::uint32_t field, WallTime time) {
+  pbf_writer moment(out, field);
+  moment.add_int64(1, std::chrono::floor<std::chrono::seconds>(time.since_epoch).count());
+  moment.add_int64(2, 0);
+}
+
 std::string metadata_of(std::string_view namespace_name, std::string_view name,
                         std::string_view uid) {
   std::string bytes;
@@ -138,6 +145,29 @@ std::string body_of(const EventRequest& event, BodyFormat format) {
   add_empty(message, 14);
   message.add_int64(15, 0);
   return body("events.k8s.io/v1", "Event", bytes, format);
+}
+
+std::string body_of(const CoreEventRequest& event, BodyFormat format) {
+  std::string bytes;
+  pbf_writer message(bytes);
+  message.add_message(1, metadata_of(event.namespace_name, event.name, ""));
+  add_reference(message, 2, event.involved_object);
+  add_text(message, 3, event.reason);
+  add_text(message, 4, event.message);
+  {
+    pbf_writer source(message, 5);
+    add_text(source, 1, event.component);
+    add_text(source, 2, "");
+  }
+  add_time(message, 6, event.first_timestamp);
+  add_time(message, 7, event.last_timestamp);
+  message.add_int64(8, event.count);
+  add_text(message, 9, event.type);
+  add_empty(message, 10);
+  add_text(message, 12, "");
+  add_text(message, 14, event.reporting_controller);
+  add_text(message, 15, event.reporting_instance);
+  return body("v1", "Event", bytes, format);
 }
 
 std::string body_of(const Lease& lease, BodyFormat format) {

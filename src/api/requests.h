@@ -61,6 +61,22 @@ struct EventRequest {
   std::string type;  // "Normal", "Warning"
 };
 
+// v1 Event, the form that was before events.k8s.io and that leader election still uses.
+struct CoreEventRequest {
+  std::string namespace_name;
+  std::string name;
+  ObjectReference involved_object;
+  std::string reason;
+  std::string message;
+  std::string component;  // of the source
+  WallTime first_timestamp;
+  WallTime last_timestamp;
+  std::int32_t count = 0;
+  std::string type;  // "Normal", "Warning"
+  std::string reporting_controller;
+  std::string reporting_instance;
+};
+
 // coordination.k8s.io/v1 Lease: written as it was read, but for what the holder changes.
 struct Lease {
   // metadata as a protobuf message; fields that are not known here survive an update. A new lease
@@ -85,6 +101,7 @@ Result<Lease> read_lease_proto(std::string_view message);  // without envelope
 std::string body_of(const BindingRequest& binding, BodyFormat format);
 std::string body_of(const DeleteRequest& options, BodyFormat format);
 std::string body_of(const EventRequest& event, BodyFormat format);
+std::string body_of(const CoreEventRequest& event, BodyFormat format);
 std::string body_of(const Lease& lease, BodyFormat format);
 
 }  // namespace berth

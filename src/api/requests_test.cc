@@ -78,6 +78,51 @@ TEST(Requests, EventOfASeriesAboutTwoObjects) {
   expect_bodies(event, golden("Event", "rich-1.18870f5c9c1d2a3b"));
 }
 
+// As kube-scheduler 1.36.4 was seen to send it.
+TEST(Requests, CoreEvent) {
+  CoreEventRequest event;
+  event.namespace_name = "kube-system";
+  event.name = "kube-scheduler.18e848529f1b019c";
+  event.involved_object = {.kind = "Lease",
+                           .namespace_name = "kube-system",
+                           .name = "kube-scheduler",
+                           .uid = "ac615d35-6a19-4821-a9aa-2cf4c17e9a1f",
+                           .api_version = "coordination.k8s.io/v1",
+                           .resource_version = "322",
+                           .field_path = ""};
+  event.reason = "LeaderElection";
+  event.message = "vm_1ac2448b-766c-40c1-8ad8-6d9556137a4f became leader";
+  event.component = "default-scheduler";
+  event.first_timestamp = at("2026-11-15T17:32:51.2Z");
+  event.last_timestamp = event.first_timestamp;
+  event.count = 1;
+  event.type = "Normal";
+  event.reporting_controller = "default-scheduler";
+  expect_bodies(
+      event, {R"({"kind":"Event","apiVersion":"v1","metadata":{)"
+              R"("name":"kube-scheduler.18e848529f1b019c","namespace":"kube-system"},)"
+              R"("involvedObject":{"kind":"Lease","namespace":"kube-system",)"
+              R"("name":"kube-scheduler","uid":"ac615d35-6a19-4821-a9aa-2cf4c17e9a1f",)"
+              R"("apiVersion":"coordination.k8s.io/v1","resourceVersion":"322"},)"
+              R"("reason":"LeaderElection",)"
+              R"("message":"vm_1ac2448b-766c-40c1-8ad8-6d9556137a4f became leader",)"
+              R"("source":{"component":"default-scheduler"},)"
+              R"("firstTimestamp":"2026-11-15T17:32:51Z",)"
+              R"("lastTimestamp":"2026-11-15T17:32:51Z","count":1,"type":"Normal",)"
+              R"("eventTime":null,"reportingComponent":"default-scheduler",)"
+              R"("reportingInstance":""})",
+              testing::from_hex(
+                  "6b3873000a0b0a02763112054576656e7412bc020a3a0a1f6b7562652d7363686564756c65722e31"
+                  "38653834383532396631623031396312001a0b6b7562652d73797374656d22002a00320038004200"
+                  "12690a054c65617365120b6b7562652d73797374656d1a0e6b7562652d7363686564756c65722224"
+                  "61633631356433352d366131392d343832312d613961612d3263663463313765396131662a16636f"
+                  "6f7264696e6174696f6e2e6b38732e696f2f763132033332323a001a0e4c6561646572456c656374"
+                  "696f6e2235766d5f31616332343438622d373636632d343063312d386164382d3664393535363133"
+                  "3761346620626563616d65206c65616465722a150a1164656661756c742d7363686564756c657212"
+                  "00320808c3d9e7d70610003a0808c3d9e7d706100040014a064e6f726d616c520062007211646566"
+                  "61756c742d7363686564756c65727a001a002200")});
+}
+
 TEST(Requests, ALeaseIsWrittenAsItWasRead) {
   for (const char* name : {"kube-scheduler", "empty"}) {
     const Golden& expected = golden("Lease", name);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <string_view>
 #include <system_error>
 
@@ -50,9 +51,17 @@ Result<ProcessResult> run_process(
   std::vector<std::string> words{command};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = merged_environment(environment);
+  // What this program blocks to hear of it otherwise (SignalWatch) still ends the other one.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, command.c_str(), &actions, nullptr,
+  const int error = ::posix_spawnp(&child, command.c_str(), &actions, &attributes,
                                    pointers(words).data(), pointers(variables).data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   if (error != 0) {

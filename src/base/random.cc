@@ -1,5 +1,7 @@
 #include "base/random.h"
 
+#include <unistd.h>
+
 #include <bit>
 
 #include "base/check.h"
@@ -41,6 +43,12 @@ std::uint64_t Random::below(std::uint64_t n) {
 
 bool Random::chance(double probability) {
   return static_cast<double>(next() >> 11) * 0x1.0p-53 < probability;
+}
+
+std::uint64_t seed_from_system() {
+  std::uint64_t seed = 0;
+  BERTH_CHECK(::getentropy(&seed, sizeof seed) == 0);
+  return seed;
 }
 
 }  // namespace berth

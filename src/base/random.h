@@ -27,4 +27,8 @@ class Random {
   std::uint64_t state_[4];
 };
 
+// A seed that is another one each time, from the system: for programs that talk to others and must
+// not be in step with their kind.
+std::uint64_t seed_from_system();
+
 }  // namespace berth

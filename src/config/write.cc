@@ -144,9 +144,7 @@ JsonValue tree_of(const Profile& profile) {
   return tree;
 }
 
-}  // namespace
-
-std::string to_yaml(const Configuration& configuration) {
+JsonValue tree_of(const Configuration& configuration) {
   JsonValue tree = JsonValue::object();
   add_text(tree, "apiVersion", kGroupVersion);
   add_text(tree, "kind", kConfigurationKind);
@@ -173,7 +171,17 @@ std::string to_yaml(const Configuration& configuration) {
   for (const Profile& profile : configuration.profiles) profiles.items.push_back(tree_of(profile));
   tree.add("profiles", std::move(profiles));
   sort_members(tree);
-  return to_go_yaml(tree);
+  return tree;
+}
+
+}  // namespace
+
+std::string to_yaml(const Configuration& configuration) {
+  return to_go_yaml(tree_of(configuration));
+}
+
+std::string to_json(const Configuration& configuration) {
+  return berth::to_json(tree_of(configuration));
 }
 
 }  // namespace berth::config

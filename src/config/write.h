@@ -1,4 +1,4 @@
-// Writing a configuration back, as --write-config-to does (shell.md §2.9).
+// Writing a configuration back, as --write-config-to and /configz do (shell.md §2.9).
 #pragma once
 
 #include <string>
@@ -10,5 +10,6 @@ namespace berth::config {
 // The v1 object: keys sorted, everything filled in, multiPoint not expanded, arguments only of
 // plugins that are enabled.
 std::string to_yaml(const Configuration& configuration);
+std::string to_json(const Configuration& configuration);
 
 }  // namespace berth::config

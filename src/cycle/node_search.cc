@@ -32,7 +32,7 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
   cycle.lend(&scratch_);
   if (all_nodes == 0) {
     result.outcome.code = Code::kUnschedulableAndUnresolvable;
-    result.outcome.error = "no nodes available to schedule pods";
+    result.outcome.error = std::string(kNoNodesAvailable);
     result.nominating = Nominating::clear();
     co_return result;
   }

@@ -69,6 +69,7 @@ QueueOptions queue_options(const EngineOptions& options) {
   QueueOptions queue;
   queue.initial_backoff = std::chrono::seconds(options.configuration.pod_initial_backoff_seconds);
   queue.max_backoff = std::chrono::seconds(options.configuration.pod_max_backoff_seconds);
+  queue.max_unschedulable = options.max_unschedulable;
   queue.pop_from_backoff = options.gates.enabled("SchedulerPopFromBackoffQ");
   return queue;
 }

@@ -34,6 +34,8 @@ struct EngineOptions {
   config::FeatureGates gates;
   std::uint64_t seed = 0;  // of the draw among equally good nodes
   std::vector<Extender*> extenders;
+  // How long a pod stays unschedulable before it is tried again unasked.
+  Duration max_unschedulable = std::chrono::minutes(5);
 };
 
 class Engine {

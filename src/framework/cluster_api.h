@@ -29,6 +29,7 @@ struct PodEvent {
   std::string action;
   std::string note;
   std::string reporting_controller;  // the profile's scheduler name
+  Ref<const Pod> related;            // who else has to do with it: the preemptor; may be null
 };
 
 class ClusterApi {

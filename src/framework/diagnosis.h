@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Diagnosis {
   // Notes who rejected. Nobody in particular is not noted; a pending plugin is in both sets.
   void add_plugin(Code code, const std::string& plugin);
 };
+
+// The error when there is no node at all.
+inline constexpr std::string_view kNoNodesAvailable = "no nodes available to schedule pods";
 
 // "No node fits", as an error with upstream's sentence.
 struct FitError {

@@ -162,6 +162,7 @@ void Evictions::tell(const For& room, const Ref<const Pod>& victim, bool in_memo
   event.note = fmt::format("Preempted by pod {} on node {}{}", room.preemptor->uid_text(),
                            room.node, in_memory ? " (in kube-scheduler memory)." : "");
   event.reporting_controller = handle_.profile_name;
+  event.related = room.preemptor;
   if (handle_.observer) {
     handle_.observer->preempted(*victim, *room.preemptor, room.node);
     handle_.observer->event(event);

@@ -118,6 +118,8 @@ TEST_F(EvictionsTest, AVictimGetsItsConditionThenIsDeletedThenTheEventIsTold) {
   EXPECT_EQ(event.action, "Preempting");
   EXPECT_EQ(event.note, "Preempted by pod 11111111-2222-3333-4444-555555555555 on node n1");
   EXPECT_EQ(event.reporting_controller, "my-scheduler");
+  ASSERT_TRUE(event.related);
+  EXPECT_EQ(event.related->name(), "high");
   EXPECT_THAT(observer.told, ElementsAre("low by high on n1"));
   EXPECT_FALSE(running());
   EXPECT_THAT(world.nominator.activated, IsEmpty()) << "the victims' going will wake it";

@@ -215,6 +215,13 @@ bool LogOutput::enabled_by_module(int level, const char* file) const {
   return false;
 }
 
+// File and line, with so many of the folders that the file is in.
+std::string LogOutput::caller(const Record& record, int folders) {
+  if (!record.caller.empty()) return std::string(last_parts(record.caller, folders + 1));
+  return fmt::format("{}:{}", last_parts(record.where.file_name(), folders + 1),
+                     record.where.line());
+}
+
 std::string LogOutput::text(const Record& record) const {
   const Duration since_epoch = clock_().since_epoch;
   const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
@@ -225,10 +232,10 @@ std::string LogOutput::text(const Record& record) const {
     ::gmtime_r(&time, &day);
   else
     ::localtime_r(&time, &day);
-  std::string line = fmt::format("{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:>7} {}:{}] ",
+  std::string line = fmt::format("{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:>7} {}] ",
                                  letter(record.severity), day.tm_mon + 1, day.tm_mday, day.tm_hour,
                                  day.tm_min, day.tm_sec, micros.count(), options_.process_id,
-                                 last_parts(record.where.file_name(), 1), record.where.line());
+                                 caller(record, 0));
   if (!record.quoted) {
     line += record.message;
     if (!line.ends_with('\n')) line += '\n';
@@ -263,13 +270,12 @@ std::string LogOutput::json(const Record& record) const {
     line += fmt::format(",{}:{}", json_quote(key), value);
   };
   if (record.logger && !record.logger->empty()) add("logger", json_quote(*record.logger));
-  add("caller", json_quote(fmt::format("{}:{}", last_parts(record.where.file_name(), 2),
-                                       record.where.line())));
+  add("caller", json_quote(caller(record, 1)));
   add("msg", json_quote(record.message));
   if (record.error) add("err", json_quote(*record.error));
   if (record.values)
     for (const LogField& field : *record.values) add(field.key, field.value.json_text());
-  if (record.severity == Severity::kInfo) add("v", std::to_string(record.level));
+  if (record.severity <= Severity::kWarning) add("v", std::to_string(record.level));
   for (const LogField& field : record.fields) add(field.key, field.value.json_text());
   return line += "}\n";
 }
@@ -323,7 +329,7 @@ void Log::info(int level, std::string_view message, LogFields fields,
                   .message = message,
                   .logger = &name_,
                   .values = &values_,
-                  .fields = fields,
+                  .fields = {fields.begin(), fields.size()},
                   .where = where});
 }
 
@@ -333,7 +339,7 @@ void Log::error(const std::optional<std::string>& error, std::string_view messag
                   .message = message,
                   .logger = &name_,
                   .values = &values_,
-                  .fields = fields,
+                  .fields = {fields.begin(), fields.size()},
                   .error = error ? &*error : nullptr,
                   .where = where});
 }

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -118,6 +119,7 @@ class LogOutput {
             std::unique_ptr<LogSink> info = nullptr);
   ~LogOutput();
 
+  LogFormat format() const { return options_.format; }
   int verbosity() const { return verbosity_.load(std::memory_order_relaxed); }
   // Changes it while the program runs (/debug/flags/v).
   void set_verbosity(int level) { verbosity_.store(level, std::memory_order_relaxed); }
@@ -132,9 +134,10 @@ class LogOutput {
     bool quoted = true;  // a message with fields; else one as printf makes it
     const std::string* logger = nullptr;
     const std::vector<LogField>* values = nullptr;  // of the Log
-    LogFields fields = {};
+    std::span<const LogField> fields = {};
     const std::string* error = nullptr;
-    std::source_location where;
+    std::source_location where = std::source_location::current();
+    std::string_view caller = {};  // in place of `where`: "options/configfile.go:106"
   };
   void write(const Record& record) EXCLUDES(mutex_);
   // What is buffered goes out. Whoever owns the output calls it every --log-flush-frequency.
@@ -142,6 +145,7 @@ class LogOutput {
 
  private:
   bool enabled_by_module(int level, const char* file) const;
+  static std::string caller(const Record& record, int folders);
   std::string text(const Record& record) const;
   std::string json(const Record& record) const;
   void flush_buffer() REQUIRES(mutex_);

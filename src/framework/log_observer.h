@@ -1,0 +1,41 @@
+// LogObserver: the scheduler's steps as log records, with upstream's words and levels (shell.md
+// §8): 2 what became of a pod, 3 that it is tried, 4 that it waits, 5 which queue it is in.
+//
+// World thread, as every Observer.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string_view>
+
+#include "framework/observer.h"
+#include "telemetry/log.h"
+
+namespace berth {
+
+class LogObserver final : public Observer {
+ public:
+  explicit LogObserver(telemetry::Log log) : log_(std::move(log)) {}
+
+  void queued(const Pod& pod, QueueName queue, std::string_view event) override;
+  void attempt_started(const Pod& pod, std::int32_t attempt) override;
+  void decided(const Decision& decision) override;
+  void wait_started(const Pod& pod, std::span<const PermitHold> holds) override;
+  void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
+  void failed(const Pod& pod, const Outcome& outcome) override;
+  void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
+  void trouble(std::string_view message) override;
+
+ private:
+  // How many nodes were looked at for a pod that is not bound yet.
+  struct Looked {
+    std::size_t evaluated = 0;
+    std::size_t feasible = 0;
+  };
+
+  telemetry::Log log_;
+  std::map<Uid, Looked> looked_;
+};
+
+}  // namespace berth

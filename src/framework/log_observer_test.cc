@@ -1,0 +1,122 @@
+#include "framework/log_observer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/testing/builders.h"
+#include "framework/diagnosis.h"
+#include "framework/observers.h"
+#include "framework/testing/fake_plugins.h"
+
+namespace berth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class LogObserverTest : public ::testing::Test {
+ protected:
+  LogObserver at(int verbosity) {
+    telemetry::LogOptions options;
+    options.verbosity = verbosity;
+    return LogObserver(telemetry::Log(std::make_shared<telemetry::LogOutput>(
+        options, [] { return VirtualLoop::kDefaultStart; },
+        std::make_unique<telemetry::StringSink>(text_))));
+  }
+  // What the records say, without time and place.
+  std::string said() {
+    std::string all;
+    for (std::size_t at = 0; at < text_.size();) {
+      const std::size_t end = text_.find('\n', at);
+      const std::size_t body = text_.find("] ", at);
+      all += text_.substr(body + 2, end - body - 1);
+      at = end + 1;
+    }
+    text_.clear();
+    return all;
+  }
+  Decision found(const Ref<const Pod>& pod) {
+    Decision decision;
+    decision.pod = pod;
+    decision.node = "n1";
+    decision.evaluated_nodes = 5;
+    decision.feasible_nodes = 3;
+    return decision;
+  }
+
+  testing::FakeWorld world_;
+  Ref<const Pod> pod_ = world_.pod("web");
+  std::string text_;
+};
+
+TEST_F(LogObserverTest, SaysAtLevelTwoWhatBecameOfAPod) {
+  LogObserver log = at(2);
+  log.attempt_started(*pod_, 1);
+  log.decided(found(pod_));
+  log.bound(*pod_, "n1", 1);
+  EXPECT_EQ(said(),
+            "\"Successfully bound pod to node\" pod=\"default/web\" node=\"n1\" evaluatedNodes=5"
+            " feasibleNodes=3\n");
+  log.failed(*pod_, Outcome::unschedulable("0/1 nodes are available: 1 Insufficient cpu."));
+  EXPECT_EQ(said(),
+            "\"Unable to schedule pod; no fit; waiting\" pod=\"default/web\""
+            " err=\"0/1 nodes are available: 1 Insufficient cpu.\"\n");
+  log.preempted(*pod_, *pod_, "n1");
+  EXPECT_THAT(said(),
+              HasSubstr("\"Preemptor Pod preempted victim Pod\" preemptor=\"default/web\""));
+}
+
+TEST_F(LogObserverTest, TellsErrorsAtEveryLevel) {
+  LogObserver log = at(0);
+  log.decided(found(pod_));
+  log.bound(*pod_, "n1", 1);
+  log.failed(*pod_, Outcome::unschedulable("no"));
+  EXPECT_THAT(said(), IsEmpty());
+  log.failed(*pod_, Outcome::failure("the server is gone"));
+  EXPECT_EQ(said(),
+            "\"Error scheduling pod; retrying\" err=\"the server is gone\" pod=\"default/web\"\n");
+  log.trouble("odd");
+  EXPECT_EQ(said(), "\"odd\"\n");
+}
+
+TEST_F(LogObserverTest, SaysWhereThereAreNoNodesAtAll) {
+  LogObserver log = at(2);
+  Outcome outcome = Outcome::of(Code::kUnschedulable);
+  outcome.error = std::string(kNoNodesAvailable);
+  log.failed(*pod_, outcome);
+  EXPECT_EQ(said(),
+            "\"Unable to schedule pod; no nodes are registered to the cluster; waiting\""
+            " pod=\"default/web\"\n");
+}
+
+TEST_F(LogObserverTest, TellsMoreTheHigherTheLevel) {
+  LogObserver log = at(5);
+  log.queued(*pod_, QueueName::kBackoff, "ScheduleAttemptFailure");
+  log.attempt_started(*pod_, 1);
+  const PermitHold holds[] = {{"Quorum", std::chrono::seconds(10)}};
+  log.wait_started(*pod_, holds);
+  EXPECT_EQ(said(),
+            "\"Pod moved to an internal scheduling queue\" pod=\"default/web\""
+            " event=\"ScheduleAttemptFailure\" queue=\"Backoff\"\n"
+            "\"Attempting to schedule pod\" pod=\"default/web\"\n"
+            "\"One or more plugins asked to wait and no plugin rejected pod\" pod=\"default/web\""
+            " plugins=[\"Quorum\"]\n");
+}
+
+TEST_F(LogObserverTest, IsOneOfSeveralObservers) {
+  struct Counting final : Observer {
+    void trouble(std::string_view message) override { heard.emplace_back(message); }
+    std::vector<std::string> heard;
+  };
+  LogObserver log = at(0);
+  Counting counting;
+  Observers both({&log, &counting});
+  both.trouble("odd");
+  EXPECT_EQ(said(), "\"odd\"\n");
+  EXPECT_THAT(counting.heard, ElementsAre("odd"));
+  EXPECT_EQ(both.measurements(), nullptr);
+}
+
+}  // namespace
+}  // namespace berth

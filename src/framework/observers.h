@@ -1,0 +1,37 @@
+// Observers: one Observer that passes on what it hears to several, in order.
+//
+// Of measurements there is one taker: the first of them that wants them.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "framework/observer.h"
+
+namespace berth {
+
+class Observers final : public Observer {
+ public:
+  // They outlive this.
+  explicit Observers(std::vector<Observer*> observers) : observers_(std::move(observers)) {}
+
+  void queued(const Pod& pod, QueueName queue, std::string_view event) override;
+  void attempt_started(const Pod& pod, std::int32_t attempt) override;
+  void decided(const Decision& decision) override;
+  void reserved(const Pod& pod, std::string_view plugin) override;
+  void unreserved(const Pod& pod, std::string_view plugin) override;
+  void wait_started(const Pod& pod, std::span<const PermitHold> holds) override;
+  void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
+  void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
+  void failed(const Pod& pod, const Outcome& outcome) override;
+  void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
+  void event(const PodEvent& event) override;
+  void trouble(std::string_view message) override;
+  Measurements* measurements() override;
+
+ private:
+  const std::vector<Observer*> observers_;
+};
+
+}  // namespace berth
