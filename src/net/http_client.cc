@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <cctype>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -127,6 +128,22 @@ void HttpClient::cancel(HttpCallId id) {
 void HttpClient::set_tls(TlsClientSettings settings) {
   MutexLock lock(parts_->mutex);
   parts_->tls = std::make_shared<const TlsClientSettings>(std::move(settings));
+}
+
+std::string error_prefix(std::string_view method, std::string_view url) {
+  std::string verb(method);
+  for (std::size_t i = 1; i < verb.size(); ++i)
+    verb[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(verb[i])));
+  return fmt::format("{} \"{}\": ", verb, url);
+}
+
+bool lost_connection(const Error& error) {
+  if (error.kind != ErrorKind::kUnavailable) return false;
+  for (const std::string_view words :
+       {": EOF", "unexpected EOF", "connection reset by peer", "broken pipe",
+        "http2: client connection lost", "connection lost: "})
+    if (error.message.find(words) != std::string::npos) return true;
+  return false;
 }
 
 namespace {

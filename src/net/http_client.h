@@ -6,8 +6,9 @@
 //   Result<HttpResponse> answer = co_await fetch(client, loop, call);      // on the world thread
 //
 // Callbacks run on the client's thread: they must not block, and must not end the client. A status
-// of 404 or 500 is an answer; an error is when there is no answer at all. What is under way when
-// the client ends gets the error kCancelled, before the destructor returns.
+// of 404 or 500 is an answer; an error is when there is no answer at all, and reads as Go's:
+// `Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`. What is under way
+// when the client ends gets the error kCancelled, before the destructor returns.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +49,8 @@ struct HttpClientOptions {
   Duration connect_timeout = std::chrono::seconds(30);
   // A short answer that grows beyond this is an error.
   std::size_t max_response_bytes = std::size_t{1} << 30;
+  // Hears how long it took to look up a host's name, on the client's thread; of addresses nothing.
+  std::function<void(std::string_view host, Duration took)> resolved;
 };
 
 // One request.
@@ -93,6 +96,12 @@ class HttpClient {
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
+
+// What errors begin with: `Get "https://10.0.0.1:6443/api": `.
+std::string error_prefix(std::string_view method, std::string_view url);
+// The server, or something on the way, ended a connection that there was: nobody knows what became
+// of the request.
+bool lost_connection(const Error& error);
 
 // For the world: the answer as a Task. Who destroys the task, or cancels the token, cancels the
 // call. The loop must outlive the client.

@@ -31,9 +31,12 @@ std::shared_ptr<HttpResponder> make_responder(std::shared_ptr<HttpExchange> exch
 }
 
 HttpExchange::HttpExchange(HttpAnswerForm form, std::size_t max_waiting_bytes,
-                           HttpErrorResponse error_response, std::function<void()> wake)
+                           HttpErrorResponse error_response,
+                           std::shared_ptr<const std::atomic<bool>> draining,
+                           std::function<void()> wake)
     : max_waiting_bytes_(max_waiting_bytes),
       error_response_(std::move(error_response)),
+      draining_(std::move(draining)),
       form_(std::move(form)),
       wake_(std::move(wake)) {}
 
@@ -53,6 +56,7 @@ void HttpExchange::respond(HttpResponse response) {
   MutexLock lock(mutex_);
   if (state_ != State::kUnanswered) return;
   state_ = State::kComplete;
+  if (*draining_) form_.keep_alive = false;
   put(response_bytes(response, form_));
   wake();
 }
@@ -64,7 +68,7 @@ void HttpExchange::begin(int status, HttpHeaders headers) {
   if (gone_) {
     cut_ = true;
   } else {
-    if (form_.http_1_0) form_.keep_alive = false;
+    if (form_.http_1_0 || *draining_) form_.keep_alive = false;
     bodiless_ = form_.head_only || status == 204 || status == 304;
     put(stream_head_bytes(status, headers, form_));
   }

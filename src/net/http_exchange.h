@@ -1,9 +1,10 @@
 // One request and its answer, between the connection that it came on and whoever answers it.
 //
 // The handler's side may be any thread and may outlive the connection, even the server; the
-// connection's side is the thread that its socket belongs to. For http_worker.cc.
+// connection's side is the thread that its socket belongs to. For http_connection.cc.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,9 +23,10 @@ using HttpErrorResponse = std::function<HttpResponse(int status, std::string mes
 
 class HttpExchange {
  public:
-  // `wake` tells the connection that there is something to take(); called under a lock.
+  // `draining`: whether the server stops, so that an answer that begins now is the connection's
+  // last. `wake` tells the connection that there is something to take(); called under a lock.
   HttpExchange(HttpAnswerForm form, std::size_t max_waiting_bytes, HttpErrorResponse error_response,
-               std::function<void()> wake);
+               std::shared_ptr<const std::atomic<bool>> draining, std::function<void()> wake);
 
   // The handler's side; see HttpResponder.
   void respond(HttpResponse response) EXCLUDES(mutex_);
@@ -62,6 +64,7 @@ class HttpExchange {
 
   const std::size_t max_waiting_bytes_;
   const HttpErrorResponse error_response_;
+  const std::shared_ptr<const std::atomic<bool>> draining_;
 
   mutable Mutex mutex_;
   HttpAnswerForm form_ GUARDED_BY(mutex_);

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/loop.h"
+
 namespace berth::net {
 
 // Names compare without regard to case; a name may be there more than once.
@@ -45,6 +47,11 @@ struct HttpPeer {
   std::string common_name;  // of a client certificate that was verified; empty: none
   std::vector<std::string> organizations;
   std::vector<std::string> verified_by;  // the certificate authorities, by the names the server has
+
+  // Of a certificate that was shown, whether or not it was verified.
+  bool certificate_shown = false;
+  std::string certificate_sha256;  // hexadecimal
+  WallTime certificate_not_after;
 };
 
 struct HttpRequest {

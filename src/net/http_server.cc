@@ -184,7 +184,7 @@ void HttpServer::stop(Duration grace) {
   if (parts_->stopped) return;
   parts_->stopped = true;
   HttpServerState& state = parts_->state;
-  state.draining = true;
+  *state.draining = true;
   for (const auto& worker : parts_->workers) worker->drain(grace);
   {
     MutexLock lock(state.mutex);

@@ -1,5 +1,6 @@
 #include "net/http_transfer.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -9,11 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "base/check.h"
-#include "base/time_text.h"
+#include "net/http_failure.h"
 
 namespace berth::net {
 namespace {
@@ -53,6 +53,11 @@ long milliseconds(Duration duration) {
 
 bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
+bool is_address(const std::string& host) {
+  in_addr address{};
+  return host.starts_with('[') || inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
 
 // A peer that is gone without a word is noticed after this, also while we only listen.
@@ -138,6 +143,8 @@ Result<void> HttpTransfer::set_url() {
     return fail(ErrorKind::kInvalid, fmt::format("\"{}\" is not a URL of HTTP", call_.url));
   const std::string host = url_part(url.get(), CURLUPART_HOST);
   const std::string port = url_part(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
+  name_ = host;
+  host_ = host + ":" + port;
   if (scheme == "https" && !tls_->server_name.empty()) {
     // libcurl expects of a server, and tells it in the handshake, the name in the URL: so that name
     // goes there, with the real address beside it, and the Host header stays as it was.
@@ -289,10 +296,21 @@ bool HttpTransfer::body_piece(std::string_view piece) {
   return true;
 }
 
+// Only a new connection looks a name up; what libcurl remembers takes no time.
+void HttpTransfer::report_lookup() const {
+  if (!options_.resolved || !handle_ || !handle_->easy || is_address(name_)) return;
+  long connections = 0;
+  curl_off_t microseconds = 0;
+  curl_easy_getinfo(handle_->easy.get(), CURLINFO_NUM_CONNECTS, &connections);
+  curl_easy_getinfo(handle_->easy.get(), CURLINFO_NAMELOOKUP_TIME_T, &microseconds);
+  if (connections == 0 || microseconds == 0) return;
+  options_.resolved(name_, std::chrono::microseconds(microseconds));
+}
+
 void HttpTransfer::finish(Result<void> ended) {
+  report_lookup();
   if (!ended)
-    ended = fail(ended.error().kind,
-                 fmt::format("{} {}: {}", call_.method, call_.url, ended.error().message));
+    ended = fail(ended.error().kind, error_prefix(call_.method, call_.url) + ended.error().message);
   if (streaming()) {
     if (callbacks_.stream.end) callbacks_.stream.end(std::move(ended));
     return;
@@ -303,47 +321,40 @@ void HttpTransfer::finish(Result<void> ended) {
     callbacks_.done(fail(std::move(ended.error())));
 }
 
+// "127.0.0.1:6443", "[::1]:6443"; nothing when there was no connection.
+std::string HttpTransfer::endpoint(bool remote) const {
+  CURL* easy = handle_->easy.get();
+  const char* address = nullptr;
+  long port = 0;
+  curl_easy_getinfo(easy, remote ? CURLINFO_PRIMARY_IP : CURLINFO_LOCAL_IP, &address);
+  curl_easy_getinfo(easy, remote ? CURLINFO_PRIMARY_PORT : CURLINFO_LOCAL_PORT, &port);
+  if (!address || *address == '\0' || port == 0) return {};
+  const bool v6 = std::string_view(address).find(':') != std::string_view::npos;
+  return fmt::format("{}{}{}:{}", v6 ? "[" : "", address, v6 ? "]" : "", port);
+}
+
 Error HttpTransfer::error_of(int code) const {
-  const auto curl_code = static_cast<CURLcode>(code);
+  CURL* easy = handle_->easy.get();
+  if (code == CURLE_WRITE_ERROR && too_large_)
+    return {ErrorKind::kInvalid,
+            fmt::format("the answer is larger than {} bytes", options_.max_response_bytes)};
+  HttpFailure failure;
+  failure.code = code;
   const std::string_view noted = handle_->error.data();
-  const std::string detail(noted.empty() ? std::string_view(curl_easy_strerror(curl_code)) : noted);
-  switch (curl_code) {
-    case CURLE_OPERATION_TIMEDOUT: return {ErrorKind::kTimeout, "no answer in time: " + detail};
-    case CURLE_COULDNT_CONNECT: {
-      long number = 0;
-      curl_easy_getinfo(handle_->easy.get(), CURLINFO_OS_ERRNO, &number);
-      const std::string reason =
-          number != 0 ? std::system_category().message(static_cast<int>(number)) : detail;
-      return {ErrorKind::kUnavailable, "cannot connect: " + reason};
-    }
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY: return {ErrorKind::kUnavailable, detail};
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_ISSUER_ERROR:
-      return {ErrorKind::kUnavailable, "the server's certificate is not trusted: " + detail};
-    case CURLE_SSL_CERTPROBLEM:
-      return {ErrorKind::kInvalid, "cannot use the client certificate: " + detail};
-    case CURLE_SSL_CACERT_BADFILE:
-      return {ErrorKind::kInvalid, "cannot use the certificate authority: " + detail};
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CIPHER: return {ErrorKind::kUnavailable, "the TLS handshake failed: " + detail};
-    case CURLE_RECV_ERROR:
-    case CURLE_SEND_ERROR:
-    case CURLE_GOT_NOTHING:
-    case CURLE_PARTIAL_FILE:
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_PROXY: return {ErrorKind::kUnavailable, "the connection was lost: " + detail};
-    case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-      return {ErrorKind::kUnavailable, "the server does not speak HTTP: " + detail};
-    case CURLE_WRITE_ERROR:
-      if (too_large_)
-        return {ErrorKind::kInvalid,
-                fmt::format("the answer is larger than {} bytes", options_.max_response_bytes)};
-      return {ErrorKind::kInternal, detail};
-    default: return {ErrorKind::kInternal, detail};
-  }
+  failure.detail =
+      noted.empty() ? std::string_view(curl_easy_strerror(static_cast<CURLcode>(code))) : noted;
+  long number = 0;
+  curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+  failure.os_error = static_cast<int>(number);
+  curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &failure.verify_result);
+  curl_off_t connected = 0;
+  curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected);
+  failure.connected = connected > 0;
+  failure.local = endpoint(false);
+  failure.remote = endpoint(true);
+  failure.host = host_;
+  failure.idle_timeout = call_.idle_timeout;
+  return net::error_of(failure, *tls_);
 }
 
 struct HttpTransferSet::Handle {

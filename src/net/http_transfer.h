@@ -45,6 +45,8 @@ class HttpTransfer {
   void set_body();
   void set_connection();
   void set_tls();
+  void report_lookup() const;
+  std::string endpoint(bool remote) const;
   Error error_of(int code) const;
 
   static std::size_t on_header(char* data, std::size_t one, std::size_t size, void* self);
@@ -59,6 +61,8 @@ class HttpTransfer {
   const HttpClientOptions& options_;
   const std::shared_ptr<const TlsClientSettings> tls_;  // libcurl refers to its texts
 
+  std::string name_;  // the URL's host
+  std::string host_;  // with its port
   HttpResponse response_;
   bool head_complete_ = false;
   bool too_large_ = false;

@@ -145,6 +145,16 @@ CertificateFacts facts_of(X509& certificate) {
   return facts;
 }
 
+// SHA-256 over the whole certificate, in hexadecimal.
+std::string fingerprint(const X509& certificate) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  std::string text;
+  if (X509_digest(&certificate, EVP_sha256(), digest.data(), &size) != 1) return text;
+  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
 Key new_key(KeyKind kind) {
   return Key(kind == KeyKind::kRsa2048 ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256"));
 }
@@ -364,6 +374,10 @@ Result<ClientAuthorityPools> ClientAuthorityPools::make(
 void ClientAuthorityPools::identify(const ssl_st& connection, HttpPeer& peer) const {
   const Certificate certificate(SSL_get1_peer_certificate(&connection));
   if (!certificate) return;
+  CertificateFacts facts = facts_of(*certificate);
+  peer.certificate_shown = true;
+  peer.certificate_sha256 = fingerprint(*certificate);
+  peer.certificate_not_after = facts.not_after;
   for (const Pool& pool : pools_) {
     const std::unique_ptr<X509_STORE_CTX, Freed<X509_STORE_CTX_free>> judge(X509_STORE_CTX_new());
     if (!judge || X509_STORE_CTX_init(judge.get(), pool.store.get(), certificate.get(),
@@ -374,7 +388,6 @@ void ClientAuthorityPools::identify(const ssl_st& connection, HttpPeer& peer) co
   }
   ERR_clear_error();
   if (peer.verified_by.empty()) return;
-  CertificateFacts facts = facts_of(*certificate);
   peer.common_name = std::move(facts.common_name);
   peer.organizations = std::move(facts.organizations);
 }

@@ -1,6 +1,7 @@
 // Any bytes as an HTTP request: read in one piece and in small ones, which must come to the same,
 // then taken apart and answered the way the server does.
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -77,7 +78,8 @@ void check_answer(const Read& read) {
   response.headers.add("X-Echo", read.request->body);
   response.body = read.request->body;
   const auto exchange = std::make_shared<HttpExchange>(
-      read.form, 1 << 20, [](int, std::string) { return HttpResponse(); }, [] {});
+      read.form, 1 << 20, [](int, std::string) { return HttpResponse(); },
+      std::make_shared<std::atomic<bool>>(false), [] {});
   make_responder(exchange)->respond(response);
   const HttpExchange::Output output = exchange->take();
   check(output.complete && output.pieces.size() == 1);

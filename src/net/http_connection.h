@@ -1,0 +1,35 @@
+// One client's connection: handshake, then requests and their answers in turn. All on the thread
+// that runs its io_context. For http_worker.cc.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "net/http_server_state.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace berth::net {
+
+class HttpConnection {
+ public:
+  // `closed` is called when it is over; nobody calls it after that.
+  using Closed = std::function<void(const std::shared_ptr<HttpConnection>&)>;
+
+  virtual ~HttpConnection() = default;
+
+  virtual void start() = 0;
+  // No more requests; an answer under way may be completed.
+  virtual void drain() = 0;
+  virtual void close() = 0;
+};
+
+// Owns the socket. The context and the state outlive it. Null: it is not a socket that can be used,
+// and stays the caller's.
+std::shared_ptr<HttpConnection> make_connection(boost::asio::io_context& context, int socket,
+                                                HttpServerState& state,
+                                                HttpConnection::Closed closed);
+
+}  // namespace berth::net

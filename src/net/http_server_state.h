@@ -1,0 +1,35 @@
+// What all parts of a server share. For http_server.cc, http_worker.cc and http_connection.cc.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "base/thread.h"
+#include "net/http_exchange.h"
+#include "net/http_message.h"
+#include "net/http_server.h"
+#include "net/tls_context.h"
+
+namespace berth::net {
+
+struct HttpServerState {
+  HttpServerState(HttpServerOptions given, HttpHandler answering)
+      : options(std::move(given)), handler(std::move(answering)) {}
+
+  const HttpServerOptions options;
+  const HttpHandler handler;
+  HttpErrorResponse error_response;  // set before there are workers
+  // Set before any worker hears of it: an answer that is formed from then on is its connection's
+  // last. Answers may outlive the server.
+  const std::shared_ptr<std::atomic<bool>> draining = std::make_shared<std::atomic<bool>>(false);
+
+  Mutex mutex;
+  Condition changed;
+  std::shared_ptr<const TlsServerContext> tls GUARDED_BY(mutex);  // none: plain
+  std::size_t connections GUARDED_BY(mutex) = 0;
+  bool listening GUARDED_BY(mutex) = false;
+};
+
+}  // namespace berth::net
