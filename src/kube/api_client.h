@@ -1,0 +1,79 @@
+// ApiClient: requests to one API server under one name (shell.md §6.1). HttpApiClient sends them;
+// tests have one that plays the server.
+//
+// What it does for its callers: the address, who we are, encodings asked for, the limit of requests
+// per second (the most urgent first), another try where the server asks for one, metrics.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/api_status.h"
+#include "api/requests.h"
+#include "base/cancel.h"
+#include "base/loop.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "net/http_client.h"
+
+namespace berth::kube {
+
+// Who goes first when requests have to wait for their turn.
+enum class Urgency : std::uint8_t {
+  kHigh,    // bindings, leases: somebody's pod or leadership depends on it
+  kNormal,  // statuses, deletions, lists
+  kLow,     // what nobody waits for
+};
+
+struct ApiCall {
+  std::string method = "GET";
+  std::string path;  // with its query, escaped: "/api/v1/namespaces/a/pods/b/binding"
+  std::string body;
+  std::string content_type;  // of the body
+  std::string accept;        // empty: as the client is configured
+  Urgency urgency = Urgency::kNormal;
+  Duration timeout = Duration::zero();  // of each try; none: the client's
+};
+
+struct ApiAnswer {
+  int code = 200;
+  std::string content_type;
+  std::string body;
+};
+
+// No answer, or one that is not a success.
+struct ApiFailure {
+  Error error;       // the kind by the code; the message as client-go words it
+  ApiStatus status;  // what the server said; code 0: there was no answer
+};
+
+using ApiResult = std::expected<ApiAnswer, ApiFailure>;
+
+class ApiClient {
+ public:
+  virtual ~ApiClient() = default;
+
+  // World thread. Success is any code of 200 to 299. Who destroys the task, or cancels the token,
+  // cancels the call.
+  virtual Task<ApiResult> call(ApiCall call, CancelToken cancel = {}) = 0;
+
+  // World thread. A watch, or a list that is read as it comes: not limited, not tried again. The
+  // callbacks run on the client's thread and must not block; `begin` has the code and the content
+  // type, also of a refusal, whose body comes as chunks.
+  virtual net::HttpCallId stream(ApiCall call, net::HttpStreamCallbacks callbacks) = 0;
+  // Any thread. Ends a stream; its `end` is called with kCancelled.
+  virtual void cancel(net::HttpCallId stream) = 0;
+
+  // How bodies are written, and what answers are asked for.
+  virtual BodyFormat format() const = 0;
+};
+
+// The failure that an answer other than 200 to 299 is: the server's Status, or, where it sent none,
+// client-go's words for the code, which name the request if it is given.
+ApiFailure failure_of(int code, std::string_view content_type, std::string_view body,
+                      std::string_view method = {}, std::string_view path = {});
+
+}  // namespace berth::kube

@@ -1,0 +1,56 @@
+// EventRecorder: what people see under "Events" in `kubectl describe` (shell.md §6.6, §7). World
+// thread.
+//
+// Events wait in a queue and are written by the way, through a client of their own: nobody waits
+// for them, and when there are too many, those that come are dropped, and counted. Where the server
+// has events.k8s.io/v1, which is asked once it can be reached, the same event again becomes a
+// series; elsewhere (and for leases everywhere) they are events of core/v1, counted, combined and
+// held back when they become too many.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/requests.h"
+#include "base/loop.h"
+#include "base/random.h"
+#include "base/task.h"
+#include "framework/cluster_api.h"
+#include "kube/api_client.h"
+#include "telemetry/log.h"
+
+namespace berth::kube {
+
+struct EventRecorderOptions {
+  std::string hostname;
+  // Whom the events of leases come from: the first profile's scheduler name.
+  std::string component;
+  telemetry::Log log;
+};
+
+class EventRecorder {
+ public:
+  // Asks which API there is. The loop and the client must outlive it; the client is one for events
+  // alone, so that nothing else waits behind them.
+  EventRecorder(Loop& loop, ApiClient& client, Random random, EventRecorderOptions options);
+  ~EventRecorder();
+
+  // Never waits, never fails.
+  void record(PodEvent event);
+  // About a lease (kind, apiVersion, namespace, name, UID, version): "host_1 became leader".
+  void record_lease_event(ObjectReference lease, std::string message);
+
+  // Until all is written that was recorded, but no longer than `limit`. At shutdown: what is not
+  // written when the recorder ends is lost.
+  Task<void> flush(Duration limit);
+
+  // How many events were not even tried, because too many were waiting.
+  std::uint64_t dropped() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace berth::kube

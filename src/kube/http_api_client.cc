@@ -1,0 +1,368 @@
+#include "kube/http_api_client.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "base/base64.h"
+#include "base/file.h"
+#include "base/time_text.h"
+#include "kube/credential_source.h"
+#include "kube/open_streams.h"
+#include "kube/request_report.h"
+#include "kube/request_retry.h"
+#include "kube/request_turns.h"
+#include "net/tls.h"
+
+namespace berth::kube {
+namespace {
+
+std::string host_of(std::string_view server) {
+  if (const std::size_t scheme = server.find("://"); scheme != std::string_view::npos)
+    server.remove_prefix(scheme + 3);
+  return std::string(server.substr(0, server.find('/')));
+}
+
+net::TlsClientSettings tls_settings(const ClientConfig& config, const Credential& credential) {
+  net::TlsClientSettings tls;
+  tls.ca_pem = config.ca_data;
+  tls.ca_file = config.ca_file;
+  tls.server_name = config.tls_server_name;
+  tls.insecure = config.insecure_skip_tls_verify;
+  if (!credential.cert_data.empty()) {
+    tls.certificate_pem = credential.cert_data;
+    tls.key_pem = credential.key_data;
+  } else {
+    tls.certificate_pem = config.cert_data;
+    tls.certificate_file = config.cert_file;
+    tls.key_pem = config.key_data;
+    tls.key_file = config.key_file;
+  }
+  return tls;
+}
+
+// A key of extra that is no header's name as it is.
+std::string header_key(std::string_view key) {
+  constexpr std::string_view kLegal =
+      "!#$&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~";
+  std::string escaped;
+  for (const char c : key) {
+    if (kLegal.find(c) != std::string_view::npos)
+      escaped += c;
+    else
+      escaped += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return escaped;
+}
+
+// The headers that all requests have, whatever they ask.
+net::HttpHeaders identity_headers(const ClientConfig& config) {
+  net::HttpHeaders headers;
+  if (config.uses_tls() && (!config.username.empty() || !config.password.empty()))
+    headers.add("Authorization", "Basic " + base64(config.username + ":" + config.password));
+  const Impersonation& as = config.impersonate;
+  if (!as.user.empty()) headers.add("Impersonate-User", as.user);
+  if (!as.uid.empty()) headers.add("Impersonate-Uid", as.uid);
+  for (const std::string& group : as.groups) headers.add("Impersonate-Group", group);
+  for (const auto& [key, values] : as.extra)
+    for (const std::string& value : values)
+      headers.add("Impersonate-Extra-" + header_key(key), value);
+  return headers;
+}
+
+std::string accept_header(const HttpApiClientOptions& options) {
+  if (!options.accept_content_types.empty()) return options.accept_content_types;
+  if (options.content_type.empty()) return std::string(kProtoContentType) + ",application/json";
+  return options.content_type + ", */*";
+}
+
+std::string body_type(const HttpApiClientOptions& options) {
+  if (!options.content_type.empty()) return options.content_type;
+  return options.accept_content_types.empty() ? std::string(kProtoContentType) : "application/json";
+}
+
+ApiResult no_answer(ErrorKind kind, std::string message) {
+  return std::unexpected(ApiFailure{{kind, std::move(message)}, {}});
+}
+
+}  // namespace
+
+struct HttpApiClient::Parts {
+  Parts(HttpApiClientOptions given, Loop& world, telemetry::Log log,
+        telemetry::ClientMetrics& metrics, Credentials::RunProcess run);
+  ~Parts() { source.close(); }  // before the client ends, which its thread uses
+
+  net::HttpCall http_call(const ApiCall& call, const Credential& credential) const;
+  std::string url(const ApiCall& call) const { return options.config.server + call.path; }
+  // `Get "https://…": `
+  std::string prefix(const ApiCall& call) const {
+    return net::error_prefix(call.method, url(call));
+  }
+
+  // Shows the certificate of this credential on new connections.
+  void show(const Credential& credential) EXCLUDES(shown_mutex);
+  Task<Result<Credential>> credential(CancelToken cancel);
+  ApiResult result_of(const ApiCall& call, Result<net::HttpResponse> answer,
+                      const Credential& credential);
+  std::string why_unauthorized(const Credential& credential) const;
+  Task<ApiResult> call_with_retries(ApiCall call, CancelToken cancel);
+  void begin_stream(net::HttpCallId id, ApiCall call, net::HttpStreamCallbacks callbacks,
+                    Result<Credential> credential);
+  net::HttpStreamCallbacks watched(net::HttpCallId id, const ApiCall& call,
+                                   net::HttpStreamCallbacks callbacks,
+                                   const Credential& credential);
+
+  const HttpApiClientOptions options;
+  Loop& loop;
+  const std::string accept;
+  const std::string content_type;
+  const net::HttpHeaders identity;
+  RequestReport report;
+  RequestTurns turns;
+  OpenStreams streams;
+  Mutex shown_mutex;
+  Credential shown GUARDED_BY(shown_mutex);  // only its certificate counts
+  CredentialSource source;
+  net::HttpClient client;  // last: its thread uses all of the above
+};
+
+namespace {
+
+net::HttpClientOptions client_options(const HttpApiClientOptions& options,
+                                      telemetry::ClientMetrics& metrics) {
+  net::HttpClientOptions result;
+  result.tls = tls_settings(options.config, Credential());
+  result.proxy = options.config.proxy_url;
+  result.user_agent = options.user_agent;
+  result.resolved = [&metrics](std::string_view host, Duration took) {
+    metrics.dns_resolution_duration.histogram({host}).observe(
+        std::chrono::duration<double>(took).count());
+  };
+  return result;
+}
+
+}  // namespace
+
+HttpApiClient::Parts::Parts(HttpApiClientOptions given, Loop& world, telemetry::Log log,
+                            telemetry::ClientMetrics& metrics, Credentials::RunProcess run)
+    : options(std::move(given)),
+      loop(world),
+      accept(accept_header(options)),
+      content_type(body_type(options)),
+      identity(identity_headers(options.config)),
+      report(metrics, std::move(log), host_of(options.config.server)),
+      turns(options.qps, options.burst, loop),
+      source(options.config, loop, metrics, std::move(run)),
+      client(client_options(options, metrics)) {}
+
+net::HttpCall HttpApiClient::Parts::http_call(const ApiCall& call,
+                                              const Credential& credential) const {
+  net::HttpCall http;
+  http.method = call.method;
+  http.url = url(call);
+  http.headers = identity;
+  http.headers.add("Accept", call.accept.empty() ? accept : call.accept);
+  if (!call.body.empty())
+    http.headers.add("Content-Type", call.content_type.empty() ? content_type : call.content_type);
+  http.body = call.body;
+  if (!identity.find("Authorization")) http.bearer_token = credential.bearer_token;
+  http.timeout = call.timeout;
+  return http;
+}
+
+void HttpApiClient::Parts::show(const Credential& credential) {
+  const MutexLock lock(shown_mutex);
+  if (credential.cert_data == shown.cert_data && credential.key_data == shown.key_data) return;
+  shown = credential;
+  client.set_tls(tls_settings(options.config, credential));
+}
+
+Task<Result<Credential>> HttpApiClient::Parts::credential(CancelToken cancel) {
+  if (std::optional<Result<Credential>> there = source.at_hand()) co_return std::move(*there);
+  // Held by the question, too: the answer may be on its way when the task ends.
+  auto answer = std::make_shared<Eventual<Result<Credential>>>();
+  source.ask([answer, &world = loop](Result<Credential> found) {
+    world.post([answer, found = std::move(found)]() mutable { answer->set(std::move(found)); });
+  });
+  const auto registration =
+      cancel.on_cancel([answer] { answer->set(fail(ErrorKind::kCancelled, "context canceled")); });
+  Result<Credential> found = co_await *answer;
+  co_return found;
+}
+
+// Which of the things that we showed it may be that the server does not like; it does not say.
+std::string HttpApiClient::Parts::why_unauthorized(const Credential& credential) const {
+  const ClientConfig& config = options.config;
+  std::string pem = credential.cert_data.empty() ? config.cert_data : credential.cert_data;
+  std::string certificate = "the client certificate";
+  if (pem.empty() && !config.cert_file.empty()) {
+    Result<std::string> read = read_file(config.cert_file);
+    if (read) pem = std::move(*read);
+    certificate += " in " + config.cert_file;
+  }
+  if (const Result<WallTime> expires = net::expiry(pem); expires && *expires <= loop.wall_now())
+    return fmt::format(" ({} expired at {})", certificate, rfc3339(*expires));
+  if (credential.bearer_token.empty()) return {};
+  if (!config.token_file.empty())
+    return fmt::format(" (the token in {} was not accepted)", config.token_file);
+  return " (the token was not accepted)";
+}
+
+ApiResult HttpApiClient::Parts::result_of(const ApiCall& call, Result<net::HttpResponse> answer,
+                                          const Credential& credential) {
+  if (!answer) {
+    Error& error = answer.error();
+    if (error.kind == ErrorKind::kCancelled) error.message = prefix(call) + "context canceled";
+    return std::unexpected(ApiFailure{std::move(error), {}});
+  }
+  report.received(call.method, answer->body.size());
+  report.warnings(answer->headers);
+  std::string type(answer->headers.find("Content-Type").value_or(""));
+  if (answer->status >= 200 && answer->status < 300)
+    return ApiAnswer{answer->status, std::move(type), std::move(answer->body)};
+  ApiFailure failure = failure_of(answer->status, type, answer->body, call.method, call.path);
+  if (failure.status.retry_after_seconds == 0)
+    failure.status.retry_after_seconds = retry_after_seconds(answer->headers).value_or(0);
+  if (answer->status == 401) {
+    source.refuse(credential);
+    failure.error.message += why_unauthorized(credential);
+  }
+  return std::unexpected(std::move(failure));
+}
+
+Task<ApiResult> HttpApiClient::Parts::call_with_retries(ApiCall call, CancelToken cancel) {
+  const std::string address = url(call);
+  std::optional<Retry> retry;
+  std::string lost;  // the error of a try before
+  for (int attempt = 1;; ++attempt) {
+    if (turns.limited()) {
+      const TimePoint asked = loop.now();
+      Task<bool> turn = turns.wait(call.urgency, cancel);
+      const bool come = co_await turn;
+      const TimePoint now = loop.now();
+      report.waited(now, now - asked, retry ? retry->reason : "", call.method, address);
+      if (!come)
+        co_return no_answer(ErrorKind::kCancelled,
+                            "client rate limiter Wait returned an error: context canceled");
+    }
+    if (retry) report.will_try_again(std::chrono::seconds(retry->seconds), attempt - 1, address);
+
+    Task<Result<Credential>> asking = credential(cancel);
+    const Result<Credential> who = co_await asking;
+    if (!who) co_return no_answer(who.error().kind, prefix(call) + who.error().message);
+    show(*who);
+    const TimePoint sent = loop.now();
+    Task<Result<net::HttpResponse>> fetching =
+        net::fetch(client, loop, http_call(call, *who), cancel);
+    Result<net::HttpResponse> answer = co_await fetching;
+    const bool again = retry.has_value();
+    report.tried(call.method, address, answer ? std::optional(answer->status) : std::nullopt, again,
+                 loop.now() - sent);
+    report.sent(call.method, call.body.size());
+
+    retry = retry_after(call.method, attempt, answer);
+    if (!retry) {
+      if (!answer && !lost.empty() && answer.error().message != lost)
+        answer.error().message +=
+            " - error from a previous attempt: " + lost.substr(prefix(call).size());
+      co_return result_of(call, std::move(answer), *who);
+    }
+    if (!answer) lost = answer.error().message;
+    Task<bool> pausing = pause(loop, std::chrono::seconds(retry->seconds), cancel);
+    const bool waited = co_await pausing;
+    if (!waited) co_return no_answer(ErrorKind::kCancelled, prefix(call) + "context canceled");
+  }
+}
+
+// ---- streams ------------------------------------------------------------------------------------
+
+// The callbacks, heard by us as well.
+net::HttpStreamCallbacks HttpApiClient::Parts::watched(net::HttpCallId id, const ApiCall& call,
+                                                       net::HttpStreamCallbacks callbacks,
+                                                       const Credential& credential) {
+  struct Seen {
+    bool begun = false;
+    TimePoint sent;
+    std::string method, url;
+  };
+  auto seen = std::make_shared<Seen>(Seen{false, loop.now(), call.method, url(call)});
+  net::HttpStreamCallbacks result;
+  result.begin = [this, seen, credential, begin = std::move(callbacks.begin)](
+                     int code, net::HttpHeaders headers) {
+    seen->begun = true;
+    report.tried(seen->method, seen->url, code, false, loop.now() - seen->sent);
+    report.warnings(headers);
+    if (code == 401) source.refuse(credential);
+    if (begin) begin(code, std::move(headers));
+  };
+  result.chunk = std::move(callbacks.chunk);
+  result.end = [this, seen, id, end = std::move(callbacks.end)](Result<void> ended) {
+    if (!seen->begun)
+      report.tried(seen->method, seen->url, std::nullopt, false, loop.now() - seen->sent);
+    streams.close(id);
+    if (end) end(std::move(ended));
+  };
+  return result;
+}
+
+void HttpApiClient::Parts::begin_stream(net::HttpCallId id, ApiCall call,
+                                        net::HttpStreamCallbacks callbacks,
+                                        Result<Credential> credential) {
+  if (credential && streams.cancelled(id))
+    credential = fail(ErrorKind::kCancelled, "context canceled");
+  if (!credential) {
+    streams.close(id);
+    if (callbacks.end)
+      callbacks.end(fail(credential.error().kind, prefix(call) + credential.error().message));
+    return;
+  }
+  show(*credential);
+  net::HttpStreamCallbacks heard = watched(id, call, std::move(callbacks), *credential);
+  const net::HttpCallId under_way = client.stream(http_call(call, *credential), std::move(heard));
+  if (streams.begun(id, under_way)) client.cancel(under_way);
+}
+
+HttpApiClient::HttpApiClient(HttpApiClientOptions options, Loop& loop, telemetry::Log log,
+                             telemetry::ClientMetrics& metrics, Credentials::RunProcess run)
+    : parts_(std::make_unique<Parts>(std::move(options), loop, std::move(log), metrics,
+                                     std::move(run))) {}
+
+HttpApiClient::~HttpApiClient() = default;
+
+Task<ApiResult> HttpApiClient::call(ApiCall call, CancelToken cancel) {
+  if (call.timeout <= Duration::zero()) call.timeout = parts_->options.timeout;
+  Loop& loop = parts_->loop;
+  const TimePoint begun = loop.now();
+  const std::string method = call.method;
+  Task<ApiResult> calling = parts_->call_with_retries(std::move(call), cancel);
+  ApiResult result = co_await calling;
+  parts_->report.done(method, loop.now() - begun);
+  co_return result;
+}
+
+net::HttpCallId HttpApiClient::stream(ApiCall call, net::HttpStreamCallbacks callbacks) {
+  const net::HttpCallId id = parts_->streams.open();
+  // Never calls back from here, so that whoever asks knows the id by then.
+  if (std::optional<Result<Credential>> there = parts_->source.at_hand(); there && *there) {
+    parts_->begin_stream(id, std::move(call), std::move(callbacks), std::move(*there));
+    return id;
+  }
+  parts_->source.ask([parts = parts_.get(), id, call = std::move(call),
+                      callbacks = std::move(callbacks)](Result<Credential> credential) {
+    parts->begin_stream(id, call, callbacks, std::move(credential));
+  });
+  return id;
+}
+
+void HttpApiClient::cancel(net::HttpCallId stream) {
+  if (const std::optional<net::HttpCallId> call = parts_->streams.cancel(stream))
+    parts_->client.cancel(*call);
+}
+
+BodyFormat HttpApiClient::format() const {
+  return parts_->content_type.starts_with(kProtoContentType) ? BodyFormat::kProtobuf
+                                                             : BodyFormat::kJson;
+}
+
+}  // namespace berth::kube

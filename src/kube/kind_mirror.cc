@@ -1,0 +1,217 @@
+#include "kube/kind_mirror.h"
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <utility>
+#include <vector>
+
+#include "api/pod.h"
+
+namespace berth::kube {
+namespace {
+
+using Type = WatchedEvent::Type;
+
+struct FullName {
+  std::string_view namespace_name;
+  std::string_view name;
+
+  friend bool operator==(const FullName&, const FullName&) = default;
+  friend auto operator<=>(const FullName&, const FullName&) = default;
+};
+
+FullName full_name(const Pod& pod) { return {pod.namespace_name(), pod.name()}; }
+FullName full_name(const Object& object) {
+  return {object.symbols.text(object.namespace_name), object.name};
+}
+std::string_view version_of(const Pod& pod) { return pod.resource_version(); }
+std::string_view version_of(const Object& object) { return object.resource_version; }
+bool same_uid(const Pod& a, const Pod& b) { return a.uid() == b.uid(); }
+bool same_uid(const Object& a, const Object& b) { return a.uid == b.uid; }
+bool has_uid(const Pod& pod, std::string_view uid) { return pod.uid() == Uid::of(uid); }
+bool has_uid(const Object& object, std::string_view uid) { return object.uid == uid; }
+
+// An object is found by texts that it has itself: a pointer is all that is kept.
+template <typename T>
+struct Slot {
+  mutable Ref<const T> object;
+};
+
+struct SlotHash {
+  using is_transparent = void;
+  std::size_t operator()(const FullName& full) const noexcept {
+    const std::hash<std::string_view> hash;
+    return hash(full.name) ^ (hash(full.namespace_name) * 0x9e3779b97f4a7c15ULL);
+  }
+  template <typename T>
+  std::size_t operator()(const Slot<T>& slot) const noexcept {
+    return (*this)(full_name(*slot.object));
+  }
+};
+
+struct SlotEqual {
+  using is_transparent = void;
+  static const FullName& name(const FullName& full) { return full; }
+  template <typename T>
+  static FullName name(const Slot<T>& slot) {
+    return full_name(*slot.object);
+  }
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    return name(a) == name(b);
+  }
+};
+
+template <typename T>
+class MirrorOf final : public KindMirror {
+ public:
+  explicit MirrorOf(const Apply& apply) : apply_(apply) {}
+
+  void changed(WatchedEvent event) override { take(event); }
+
+  void begin_list() override {
+    abandon_list();
+    // What an empty mirror has at the end of a list came from it.
+    looking_ = !slots_.empty();
+  }
+
+  void listed(WatchedEvent event) override {
+    if (event.type == Type::kAdded && (is_known(event) || event.detail)) return;
+    staged_.push_back(std::move(event));
+  }
+
+  void finish_list() override {
+    const std::vector<WatchedEvent> staged = std::exchange(staged_, {});
+    in_list_ = true;
+    for (const WatchedEvent& event : staged) take(event);
+    in_list_ = false;
+    if (looking_) remove_unseen();
+    abandon_list();
+  }
+
+  void abandon_list() override {
+    staged_ = std::vector<WatchedEvent>();
+    seen_ = boost::unordered_flat_set<const T*>();
+    looking_ = false;
+  }
+
+  std::size_t size() const override { return slots_.size(); }
+
+ private:
+  using Slots = boost::unordered_flat_set<Slot<T>, SlotHash, SlotEqual>;
+
+  static FullName name_of(const WatchedEvent& event) {
+    if (const Ref<const T>* object = std::get_if<Ref<const T>>(&event.object))
+      return full_name(**object);
+    return {event.detail->header.namespace_name, event.detail->header.name};
+  }
+  // An event that does not say is taken to be about the object that there is.
+  static bool is_about(const WatchedEvent& event, const T& known) {
+    if (const Ref<const T>* object = std::get_if<Ref<const T>>(&event.object))
+      return same_uid(**object, known);
+    return event.detail->header.uid.empty() || has_uid(known, event.detail->header.uid);
+  }
+
+  void see(const Ref<const T>& object) {
+    if (looking_) seen_.insert(object.get());
+  }
+  void forget(const Ref<const T>& object) {
+    if (looking_) seen_.erase(object.get());
+  }
+
+  // Whether a listed object is here already, just so: the usual case when a kind is listed again,
+  // and the new copy of the object is not needed.
+  bool is_known(const WatchedEvent& event) {
+    const auto found = slots_.find(name_of(event));
+    if (found == slots_.end() || !is_about(event, *found->object)) return false;
+    const bool decoded = !event.detail;
+    if (decoded && event.version() != version_of(*found->object)) return false;
+    see(found->object);
+    return true;
+  }
+
+  void take(const WatchedEvent& event) {
+    const auto found = slots_.find(name_of(event));
+    const Ref<const T>* object = std::get_if<Ref<const T>>(&event.object);
+    if (found == slots_.end()) {
+      if (object && event.type != Type::kDeleted) add(*object);
+      return;
+    }
+    const Ref<const T> known = found->object;
+    const std::string_view version = event.version();
+    const bool same = is_about(event, *known);
+    if (event.type == Type::kDeleted) {
+      // A server may tell of a deletion with the version that was deleted.
+      if (version != version_of(*known) && !is_news(version, *known)) return;
+      remove(found, same && object ? *object : known);
+    } else if (!same) {
+      if (!is_news(version, *known)) return;
+      remove(found, known);
+      if (object) add(*object);
+    } else if (!object || version == version_of(*known) || !is_news(version, *known)) {
+      see(known);
+    } else {
+      forget(known);
+      found->object = *object;
+      see(*object);
+      apply_({DeltaType::kUpdated, *object});
+    }
+  }
+
+  // A list is always right, also where its objects are older than ours: the store behind the server
+  // may have been set back. An event that could not be read at all has no version: it is news.
+  bool is_news(std::string_view version, const T& known) const {
+    return in_list_ || version.empty() || is_newer_version(version, version_of(known));
+  }
+
+  void add(const Ref<const T>& object) {
+    slots_.insert(Slot<T>{object});
+    see(object);
+    apply_({DeltaType::kAdded, object});
+  }
+
+  void remove(typename Slots::iterator slot, const Ref<const T>& last_state) {
+    forget(slot->object);
+    slots_.erase(slot);
+    apply_({DeltaType::kDeleted, last_state});
+  }
+
+  // In the order of their names, so that a run can be repeated.
+  void remove_unseen() {
+    std::vector<Ref<const T>> gone;
+    for (const Slot<T>& slot : slots_)
+      if (!seen_.contains(slot.object.get())) gone.push_back(slot.object);
+    std::ranges::sort(gone, {}, [](const Ref<const T>& object) { return full_name(*object); });
+    for (const Ref<const T>& object : gone) remove(slots_.find(full_name(*object)), object);
+  }
+
+  const Apply& apply_;
+  Slots slots_;
+
+  // Of the list that is being read.
+  bool in_list_ = false;  // it is being applied
+  bool looking_ = false;  // for what it does not have
+  std::vector<WatchedEvent> staged_;
+  boost::unordered_flat_set<const T*> seen_;
+};
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+bool is_newer_version(std::string_view version, std::string_view known) {
+  if (!is_number(version) || !is_number(known)) return version != known;
+  while (version.starts_with('0')) version.remove_prefix(1);
+  while (known.starts_with('0')) known.remove_prefix(1);
+  if (version.size() != known.size()) return version.size() > known.size();
+  return version > known;
+}
+
+std::unique_ptr<KindMirror> KindMirror::make(ObjectKind kind, const Apply& apply) {
+  if (kind == ObjectKind::kPod) return std::make_unique<MirrorOf<Pod>>(apply);
+  return std::make_unique<MirrorOf<Object>>(apply);
+}
+
+}  // namespace berth::kube

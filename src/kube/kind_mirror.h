@@ -1,0 +1,46 @@
+// KindMirror: the objects of one kind as they were last seen, by name, to turn what an API server
+// says into what has changed. It holds what the cluster holds anyway: a reference per object.
+//
+// A watch tells of changes; an older or equal version is no news. A list tells of everything: what
+// it does not have is gone. It is applied when it is whole; one that breaks off leaves no trace.
+//
+// World thread; part of a Reflector.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "api/object.h"
+#include "kube/watch_stream.h"
+
+namespace berth::kube {
+
+class KindMirror {
+ public:
+  using Apply = std::function<void(Delta)>;
+
+  // `apply` outlives it, and does not call it.
+  static std::unique_ptr<KindMirror> make(ObjectKind kind, const Apply& apply);
+  virtual ~KindMirror() = default;
+
+  // An event of a watch: added, modified or deleted.
+  virtual void changed(WatchedEvent event) = 0;
+
+  // A list begins; one that had begun is forgotten.
+  virtual void begin_list() = 0;
+  // An object of the list, or a change that a streaming list tells of on its way.
+  virtual void listed(WatchedEvent event) = 0;
+  // The list is whole: applies it.
+  virtual void finish_list() = 0;
+  virtual void abandon_list() = 0;
+
+  virtual std::size_t size() const = 0;
+};
+
+// Whether `version` is news to somebody who knows `known`. Versions are numbers; what is not one is
+// news if it differs.
+bool is_newer_version(std::string_view version, std::string_view known);
+
+}  // namespace berth::kube

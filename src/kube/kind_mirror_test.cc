@@ -1,0 +1,194 @@
+#include "kube/kind_mirror.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/testing/builders.h"
+
+namespace berth::kube {
+namespace {
+
+using berth::testing::World;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Type = WatchedEvent::Type;
+
+struct Mirrored {
+  World world;
+  std::vector<std::string> deltas;
+  KindMirror::Apply apply = [this](const Delta& delta) { deltas.push_back(text(delta)); };
+  std::unique_ptr<KindMirror> mirror = KindMirror::make(ObjectKind::kPod, apply);
+
+  static std::string text(const Delta& delta) {
+    const Pod& pod = *std::get<Ref<const Pod>>(delta.object);
+    const char* type = delta.type == DeltaType::kAdded     ? "+"
+                       : delta.type == DeltaType::kUpdated ? "~"
+                                                           : "-";
+    return fmt::format("{}{}/{}@{}", type, pod.name(), pod.uid_text(), pod.resource_version());
+  }
+
+  WatchedEvent event(Type type, std::string name, std::string uid, int version) {
+    WatchedEvent made;
+    made.type = type;
+    made.object =
+        world.pod(std::move(name)).uid(std::move(uid)).version(fmt::format("{}", version)).build();
+    return made;
+  }
+  // Of an object that could not be decoded.
+  static WatchedEvent unreadable(Type type, std::string name, std::string uid, int version) {
+    WatchedEvent made;
+    made.type = type;
+    made.detail = std::make_unique<WatchedEvent::Detail>();
+    made.detail->header = {"default", std::move(name), std::move(uid), fmt::format("{}", version),
+                           false};
+    made.detail->undecodable = Error{ErrorKind::kInvalid, "odd"};
+    return made;
+  }
+
+  void change(Type type, std::string name, std::string uid, int version) {
+    mirror->changed(event(type, std::move(name), std::move(uid), version));
+  }
+  void list(std::string name, std::string uid, int version) {
+    mirror->listed(event(Type::kAdded, std::move(name), std::move(uid), version));
+  }
+  std::vector<std::string> taken() { return std::exchange(deltas, {}); }
+};
+
+TEST(KindMirror, ChangesOfAWatchBecomeDeltas) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 5);
+  is.change(Type::kModified, "a", "u1", 7);
+  is.change(Type::kDeleted, "a", "u1", 9);
+  EXPECT_THAT(is.taken(), ElementsAre("+a/u1@5", "~a/u1@7", "-a/u1@9"));
+  EXPECT_EQ(is.mirror->size(), 0U);
+}
+
+TEST(KindMirror, WhatTheServerCallsItDoesNotMatter) {
+  Mirrored is;
+  is.change(Type::kModified, "a", "u1", 5);
+  is.change(Type::kAdded, "a", "u1", 7);
+  EXPECT_THAT(is.taken(), ElementsAre("+a/u1@5", "~a/u1@7"));
+}
+
+TEST(KindMirror, AnOlderOrEqualVersionIsNoNews) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 10);
+  is.taken();
+  is.change(Type::kModified, "a", "u1", 10);
+  is.change(Type::kModified, "a", "u1", 9);  // as texts, 9 would be the larger one
+  is.change(Type::kAdded, "a", "u0", 8);     // one that had the name before
+  is.change(Type::kDeleted, "a", "u0", 9);
+  is.change(Type::kDeleted, "b", "u5", 11);  // nobody knows it
+  EXPECT_THAT(is.taken(), IsEmpty());
+}
+
+TEST(KindMirror, ADeletionMayComeWithTheVersionThatWasDeleted) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 10);
+  is.change(Type::kDeleted, "a", "u1", 10);
+  EXPECT_THAT(is.taken(), ElementsAre("+a/u1@10", "-a/u1@10"));
+}
+
+TEST(KindMirror, AnotherUidUnderTheSameNameIsAnotherObject) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 10);
+  is.change(Type::kModified, "a", "u2", 12);
+  is.change(Type::kDeleted, "a", "u3", 15);  // came and went unseen, and so did the one before
+  EXPECT_THAT(is.taken(), ElementsAre("+a/u1@10", "-a/u1@10", "+a/u2@12", "-a/u2@12"));
+}
+
+TEST(KindMirror, AListTellsWhatCameChangedAndWent) {
+  Mirrored is;
+  is.change(Type::kAdded, "same", "u1", 1);
+  is.change(Type::kAdded, "changed", "u2", 2);
+  is.change(Type::kAdded, "gone", "u3", 3);
+  is.change(Type::kAdded, "gone-too", "u6", 3);
+  is.change(Type::kAdded, "anew", "u4", 4);
+  is.taken();
+  is.mirror->begin_list();
+  is.list("new", "u5", 10);
+  is.list("anew", "u7", 11);
+  is.list("changed", "u2", 12);
+  is.list("same", "u1", 1);
+  EXPECT_THAT(is.taken(), IsEmpty()) << "a list counts when it is whole";
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), ElementsAre("+new/u5@10", "-anew/u4@4", "+anew/u7@11", "~changed/u2@12",
+                                      "-gone/u3@3", "-gone-too/u6@3"));
+  EXPECT_EQ(is.mirror->size(), 4U);
+}
+
+TEST(KindMirror, AListThatBreaksOffLeavesNoTrace) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 1);
+  is.change(Type::kAdded, "b", "u2", 2);
+  is.taken();
+  is.mirror->begin_list();
+  is.list("a", "u1", 1);
+  is.list("c", "u3", 3);
+  is.mirror->abandon_list();
+  EXPECT_THAT(is.taken(), IsEmpty());
+  // What the broken one had seen does not count for the next.
+  is.mirror->begin_list();
+  is.list("b", "u2", 2);
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), ElementsAre("-a/u1@1"));
+}
+
+TEST(KindMirror, ChangesDuringAStreamingListAreAppliedInOrder) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 1);
+  is.change(Type::kAdded, "b", "u2", 2);
+  is.taken();
+  is.mirror->begin_list();
+  is.list("a", "u1", 1);
+  is.list("b", "u2", 2);
+  is.list("c", "u3", 3);
+  is.mirror->listed(is.event(Type::kModified, "c", "u3", 4));
+  is.mirror->listed(is.event(Type::kModified, "a", "u1", 5));
+  is.mirror->listed(is.event(Type::kDeleted, "b", "u2", 6));
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), ElementsAre("+c/u3@3", "~c/u3@4", "~a/u1@5", "-b/u2@6"));
+  EXPECT_EQ(is.mirror->size(), 2U);
+}
+
+TEST(KindMirror, AListIsRightEvenIfTheStoreWasSetBack) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 100);
+  is.change(Type::kAdded, "b", "u2", 101);
+  is.taken();
+  is.mirror->begin_list();
+  is.list("a", "u1", 50);
+  is.list("b", "u0", 40);
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), ElementsAre("~a/u1@50", "-b/u2@101", "+b/u0@40"));
+}
+
+TEST(KindMirror, AnObjectThatCannotBeReadIsNotTakenForGone) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 1);
+  is.change(Type::kAdded, "b", "u2", 2);
+  is.taken();
+  is.mirror->changed(Mirrored::unreadable(Type::kModified, "a", "u1", 5));
+  is.mirror->begin_list();
+  is.mirror->listed(Mirrored::unreadable(Type::kAdded, "a", "u1", 5));
+  is.mirror->listed(Mirrored::unreadable(Type::kAdded, "b", "u9", 6));  // another of that name
+  is.mirror->listed(Mirrored::unreadable(Type::kAdded, "c", "u3", 7));
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), ElementsAre("-b/u2@2"));
+  is.mirror->changed(Mirrored::unreadable(Type::kDeleted, "a", "u1", 8));
+  EXPECT_THAT(is.taken(), ElementsAre("-a/u1@1"));
+}
+
+TEST(KindMirror, VersionsAreNumbers) {
+  EXPECT_TRUE(is_newer_version("10", "9"));
+  EXPECT_TRUE(is_newer_version("18446744073709551617", "18446744073709551616"));
+  EXPECT_FALSE(is_newer_version("9", "10"));
+  EXPECT_FALSE(is_newer_version("010", "10"));
+  EXPECT_TRUE(is_newer_version("1", ""));
+  EXPECT_TRUE(is_newer_version("b", "c"));
+  EXPECT_FALSE(is_newer_version("b", "b"));
+}
+
+}  // namespace
+}  // namespace berth::kube

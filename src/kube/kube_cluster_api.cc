@@ -1,0 +1,123 @@
+#include "kube/kube_cluster_api.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "api/envelope.h"
+#include "api/requests.h"
+#include "kube/pod_status_patch.h"
+
+namespace berth::kube {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Tries of a status, and the pauses between them: 10 ms, 50 ms, 250 ms, each up to a tenth longer.
+constexpr int kTries = 4;
+constexpr Duration kFirstPause = milliseconds(10);
+constexpr int kPauseFactor = 5;
+constexpr double kPauseJitter = 0.1;
+
+std::string pod_path(const Pod& pod, std::string_view subresource = "") {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}{}", pod.namespace_name(), pod.name(),
+                     subresource);
+}
+
+std::string content_type(BodyFormat format) {
+  return format == BodyFormat::kProtobuf ? std::string(kProtoContentType) : "application/json";
+}
+
+// Whether the same request may well succeed in a moment.
+bool worth_another_try(const ApiFailure& failure) {
+  if (failure.status.code == 0) {
+    std::string said = failure.error.message;
+    std::ranges::transform(said, said.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    return said.contains("connection refused");
+  }
+  // Parity: the reason counts where there is one. A 500 of another kind (a hung up webhook, a
+  // failed precondition of the server's own) is not tried again.
+  const std::string& reason = failure.status.reason;
+  if (reason.empty() || reason == "Unknown")
+    return failure.status.code == 409 || failure.status.code == 500 || failure.status.code == 503;
+  return reason == "Conflict" || reason == "InternalError" || reason == "ServiceUnavailable";
+}
+
+}  // namespace
+
+Task<Result<void>> KubeClusterApi::bind(Ref<const Pod> pod, std::string node_name) {
+  BindingRequest binding;
+  binding.namespace_name = pod->namespace_name();
+  binding.name = pod->name();
+  binding.uid = pod->uid_text();
+  binding.node = std::move(node_name);
+  ApiCall call;
+  call.method = "POST";
+  call.path = pod_path(*pod, "/binding");
+  call.body = body_of(binding, client_.format());
+  call.content_type = content_type(client_.format());
+  call.urgency = Urgency::kHigh;
+  Task<ApiResult> calling = client_.call(std::move(call));
+  ApiResult answer = co_await calling;
+  if (!answer) co_return fail(std::move(answer.error().error));
+  co_return Result<void>();
+}
+
+Task<Result<void>> KubeClusterApi::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
+  std::optional<std::string> body = pod_status_patch(*pod, patch, loop_.wall_now());
+  if (!body) co_return Result<void>();
+  ApiCall call;
+  call.method = "PATCH";
+  call.path = pod_path(*pod, "/status");
+  call.body = *std::move(body);
+  call.content_type = "application/strategic-merge-patch+json";
+  Duration pause = kFirstPause;
+  for (int tries = 1;; ++tries) {
+    Task<ApiResult> calling = client_.call(call);
+    ApiResult answer = co_await calling;
+    if (answer) co_return Result<void>();
+    if (tries == kTries || !worth_another_try(answer.error()))
+      co_return fail(std::move(answer.error().error));
+    const auto most = static_cast<std::uint64_t>(static_cast<double>(pause.count()) * kPauseJitter);
+    SleepUntil paused(loop_, loop_.now() + pause + Duration(random_.below(most + 1)));
+    co_await paused;
+    pause *= kPauseFactor;
+  }
+}
+
+Task<Result<void>> KubeClusterApi::evict(Ref<const Pod> pod) {
+  // Upstream sends no options at all. With its UID named, a pod that came after it under the same
+  // name stays.
+  DeleteRequest options;
+  if (!pod->uid().empty()) options.uid = pod->uid_text();
+  ApiCall call;
+  call.method = "DELETE";
+  call.path = pod_path(*pod);
+  call.body = body_of(options, client_.format());
+  call.content_type = content_type(client_.format());
+  Task<ApiResult> calling = client_.call(std::move(call));
+  ApiResult answer = co_await calling;
+  if (answer) co_return Result<void>();
+  Error error = std::move(answer.error().error);
+  // A conflict can only be about the UID: this pod is gone.
+  if (answer.error().status.code == 409) error.kind = ErrorKind::kNotFound;
+  co_return fail(std::move(error));
+}
+
+Task<Result<AnyObject>> KubeClusterApi::update(AnyObject object) {
+  std::string what = "this object";
+  if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) what = "pod " + (*pod)->full_name();
+  if (const auto* other = std::get_if<Ref<const Object>>(&object))
+    what = fmt::format("{} {}", to_string((*other)->kind), (*other)->name);
+  // A PUT replaces the whole object, and we keep of it only what scheduling reads: written back
+  // from that, everything else in it would be lost.
+  co_return fail(ErrorKind::kInvalid,
+                 fmt::format("cannot write {}: only parts of it are kept in memory", what));
+}
+
+}  // namespace berth::kube

@@ -1,0 +1,39 @@
+// KubeClusterApi: the scheduler's writes as requests to an API server (shell.md §6.4): bindings,
+// changes of pod statuses, deletions. World thread.
+//
+// What is sent is what upstream sends, key for key. A binding is tried once: who asked for it
+// decides what comes next. A status is tried again where that can help.
+#pragma once
+
+#include <string>
+
+#include "base/loop.h"
+#include "base/random.h"
+#include "framework/cluster_api.h"
+#include "kube/api_client.h"
+#include "kube/event_recorder.h"
+
+namespace berth::kube {
+
+class KubeClusterApi final : public ClusterApi {
+ public:
+  // All must outlive it; `random` spreads further tries.
+  KubeClusterApi(Loop& loop, ApiClient& client, EventRecorder& events, Random random)
+      : loop_(loop), client_(client), events_(events), random_(random) {}
+
+  Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
+  // Nothing is sent when the pod, as given, has all that the patch says.
+  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  // kNotFound when this very pod is gone; another one that has its name by now stays.
+  Task<Result<void>> evict(Ref<const Pod> pod) override;
+  Task<Result<AnyObject>> update(AnyObject object) override;
+  void record(PodEvent event) override { events_.record(std::move(event)); }
+
+ private:
+  Loop& loop_;
+  ApiClient& client_;
+  EventRecorder& events_;
+  Random random_;
+};
+
+}  // namespace berth::kube

@@ -1,0 +1,249 @@
+#include "kube/kube_cluster_api.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "api/envelope.h"
+#include "api/kinds.h"
+#include "api/proto_json.h"
+#include "api/testing/builders.h"
+#include "kube/testing/fake_api_client.h"
+
+namespace berth::kube {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using testing::answered;
+using ::testing::ElementsAre;
+using testing::FakeApiClient;
+using ::testing::Ge;
+using ::testing::Le;
+using testing::no_answer;
+using testing::refused;
+
+constexpr std::string_view kUid = "3b39e09b-c3ab-45e2-945f-cfbbbe88b9c0";
+
+class KubeClusterApiTest : public ::testing::Test {
+ protected:
+  Ref<const Pod> pod() { return world.pod("a").uid(std::string(kUid)); }
+
+  std::optional<Result<void>> run(Task<Result<void>> task) {
+    outcome.reset();
+    tasks.spawn(keep(std::move(task), outcome));
+    loop.run_until(loop.now() + seconds(5));
+    return outcome;
+  }
+  static Task<void> keep(Task<Result<void>> task, std::optional<Result<void>>& into) {
+    Result<void> result = co_await task;
+    into = std::move(result);
+  }
+
+  static PodStatusPatch nominate() { return {std::nullopt, "n1"}; }
+
+  berth::testing::World world;
+  VirtualLoop loop;
+  FakeApiClient client{loop};
+  FakeApiClient protobuf_client{loop, BodyFormat::kProtobuf};
+  FakeApiClient events_client{loop};
+  std::string log_text;
+  EventRecorder events{
+      loop, events_client, Random(1),
+      EventRecorderOptions{.hostname = "vm",
+                           .component = "default-scheduler",
+                           .log = telemetry::Log(std::make_shared<telemetry::LogOutput>(
+                               telemetry::LogOptions{}, [] { return WallTime{}; },
+                               std::make_unique<telemetry::StringSink>(log_text)))}};
+  KubeClusterApi api{loop, client, events, Random(7)};
+  KubeClusterApi protobuf_api{loop, protobuf_client, events, Random(7)};
+  std::optional<Result<void>> outcome;
+  TaskSet tasks;
+};
+
+TEST_F(KubeClusterApiTest, ABindingIsWhatUpstreamSends) {
+  client.script(answered(R"({"kind":"Status","status":"Success"})", 201));
+  EXPECT_TRUE(run(api.bind(pod(), "n1")).value());
+  ASSERT_EQ(client.calls().size(), 1u);
+  const ApiCall& call = client.calls()[0];
+  EXPECT_EQ(call.method, "POST");
+  EXPECT_EQ(call.path, "/api/v1/namespaces/default/pods/a/binding");
+  EXPECT_EQ(call.content_type, "application/json");
+  EXPECT_EQ(call.urgency, Urgency::kHigh);
+  EXPECT_EQ(call.body,
+            R"({"kind":"Binding","apiVersion":"v1","metadata":{"name":"a","namespace":"default",)"
+            R"("uid":"3b39e09b-c3ab-45e2-945f-cfbbbe88b9c0"},"target":{"kind":"Node",)"
+            R"("name":"n1"}})");
+}
+
+TEST_F(KubeClusterApiTest, BodiesAreInTheFormatOfTheClient) {
+  protobuf_client.script(answered("", 201));
+  protobuf_client.script(answered(""));
+  EXPECT_TRUE(run(protobuf_api.bind(pod(), "n1")).value());
+  EXPECT_TRUE(run(protobuf_api.evict(pod())).value());
+  client.script(answered("", 201));
+  client.script(answered(""));
+  EXPECT_TRUE(run(api.bind(pod(), "n1")).value());
+  EXPECT_TRUE(run(api.evict(pod())).value());
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(protobuf_client.calls().at(i).content_type, kProtoContentType);
+    EXPECT_EQ(envelope_to_json(protobuf_client.calls().at(i).body), client.calls().at(i).body);
+  }
+}
+
+TEST_F(KubeClusterApiTest, ABindingIsTriedOnce) {
+  struct Case {
+    ApiResult answer;
+    Error error;
+  };
+  const Case cases[] = {
+      {refused(409, "Conflict",
+               R"(Operation cannot be fulfilled on pods/binding "a": pod a is already assigned)"),
+       {ErrorKind::kConflict,
+        R"(Operation cannot be fulfilled on pods/binding "a": pod a is already assigned)"}},
+      {refused(404, "NotFound", R"(pods "a" not found)"),
+       {ErrorKind::kNotFound, R"(pods "a" not found)"}},
+      {refused(500, "InternalError", "etcd"), {ErrorKind::kInternal, "etcd"}},
+      {no_answer("dial tcp 127.0.0.1:6443: connect: connection refused"),
+       {ErrorKind::kUnavailable, "dial tcp 127.0.0.1:6443: connect: connection refused"}},
+  };
+  for (const Case& test : cases) {
+    const std::size_t before = client.calls().size();
+    client.script(test.answer);
+    const auto bound = run(api.bind(pod(), "n1"));
+    ASSERT_TRUE(bound && !*bound);
+    EXPECT_EQ(bound->error(), test.error);
+    EXPECT_EQ(client.calls().size(), before + 1);
+  }
+}
+
+TEST_F(KubeClusterApiTest, AStatusIsPatched) {
+  client.script(answered());
+  EXPECT_TRUE(run(api.patch_status(pod(), nominate())).value());
+  ASSERT_EQ(client.calls().size(), 1u);
+  const ApiCall& call = client.calls()[0];
+  EXPECT_EQ(call.method, "PATCH");
+  EXPECT_EQ(call.path, "/api/v1/namespaces/default/pods/a/status");
+  EXPECT_EQ(call.content_type, "application/strategic-merge-patch+json");
+  EXPECT_EQ(call.urgency, Urgency::kNormal);
+  EXPECT_EQ(call.body, R"({"status":{"nominatedNodeName":"n1"}})");
+}
+
+TEST_F(KubeClusterApiTest, NothingIsSentWhenNothingChanges) {
+  EXPECT_TRUE(run(api.patch_status(world.pod("a").nominated("n1"), nominate())).value());
+  EXPECT_TRUE(client.calls().empty());
+}
+
+TEST_F(KubeClusterApiTest, AStatusIsTriedFourTimesWhereThatCanHelp) {
+  struct Case {
+    ApiResult answer;
+    std::size_t tries;
+  };
+  const Case cases[] = {
+      {refused(409, "Conflict", "x"), 4},
+      {refused(500, "InternalError", "x"), 4},
+      {refused(500, "", "x"), 4},
+      {refused(503, "ServiceUnavailable", "x"), 4},
+      {no_answer("dial tcp 127.0.0.1:6443: connect: connection refused"), 4},
+      {no_answer("GET https://127.0.0.1:6443: cannot connect: Connection refused"), 4},
+      {no_answer("connection reset by peer"), 1},
+      {no_answer("context deadline exceeded", ErrorKind::kTimeout), 1},
+      {refused(404, "NotFound", "x"), 1},
+      {refused(403, "Forbidden", "x"), 1},
+      {refused(409, "AlreadyExists", "x"), 1},
+      {refused(504, "Timeout", "x"), 1},
+      {refused(422, "Invalid", "x"), 1},
+  };
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.answer.error().status.reason + test.answer.error().error.message);
+    const std::size_t before = client.calls().size();
+    client.set_responder([&](const ApiCall&) { return std::optional(test.answer); });
+    const auto patched = run(api.patch_status(pod(), nominate()));
+    ASSERT_TRUE(patched && !*patched);
+    EXPECT_EQ(patched->error(), test.answer.error().error);
+    EXPECT_EQ(client.calls().size(), before + test.tries);
+  }
+}
+
+TEST_F(KubeClusterApiTest, ThePausesBetweenTriesGrow) {
+  std::vector<Duration> times;
+  const TimePoint start = loop.now();
+  client.set_responder([&](const ApiCall&) {
+    times.push_back(loop.now() - start);
+    return std::optional(times.size() < 4 ? refused(409, "Conflict", "x") : answered());
+  });
+  EXPECT_TRUE(run(api.patch_status(pod(), nominate())).value());
+  ASSERT_EQ(times.size(), 4u);
+  EXPECT_THAT(times[1] - times[0], AllOf(Ge(milliseconds(10)), Le(milliseconds(11))));
+  EXPECT_THAT(times[2] - times[1], AllOf(Ge(milliseconds(50)), Le(milliseconds(55))));
+  EXPECT_THAT(times[3] - times[2], AllOf(Ge(milliseconds(250)), Le(milliseconds(275))));
+}
+
+TEST_F(KubeClusterApiTest, AVictimIsDeletedByItsUid) {
+  client.script(answered());
+  EXPECT_TRUE(run(api.evict(pod())).value());
+  ASSERT_EQ(client.calls().size(), 1u);
+  const ApiCall& call = client.calls()[0];
+  EXPECT_EQ(call.method, "DELETE");
+  EXPECT_EQ(call.path, "/api/v1/namespaces/default/pods/a");
+  EXPECT_EQ(call.content_type, "application/json");
+  EXPECT_EQ(call.body, R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":)"
+                       R"({"uid":"3b39e09b-c3ab-45e2-945f-cfbbbe88b9c0"}})");
+}
+
+TEST_F(KubeClusterApiTest, AVictimThatIsGoneIsNotFound) {
+  for (const ApiResult& answer : {refused(404, "NotFound", R"(pods "a" not found)"),
+                                  refused(409, "Conflict", "the UID in the precondition (…)")}) {
+    client.script(answer);
+    const auto evicted = run(api.evict(pod()));
+    ASSERT_TRUE(evicted && !*evicted);
+    EXPECT_EQ(evicted->error().kind, ErrorKind::kNotFound);
+  }
+  client.script(refused(403, "Forbidden", "no"));
+  const auto forbidden = run(api.evict(pod()));
+  ASSERT_TRUE(forbidden && !*forbidden);
+  EXPECT_EQ(forbidden->error(), (Error{ErrorKind::kForbidden, "no"}));
+}
+
+Task<void> keep_object(Task<Result<AnyObject>> task, std::string& message) {
+  const Result<AnyObject> result = co_await task;
+  message = result ? "written" : result.error().message;
+}
+
+TEST_F(KubeClusterApiTest, AnObjectOfWhichOnlyPartsAreKnownIsNotWritten) {
+  std::string message;
+  tasks.spawn(keep_object(api.update(AnyObject(pod())), message));
+  EXPECT_EQ(message, "cannot write pod default/a: only parts of it are kept in memory");
+  const Ref<const Object> node = world.node("n1").build();
+  tasks.spawn(keep_object(api.update(AnyObject(node)), message));
+  EXPECT_EQ(message, "cannot write Node n1: only parts of it are kept in memory");
+  EXPECT_TRUE(client.calls().empty());
+}
+
+TEST_F(KubeClusterApiTest, EventsGoToTheirOwnClient) {
+  events_client.answer(answered());
+  PodEvent event;
+  event.pod = pod();
+  event.reason = "Scheduled";
+  api.record(std::move(event));
+  loop.run_until(loop.now());
+  EXPECT_TRUE(client.calls().empty());
+  EXPECT_THAT(events_client.requests(),
+              ElementsAre("GET /apis/events.k8s.io/v1",
+                          "POST /apis/events.k8s.io/v1/namespaces/default/events"));
+}
+
+TEST_F(KubeClusterApiTest, ACallThatNobodyWaitsForIsGivenUp) {
+  {
+    TaskSet short_lived;
+    short_lived.spawn(keep(api.bind(pod(), "n1"), outcome));
+    EXPECT_EQ(client.waiting(), 1u);
+  }
+  EXPECT_EQ(client.given_up(), 1u);
+  EXPECT_FALSE(outcome);
+}
+
+}  // namespace
+}  // namespace berth::kube

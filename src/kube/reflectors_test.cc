@@ -1,0 +1,111 @@
+// All kinds together, and the way from the client's thread to the world.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kube/reflector.h"
+#include "kube/testing/reflector_rig.h"
+
+namespace berth::kube {
+namespace {
+
+using std::chrono::minutes;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::kNodes;
+using testing::kPods;
+using testing::node_json;
+using testing::pod_json;
+using testing::Rig;
+
+// ---- the world and the client's thread
+
+TEST(Reflector, AWorldThatIsTooFarBehindHasTheWatchCutAndGoesOnFromThere) {
+  Rig rig(BodyFormat::kProtobuf, {kPods}, {.limits = {.max_waiting = 3}});
+  rig.sync({});
+  // The world does not run in between.
+  for (std::uint64_t version = 11; version < 20; ++version)
+    rig.stream().chunk(rig.words.event("ADDED", pod_json(fmt::format("p{}", version), version)));
+  rig.settle();
+  EXPECT_THAT(rig.taken(), ElementsAre("+p11@11", "+p12@12", "+p13@13", "+p14@14"));
+  EXPECT_TRUE(rig.client.stream_at(0).ended());
+  EXPECT_THAT(rig.path(), HasSubstr("&resourceVersion=14&"));
+  EXPECT_THAT(rig.log_text, HasSubstr("4 events wait to be applied"));
+}
+
+TEST(Reflector, AListIsNeverTooMuch) {
+  Rig rig(BodyFormat::kProtobuf, {kPods}, {.limits = {.max_waiting = 3}});
+  rig.stream().begin(200, rig.words.watch_type());
+  for (std::uint64_t version = 1; version < 10; ++version)
+    rig.stream().chunk(rig.words.event("ADDED", pod_json(fmt::format("p{}", version), version)));
+  rig.settle();
+  rig.say(rig.words.bookmark("Pod", 10, true));
+  EXPECT_EQ(rig.taken().size(), 9U);
+  EXPECT_FALSE(rig.stream().ended());
+}
+
+TEST(Reflector, ManyEventsWakeTheWorldOnce) {
+  VirtualLoop loop;
+  auto feed = std::make_shared<StreamFeed>(loop);
+  for (int i = 0; i < 100; ++i) {
+    std::vector<WatchedEvent> events(10);
+    feed->hand_over(events);
+  }
+  EXPECT_TRUE(loop.step());  // everything that is posted
+  EXPECT_FALSE(loop.step());
+  StreamFeed::Next next(*feed);
+  ASSERT_TRUE(next.await_ready());
+  EXPECT_EQ(next.await_resume().events.size(), 1000U);
+}
+
+TEST(Reflectors, StoppingEndsTheStreamsAndTheDeltas) {
+  Rig rig;
+  rig.sync({pod_json("a", 3)});
+  rig.stream().chunk(rig.words.event("ADDED", pod_json("b", 11)));
+  rig.reflectors->stop();
+  rig.settle();
+  EXPECT_TRUE(rig.stream().ended());
+  EXPECT_THAT(rig.taken(), IsEmpty());
+  rig.pass(minutes(30));
+  EXPECT_EQ(rig.client.streams(), 1U);
+}
+
+TEST(Reflectors, TheyMayGoWhileTheyWait) {
+  Rig rig;
+  rig.sync({pod_json("a", 3)});
+  rig.pass(minutes(6));
+  rig.end();
+  rig.stream().end(fail(ErrorKind::kUnavailable, "connection refused"));
+  rig.settle();
+  bool told = false;
+  rig.reflectors->on_synced([&told] { told = true; });
+  rig.reflectors.reset();
+  rig.pass(minutes(30));
+  EXPECT_FALSE(told);
+}
+
+TEST(Reflectors, AreSyncedWhenAllAre) {
+  Rig rig(BodyFormat::kProtobuf, {kPods, kNodes});
+  int told = 0;
+  rig.reflectors->on_synced([&told] { ++told; });
+  ASSERT_EQ(rig.client.streams(), 2U);
+  EXPECT_THAT(rig.reflectors->unsynced(), ElementsAre("pods", "nodes"));
+  rig.client.stream_at(1).begin(200, rig.words.watch_type());
+  rig.client.stream_at(1).chunk(rig.words.event("ADDED", node_json("n1", 2)) +
+                                rig.words.bookmark("Node", 10, true));
+  rig.settle();
+  EXPECT_THAT(rig.taken(), ElementsAre("+n1@2"));
+  EXPECT_THAT(rig.reflectors->unsynced(), ElementsAre("pods"));
+  EXPECT_EQ(told, 0);
+  rig.client.stream_at(0).begin(200, rig.words.watch_type());
+  rig.client.stream_at(0).chunk(rig.words.bookmark("Pod", 10, true));
+  rig.settle();
+  EXPECT_TRUE(rig.reflectors->synced());
+  EXPECT_EQ(told, 1);
+  rig.reflectors->on_synced([&told] { ++told; });
+  rig.settle();
+  EXPECT_EQ(told, 2);
+}
+
+}  // namespace
+}  // namespace berth::kube

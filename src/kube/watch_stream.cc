@@ -1,0 +1,310 @@
+#include "kube/watch_stream.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/decode.h"
+#include "api/decode_proto.h"
+#include "api/json_reader.h"
+#include "api/pod.h"
+#include "kube/json_stream.h"
+
+namespace berth::kube {
+namespace {
+
+using Type = WatchedEvent::Type;
+
+std::optional<Type> type_of(std::string_view name) {
+  if (name == "ADDED") return Type::kAdded;
+  if (name == "MODIFIED") return Type::kModified;
+  if (name == "DELETED") return Type::kDeleted;
+  if (name == "BOOKMARK") return Type::kBookmark;
+  if (name == "ERROR") return Type::kError;
+  return std::nullopt;
+}
+
+// One object of a stream, in either format.
+struct RawObject {
+  WireFormat format;
+  std::string_view api_version;  // as it says itself; empty: it does not
+  std::string_view kind;
+  std::string_view bytes;  // JSON, or the message without its envelope
+};
+
+Result<ObjectHeader> header_of(const RawObject& raw) {
+  return raw.format == WireFormat::kJson ? read_object_header(raw.bytes)
+                                         : read_object_header_proto(raw.bytes);
+}
+
+WatchedEvent event_without_object(Type type, const RawObject& raw, std::optional<Error> why) {
+  WatchedEvent event;
+  event.type = type;
+  event.detail = std::make_unique<WatchedEvent::Detail>();
+  if (Result<ObjectHeader> header = header_of(raw)) {
+    event.detail->header = *std::move(header);
+  } else if (!why) {
+    why = header.error();
+  }
+  event.detail->undecodable = std::move(why);
+  return event;
+}
+
+// Makes events of the objects of one kind.
+class EventMaker {
+ public:
+  EventMaker(StreamedKind kind, Interner& interner) : kind_(std::move(kind)), interner_(interner) {}
+
+  const StreamedKind& kind() const { return kind_; }
+
+  WatchedEvent make(Type type, const RawObject& raw) const {
+    if (type == Type::kBookmark) return event_without_object(type, raw, std::nullopt);
+    if (type == Type::kError) return error_event(raw);
+    if (!raw.kind.empty() && raw.kind != kind_.kind_name)
+      return event_without_object(
+          type, raw,
+          Error{ErrorKind::kInvalid,
+                fmt::format("expected a {}, got a {}", kind_.kind_name, raw.kind)});
+    Result<AnyObject> object =
+        raw.format == WireFormat::kJson
+            ? decode_object(kind_.kind, raw.bytes, interner_, nullptr)
+            : decode_object_proto(kind_.kind, kind_.api_version, raw.bytes, interner_);
+    if (!object) return event_without_object(type, raw, std::move(object).error());
+    if (std::holds_alternative<std::monostate>(*object))
+      return event_without_object(type, raw, std::nullopt);
+    WatchedEvent event;
+    event.type = type;
+    event.object = *std::move(object);
+    return event;
+  }
+
+ private:
+  static WatchedEvent error_event(const RawObject& raw) {
+    WatchedEvent event;
+    event.type = Type::kError;
+    event.detail = std::make_unique<WatchedEvent::Detail>();
+    Result<ApiStatus> status = raw.format == WireFormat::kJson ? read_api_status(raw.bytes)
+                                                               : read_api_status_proto(raw.bytes);
+    if (status) {
+      event.detail->status = *std::move(status);
+    } else {
+      event.detail->status.status = "Failure";
+      event.detail->status.message = status.error().message;
+    }
+    return event;
+  }
+
+  const StreamedKind kind_;
+  Interner& interner_;
+};
+
+// What an object in JSON says that it is.
+void read_type(JsonReader& json, RawObject& raw) {
+  json.fields([&](std::string_view name) {
+    if (name == "apiVersion") {
+      raw.api_version = json.text();
+    } else if (name == "kind") {
+      raw.kind = json.text();
+    }
+  });
+}
+
+// ---- watches
+
+class ProtoWatchReader final : public WatchReader {
+ public:
+  ProtoWatchReader(StreamedKind kind, Interner& interner, std::size_t max_frame)
+      : maker_(std::move(kind), interner), frames_(max_frame) {}
+
+  void add(std::string_view bytes, std::vector<WatchedEvent>& events) override {
+    if (error_ || failed_) return;
+    frames_.add(bytes);
+    while (const std::optional<std::string_view> frame = frames_.next()) {
+      if (!read(*frame, events)) return;
+    }
+    if (frames_.error()) error_ = frames_.error();
+  }
+  bool at_boundary() const override { return !error_ && (failed_ || frames_.at_boundary()); }
+  const std::optional<Error>& error() const override { return error_; }
+
+ private:
+  bool read(std::string_view frame, std::vector<WatchedEvent>& events) {
+    const Result<WatchEvent> event = read_watch_event(frame);
+    if (!event) return fail_with(event.error());
+    const std::optional<Type> type = type_of(event->type);
+    if (!type)
+      return fail_with(
+          {ErrorKind::kInvalid, fmt::format("unknown type of watch event \"{}\"", event->type)});
+    const Result<Envelope> envelope = open_envelope(event->object);
+    if (!envelope) return fail_with(envelope.error());
+    events.push_back(maker_.make(
+        *type, {WireFormat::kProtobuf, envelope->api_version, envelope->kind, envelope->object}));
+    failed_ = *type == Type::kError;
+    return !failed_;
+  }
+  bool fail_with(Error error) {
+    error_ = std::move(error);
+    return false;
+  }
+
+  EventMaker maker_;
+  WatchFrameReader frames_;
+  bool failed_ = false;  // the server said so
+  std::optional<Error> error_;
+};
+
+class JsonWatchReader final : public WatchReader {
+ public:
+  JsonWatchReader(StreamedKind kind, Interner& interner, std::size_t max_frame)
+      : maker_(std::move(kind), interner), lines_(max_frame) {}
+
+  void add(std::string_view bytes, std::vector<WatchedEvent>& events) override {
+    if (error_ || failed_) return;
+    lines_.add(bytes);
+    while (const std::optional<std::string_view> line = lines_.next()) {
+      if (!read(*line, events)) return;
+    }
+    if (lines_.error()) error_ = lines_.error();
+  }
+  bool at_boundary() const override { return !error_ && (failed_ || lines_.at_boundary()); }
+  const std::optional<Error>& error() const override { return error_; }
+
+ private:
+  bool read(std::string_view line, std::vector<WatchedEvent>& events) {
+    std::string_view type_name;
+    RawObject raw{WireFormat::kJson, {}, {}, {}};
+    JsonReader json(line);
+    json.fields([&](std::string_view name) {
+      if (name == "type") {
+        type_name = json.text();
+      } else if (name == "object") {
+        raw.bytes = json.raw();
+      }
+    });
+    if (json.error()) return fail_with(*json.error());
+    const std::optional<Type> type = type_of(type_name);
+    if (!type)
+      return fail_with(
+          {ErrorKind::kInvalid, fmt::format("unknown type of watch event \"{}\"", type_name)});
+    if (raw.bytes.empty())
+      return fail_with({ErrorKind::kInvalid, "a watch event without an object"});
+    JsonReader object(raw.bytes);
+    read_type(object, raw);
+    events.push_back(maker_.make(*type, raw));
+    failed_ = *type == Type::kError;
+    return !failed_;
+  }
+  bool fail_with(Error error) {
+    error_ = std::move(error);
+    return false;
+  }
+
+  EventMaker maker_;
+  JsonLineReader lines_;
+  bool failed_ = false;
+  std::optional<Error> error_;
+};
+
+// ---- lists
+
+Error wrong_list(const StreamedKind& kind, std::string_view got) {
+  return {ErrorKind::kInvalid, fmt::format("expected a {}List, got \"{}\"", kind.kind_name, got)};
+}
+
+class ProtoStreamedList final : public ListReader {
+ public:
+  ProtoStreamedList(StreamedKind kind, Interner& interner, std::size_t max_item)
+      : maker_(std::move(kind), interner), items_(max_item) {}
+
+  void add(std::string_view bytes, std::vector<WatchedEvent>& events) override {
+    items_.add(bytes);
+    while (const std::optional<std::string_view> item = items_.next())
+      events.push_back(maker_.make(Type::kAdded, {WireFormat::kProtobuf, {}, {}, *item}));
+  }
+  Result<ListMeta> finish() override {
+    if (items_.error()) return fail(*items_.error());
+    if (!items_.complete()) return fail(ErrorKind::kUnavailable, "the list broke off");
+    if (items_.kind() != maker_.kind().kind_name + "List")
+      return fail(wrong_list(maker_.kind(), items_.kind()));
+    return items_.meta();
+  }
+  const std::optional<Error>& error() const override { return items_.error(); }
+
+ private:
+  EventMaker maker_;
+  ProtoListReader items_;
+};
+
+class JsonStreamedList final : public ListReader {
+ public:
+  JsonStreamedList(StreamedKind kind, Interner& interner, std::size_t max_item)
+      : maker_(std::move(kind), interner), items_(max_item) {}
+
+  void add(std::string_view bytes, std::vector<WatchedEvent>& events) override {
+    items_.add(bytes);
+    while (const std::optional<std::string_view> item = items_.next())
+      events.push_back(maker_.make(Type::kAdded, {WireFormat::kJson, {}, {}, *item}));
+  }
+  Result<ListMeta> finish() override {
+    if (items_.error()) return fail(*items_.error());
+    if (!items_.complete()) return fail(ErrorKind::kUnavailable, "the list broke off");
+    ListMeta meta;
+    std::string kind;
+    JsonReader json(items_.rest());
+    json.fields([&](std::string_view name) {
+      if (name == "kind") {
+        kind = json.text();
+      } else if (name == "metadata") {
+        json.fields([&](std::string_view field) {
+          if (field == "resourceVersion") {
+            meta.resource_version = json.text();
+          } else if (field == "continue") {
+            meta.continue_token = json.text();
+          } else if (field == "remainingItemCount") {
+            meta.remaining_items = json.int64();
+          }
+        });
+      }
+    });
+    if (json.error()) return fail(*json.error());
+    if (kind != maker_.kind().kind_name + "List") return fail(wrong_list(maker_.kind(), kind));
+    return meta;
+  }
+  const std::optional<Error>& error() const override { return items_.error(); }
+
+ private:
+  EventMaker maker_;
+  JsonListReader items_;
+};
+
+}  // namespace
+
+std::string_view WatchedEvent::version() const {
+  if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) return (*pod)->resource_version();
+  if (const auto* other = std::get_if<Ref<const Object>>(&object))
+    return (*other)->resource_version;
+  return detail ? std::string_view(detail->header.resource_version) : std::string_view();
+}
+
+std::optional<WireFormat> wire_format(std::string_view content_type) {
+  const std::string_view media = content_type.substr(0, content_type.find_first_of("; "));
+  if (media == kProtoContentType) return WireFormat::kProtobuf;
+  if (media == "application/json") return WireFormat::kJson;
+  return std::nullopt;
+}
+
+std::unique_ptr<WatchReader> WatchReader::make(WireFormat format, StreamedKind kind,
+                                               Interner& interner, std::size_t max_frame) {
+  if (format == WireFormat::kJson)
+    return std::make_unique<JsonWatchReader>(std::move(kind), interner, max_frame);
+  return std::make_unique<ProtoWatchReader>(std::move(kind), interner, max_frame);
+}
+
+std::unique_ptr<ListReader> ListReader::make(WireFormat format, StreamedKind kind,
+                                             Interner& interner, std::size_t max_item) {
+  if (format == WireFormat::kJson)
+    return std::make_unique<JsonStreamedList>(std::move(kind), interner, max_item);
+  return std::make_unique<ProtoStreamedList>(std::move(kind), interner, max_item);
+}
+
+}  // namespace berth::kube

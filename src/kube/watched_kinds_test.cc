@@ -1,0 +1,134 @@
+#include "kube/watched_kinds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/interner.h"
+#include "config/load.h"
+
+namespace berth::kube {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+struct Watched {
+  Interner interner;
+  config::FeatureGates gates;
+
+  std::vector<WatchedKind> of(std::string_view profiles) {
+    const std::string text = std::string(
+                                 "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                 "kind: KubeSchedulerConfiguration\n") +
+                             std::string(profiles);
+    Result<config::Configuration> configuration =
+        config::parse_configuration(text, gates, interner);
+    EXPECT_TRUE(configuration) << configuration.error().message;
+    return configuration ? watched_kinds(*configuration, gates) : std::vector<WatchedKind>();
+  }
+  std::vector<std::string> paths(std::string_view profiles) {
+    std::vector<std::string> out;
+    for (const WatchedKind& kind : of(profiles)) out.push_back(kind.path());
+    return out;
+  }
+};
+
+TEST(WatchedKinds, EighteenByDefault) {
+  Watched watched;
+  EXPECT_THAT(
+      watched.paths(""),
+      ElementsAre(
+          "/api/v1/pods", "/api/v1/nodes", "/api/v1/namespaces", "/api/v1/services",
+          "/api/v1/replicationcontrollers", "/apis/apps/v1/replicasets",
+          "/apis/apps/v1/statefulsets", "/apis/policy/v1/poddisruptionbudgets",
+          "/api/v1/persistentvolumes", "/api/v1/persistentvolumeclaims",
+          "/apis/storage.k8s.io/v1/storageclasses", "/apis/storage.k8s.io/v1/csinodes",
+          "/apis/storage.k8s.io/v1/csidrivers", "/apis/storage.k8s.io/v1/csistoragecapacities",
+          "/apis/storage.k8s.io/v1/volumeattachments", "/apis/resource.k8s.io/v1/resourceclaims",
+          "/apis/resource.k8s.io/v1/resourceslices", "/apis/resource.k8s.io/v1/deviceclasses"));
+}
+
+TEST(WatchedKinds, FinishedPodsAreNotAskedFor) {
+  Watched watched;
+  const std::vector<WatchedKind> kinds = watched.of("");
+  EXPECT_EQ(kinds.at(0).field_selector, "status.phase!=Succeeded,status.phase!=Failed");
+  EXPECT_EQ(kinds.at(1).field_selector, "");
+}
+
+TEST(WatchedKinds, TheOneOfAProfileWithFewPluginsAreFew) {
+  Watched watched;
+  constexpr std::string_view kFew = R"(
+profiles:
+- plugins:
+    multiPoint:
+      enabled: [{name: PrioritySort}, {name: NodeName}, {name: DefaultBinder}]
+      disabled: [{name: '*'}]
+)";
+  EXPECT_THAT(watched.paths(kFew), ElementsAre("/api/v1/pods", "/api/v1/nodes"));
+}
+
+TEST(WatchedKinds, APluginOfAnyProfileAtAnyPointCounts) {
+  Watched watched;
+  constexpr std::string_view kTwo = R"(
+profiles:
+- schedulerName: plain
+  plugins:
+    multiPoint:
+      enabled: [{name: PrioritySort}, {name: DefaultBinder}]
+      disabled: [{name: '*'}]
+- schedulerName: near
+  plugins:
+    multiPoint:
+      enabled: [{name: PrioritySort}, {name: DefaultBinder}]
+      disabled: [{name: '*'}]
+    filter:
+      enabled: [{name: InterPodAffinity}, {name: VolumeRestrictions}]
+)";
+  const std::vector<WatchedKind> kinds = watched.of(kTwo);
+  ASSERT_EQ(kinds.size(), 4U);
+  EXPECT_EQ(kinds[2].kind, ObjectKind::kNamespace);
+  EXPECT_THAT(kinds[2].consumers, ElementsAre("InterPodAffinity"));
+  EXPECT_EQ(kinds[3].kind, ObjectKind::kPersistentVolumeClaim);
+}
+
+TEST(WatchedKinds, SpreadingWithoutDefaultConstraintsNeedsNoControllers) {
+  Watched watched;
+  constexpr std::string_view kNone = R"(
+profiles:
+- pluginConfig:
+  - name: PodTopologySpread
+    args: {defaultingType: List}
+)";
+  EXPECT_THAT(watched.paths(kNone), Not(Contains("/api/v1/services")));
+  constexpr std::string_view kOne = R"(
+profiles:
+- pluginConfig:
+  - name: PodTopologySpread
+    args:
+      defaultingType: List
+      defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
+)";
+  EXPECT_THAT(watched.paths(kOne), Contains("/apis/apps/v1/replicasets"));
+}
+
+TEST(WatchedKinds, GatesAddKinds) {
+  Watched watched;
+  ASSERT_TRUE(watched.gates.set("GenericWorkload=true,DRADeviceTaintRules=true"));
+  const std::vector<std::string> paths = watched.paths("");
+  EXPECT_EQ(paths.size(), 20U);
+  EXPECT_THAT(paths, Contains("/apis/scheduling.k8s.io/v1alpha2/podgroups"));
+  EXPECT_THAT(paths, Contains("/apis/resource.k8s.io/v1beta2/devicetaintrules"));
+}
+
+TEST(WatchedKinds, NamesAsOthersSayThem) {
+  const WatchedKind pods{ObjectKind::kPod, "v1", "Pod", "pods", "", {}};
+  EXPECT_EQ(pods.full_resource(), "pods");
+  EXPECT_EQ(pods.type_name(), "*v1.Pod");
+  const WatchedKind sets{ObjectKind::kReplicaSet, "apps/v1", "ReplicaSet", "replicasets", "", {}};
+  EXPECT_EQ(sets.full_resource(), "replicasets.apps");
+  EXPECT_EQ(sets.type_name(), "*v1.ReplicaSet");
+}
+
+}  // namespace
+}  // namespace berth::kube
