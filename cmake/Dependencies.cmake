@@ -2,7 +2,7 @@
 # needs by target name:
 #
 #   fmt::fmt  Boost::headers  simdjson::simdjson  PkgConfig::LIBYAML
-#   CLI11::CLI11  OpenSSL::SSL  PkgConfig::CURL
+#   CLI11::CLI11  OpenSSL::SSL  PkgConfig::CURL  ZLIB::ZLIB
 #
 # Tests get GTest::gmock, benchmarks benchmark::benchmark_main.
 
@@ -13,6 +13,7 @@ find_package(Boost 1.81 REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
+find_package(ZLIB REQUIRED)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
 # protozero is headers only, in the compiler's own path: nothing to link, but it has to be there.

@@ -1,0 +1,68 @@
+// Authorizer: who may do what with which path (shell.md §4.3).
+//
+// The group system:masters may do everything, and some paths are open to everybody; about all else
+// an API server is asked, behind a door. Its answers are kept for a while. Any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/loop.h"
+#include "base/result.h"
+#include "serve/user.h"
+#include "telemetry/log.h"
+#include "telemetry/scheduler_metrics.h"
+
+namespace berth::serve {
+
+// What somebody wants to do. The path is no object of the API, but one of ours.
+struct AccessAttributes {
+  UserInfo user;
+  std::string path;  // "/metrics"
+  std::string verb;  // the method in lower case: "get"
+};
+
+enum class AccessDecision : std::uint8_t { kAllowed, kDenied, kNoOpinion };
+struct AccessReview {
+  AccessDecision decision = AccessDecision::kNoOpinion;
+  std::string reason;
+};
+
+// Asks an API server. Called from any thread; calls back once: at once, or later on the world
+// thread. An error: the question could not be asked.
+using ReviewAccess = std::function<void(AccessAttributes attributes,
+                                        std::function<void(Result<AccessReview>)> done)>;
+
+struct AuthorizationOptions {
+  ReviewAccess review_access;  // none: what is not allowed here is not allowed
+  // Exact, or with a star at the end for all that begins like it.
+  std::vector<std::string> always_allow_paths{"/healthz", "/readyz", "/livez"};
+  Duration allow_cache_ttl = std::chrono::seconds(10);
+  Duration deny_cache_ttl = std::chrono::seconds(10);
+};
+
+class Authorizer {
+ public:
+  // `loop` and `metrics` outlive this.
+  Authorizer(const Loop& loop, AuthorizationOptions options, telemetry::ServingMetrics& metrics,
+             telemetry::Log log);
+  ~Authorizer();
+  Authorizer(const Authorizer&) = delete;
+  Authorizer& operator=(const Authorizer&) = delete;
+
+  // Calls back once, here and now or from another thread later. An error: nobody could say.
+  void authorize(AccessAttributes attributes, std::function<void(Result<AccessReview>)> done);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // shared with questions that are under way
+};
+
+// Upstream's complaint about paths that have a star elsewhere than at the end.
+Result<void> check_always_allow_paths(const std::vector<std::string>& paths);
+
+}  // namespace berth::serve

@@ -1,0 +1,409 @@
+#include "serve/server.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <utility>
+
+#include "base/file.h"
+#include "net/http_server.h"
+#include "serve/background.h"
+#include "serve/cpu_profile.h"
+#include "serve/metrics_page.h"
+#include "serve/responses.h"
+#include "serve/waiting_pods.h"
+#include "telemetry/process_metrics.h"
+#include "telemetry/scheduler_metrics.h"
+
+namespace berth::serve {
+namespace {
+
+// One request on its way to an answer, which it gets once.
+class Exchange {
+ public:
+  Exchange(net::HttpRequest request, std::shared_ptr<net::HttpResponder> responder,
+           TimePoint started)
+      : request_(std::move(request)), responder_(std::move(responder)), started_(started) {}
+
+  const net::HttpRequest& request() const { return request_; }
+  TimePoint started() const { return started_; }
+  bool answered() const { return answered_; }
+
+  // False: somebody did already.
+  bool respond(net::HttpResponse response) {
+    if (answered_.exchange(true)) return false;
+    net::HttpHeaders headers{{"Cache-Control", "no-cache, private"}};
+    for (const auto& [name, value] : response.headers) headers.add(name, value);
+    response.headers = std::move(headers);
+    responder_->respond(std::move(response));
+    return true;
+  }
+
+  std::string path;  // unescaped, without query
+  UserInfo user;
+
+ private:
+  const net::HttpRequest request_;
+  const std::shared_ptr<net::HttpResponder> responder_;
+  const TimePoint started_;
+  std::atomic<bool> answered_ = false;
+};
+using ExchangePtr = std::shared_ptr<Exchange>;
+
+// The path that a request is about, whatever form its target has; nothing if it has none.
+std::optional<std::string> path_of(const net::HttpRequest& request) {
+  std::string_view path = request.path();
+  for (const std::string_view scheme : {"https://", "http://"}) {
+    if (!path.starts_with(scheme)) continue;
+    const std::size_t slash = path.find('/', scheme.size());
+    path = slash == std::string_view::npos ? "/" : path.substr(slash);
+  }
+  if (!path.starts_with('/')) return std::nullopt;
+  return net::unescape(path);
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+// From a request to its answer. Requests that wait for somebody else's word hold it.
+class Pipeline : public std::enable_shared_from_this<Pipeline> {
+ public:
+  Pipeline(Loop& loop, ServerOptions options, telemetry::Log log)
+      : loop_(loop),
+        options_(std::move(options)),
+        log_(std::move(log)),
+        serving_metrics_(*options_.metrics),
+        health_metrics_(slis_),
+        authenticator_(loop, options_.authentication, serving_metrics_, log_),
+        authorizer_(loop, options_.authorization, serving_metrics_, log_),
+        health_endpoints_{HealthEndpoint("healthz", options_.health.healthz, health_metrics_, log_),
+                          HealthEndpoint("livez", options_.health.livez, health_metrics_, log_),
+                          HealthEndpoint("readyz", options_.health.readyz, health_metrics_, log_)} {
+    telemetry::add_process_start_time(slis_, telemetry::Stability::kAlpha);
+  }
+
+  void start(net::HttpRequest request, std::shared_ptr<net::HttpResponder> responder);
+  // What is not answered yet is refused; nobody will be asked any more.
+  void close();
+
+  Authenticator& authenticator() { return authenticator_; }
+  const ServerOptions& options() const { return options_; }
+
+ private:
+  void authorize(const ExchangePtr& exchange);
+  void route(const ExchangePtr& exchange);
+  std::optional<net::HttpResponse> answer(const Exchange& exchange);
+  std::optional<net::HttpResponse> answer_health(const Exchange& exchange) const;
+  std::optional<net::HttpResponse> answer_debug(const Exchange& exchange) const;
+  void answer_pod_resources(const ExchangePtr& exchange);
+  void begin_profile(const ExchangePtr& exchange);
+  void end_profile(const ExchangePtr& exchange, Duration duration);
+  void respond(const ExchangePtr& exchange, net::HttpResponse response);
+
+  Loop& loop_;
+  const ServerOptions options_;
+  const telemetry::Log log_;
+  telemetry::Registry slis_;
+  telemetry::ServingMetrics serving_metrics_;
+  telemetry::HealthMetrics health_metrics_;
+  Authenticator authenticator_;
+  Authorizer authorizer_;
+  const std::array<HealthEndpoint, 3> health_endpoints_;
+  Background background_{"serve-text"};
+
+  Mutex mutex_;
+  bool closed_ GUARDED_BY(mutex_) = false;
+  boost::unordered_flat_set<ExchangePtr> open_ GUARDED_BY(mutex_);
+  std::unique_ptr<CpuProfile> profile_ GUARDED_BY(mutex_);
+};
+
+void Pipeline::start(net::HttpRequest request, std::shared_ptr<net::HttpResponder> responder) {
+  auto exchange = std::make_shared<Exchange>(std::move(request), std::move(responder), loop_.now());
+  std::optional<std::string> path = path_of(exchange->request());
+  if (!path) {
+    net::HttpResponse refusal = plain_text("400 Bad Request");
+    refusal.status = 400;
+    return respond(exchange, std::move(refusal));
+  }
+  exchange->path = std::move(*path);
+  bool closed = false;
+  {
+    MutexLock lock(mutex_);
+    closed = closed_;
+    if (!closed) open_.insert(exchange);
+  }
+  if (closed) return respond(exchange, text_error(503, "the server is shutting down"));
+  authenticator_.authenticate(exchange->request(),
+                              [self = shared_from_this(), exchange](std::optional<UserInfo> user) {
+                                if (exchange->answered()) return;
+                                if (!user)
+                                  return self->respond(exchange, unauthorized(exchange->request()));
+                                exchange->user = std::move(*user);
+                                self->authorize(exchange);
+                              });
+}
+
+void Pipeline::authorize(const ExchangePtr& exchange) {
+  AccessAttributes wanted{exchange->user, exchange->path, lower_case(exchange->request().method)};
+  authorizer_.authorize(
+      std::move(wanted), [self = shared_from_this(), exchange](Result<AccessReview> review) {
+        if (exchange->answered()) return;
+        const net::HttpRequest& request = exchange->request();
+        if (!review)
+          return self->respond(exchange, internal_error(request, review.error().message));
+        if (review->decision != AccessDecision::kAllowed)
+          return self->respond(exchange,
+                               forbidden(request, exchange->user.name, lower_case(request.method),
+                                         exchange->path, review->reason));
+        self->route(exchange);
+      });
+}
+
+void Pipeline::route(const ExchangePtr& exchange) {
+  if (exchange->path == "/metrics/resources" && options_.list_pods)
+    return answer_pod_resources(exchange);
+  if (exchange->path == kCpuProfilePath && options_.profiling) return begin_profile(exchange);
+  std::optional<net::HttpResponse> response = answer(*exchange);
+  respond(exchange, response ? std::move(*response) : page_not_found());
+}
+
+std::optional<net::HttpResponse> Pipeline::answer(const Exchange& exchange) {
+  const net::HttpRequest& request = exchange.request();
+  const std::string& path = exchange.path;
+  if (path == "/metrics") return answer_metrics(request, *options_.metrics);
+  if (path == "/metrics/slis") return answer_metrics(request, slis_);
+  if (path == "/configz" && options_.component_config)
+    return answer_configz(options_.component_config());
+  if (path == "/flagz") return answer_flagz(request, options_.program);
+  if (path == "/statusz") return answer_statusz(request, options_.program, loop_.wall_now());
+  if (path.starts_with("/debug/")) return answer_debug(exchange);
+  return answer_health(exchange);
+}
+
+std::optional<net::HttpResponse> Pipeline::answer_health(const Exchange& exchange) const {
+  const std::string_view path = exchange.path;
+  for (const HealthEndpoint& endpoint : health_endpoints_) {
+    if (!path.substr(1).starts_with(endpoint.name())) continue;
+    const std::string_view rest = path.substr(1 + endpoint.name().size());
+    if (rest.empty()) return endpoint.all(exchange.request().query());
+    for (const HealthCheck& check : endpoint.checks())
+      if (rest.front() == '/' && rest.substr(1) == check.name) return HealthEndpoint::one(check);
+  }
+  return std::nullopt;
+}
+
+std::optional<net::HttpResponse> Pipeline::answer_debug(const Exchange& exchange) const {
+  const std::string& path = exchange.path;
+  const auto below = [&](std::string_view folder) {
+    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+  };
+  if (options_.waiting_pods && below(kWaitingPodsPath))
+    return answer_waiting_pods(exchange.request(), path, exchange.user, *options_.waiting_pods);
+  if (options_.profiling && below("/debug/flags"))
+    return answer_debug_flags(exchange.request(), path, log_.output());
+  if (options_.profiling && below("/debug/pprof")) return answer_pprof(path);
+  return std::nullopt;
+}
+
+void Pipeline::answer_pod_resources(const ExchangePtr& exchange) {
+  const bool reset = exchange->request().method == "DELETE";
+  options_.list_pods([self = shared_from_this(), exchange, reset](std::optional<PodList> pods) {
+    if (exchange->answered()) return;
+    // Parity: who does not lead answers with nothing at all, not even a type.
+    if (!pods) return self->respond(exchange, {});
+    if (reset) return self->respond(exchange, metrics_reset());
+    // Of many pods it is a long text, and this may be the world's thread.
+    self->background_.post([self, exchange, pods = std::move(pods)] {
+      self->respond(exchange, metrics_text(exchange->request(), pod_resource_text(*pods)));
+    });
+  });
+}
+
+void Pipeline::begin_profile(const ExchangePtr& exchange) {
+  const Duration duration = profile_duration(exchange->request().query());
+  Result<std::unique_ptr<CpuProfile>> profile = CpuProfile::start(loop_.wall_now());
+  if (!profile) return respond(exchange, profile_refused(profile.error().message));
+  {
+    MutexLock lock(mutex_);
+    if (closed_) return;
+    profile_ = std::move(*profile);
+  }
+  loop_.post([self = shared_from_this(), exchange, duration] {
+    self->loop_.after(
+        duration,
+        [self, exchange, duration] {
+          self->background_.post(
+              [self, exchange, duration] { self->end_profile(exchange, duration); });
+        },
+        TimerKind::kHousekeeping);
+  });
+}
+
+void Pipeline::end_profile(const ExchangePtr& exchange, Duration duration) {
+  std::unique_ptr<CpuProfile> profile;
+  {
+    MutexLock lock(mutex_);
+    profile = std::move(profile_);
+  }
+  if (!profile) return;
+  const std::vector<ProfiledStack> stacks = profile->stop();
+  const std::string maps = read_file("/proc/self/maps").value_or("");
+  respond(exchange, profile_response(encode_profile(stacks, {profile->started(), duration}, maps)));
+}
+
+void Pipeline::respond(const ExchangePtr& exchange, net::HttpResponse response) {
+  const int status = response.status;
+  if (!exchange->respond(std::move(response))) return;
+  {
+    MutexLock lock(mutex_);
+    open_.erase(exchange);
+  }
+  if (!log_.enabled(3)) return;
+  const net::HttpRequest& request = exchange->request();
+  log_.info(3, "HTTP",
+            {{"verb", request.method},
+             {"URI", request.target},
+             {"latency", loop_.now() - exchange->started()},
+             {"userAgent", request.headers.find("User-Agent").value_or("")},
+             {"audit-ID", ""},
+             {"srcIP", request.peer.address},
+             {"resp", status}});
+}
+
+void Pipeline::close() {
+  boost::unordered_flat_set<ExchangePtr> open;
+  std::unique_ptr<CpuProfile> profile;
+  {
+    MutexLock lock(mutex_);
+    closed_ = true;
+    open.swap(open_);
+    profile = std::move(profile_);
+  }
+  background_.stop();
+  for (const ExchangePtr& exchange : open)
+    respond(exchange, text_error(503, "the server is shutting down"));
+}
+
+// In Go's words: "listen tcp 127.0.0.1:10259: bind: address already in use".
+Error listen_error(const ServerOptions& options, const Error& error) {
+  const bool v6 = options.bind_address.find(':') != std::string::npos;
+  const std::string place =
+      fmt::format(fmt::runtime(v6 ? "[{}]:{}" : "{}:{}"), options.bind_address, options.port);
+  const std::string prefix =
+      fmt::format("cannot listen on {}:{}: ", options.bind_address, options.port);
+  if (!error.message.starts_with(prefix)) return error;
+  return {error.kind, fmt::format("failed to listen on {}: listen tcp {}: bind: {}", place, place,
+                                  lower_case(error.message.substr(prefix.size())))};
+}
+
+}  // namespace
+
+struct SchedulerServer::Parts {
+  explicit Parts(Loop& given_loop, telemetry::Log given_log)
+      : loop(given_loop), log(std::move(given_log)) {}
+
+  Loop& loop;
+  const telemetry::Log log;
+  std::unique_ptr<ServingCertificates> certificates;
+  RequestHeaders cluster_headers;
+  std::shared_ptr<Pipeline> pipeline;
+  std::unique_ptr<net::HttpServer> server;
+  std::optional<TimerId> timer;
+  bool stopped = false;
+};
+
+Result<std::unique_ptr<SchedulerServer>> SchedulerServer::start(Loop& loop, ServerOptions options,
+                                                                telemetry::Log log) {
+  if (const Result<void> ok = check_always_allow_paths(options.authorization.always_allow_paths);
+      !ok)
+    return fail(ok.error());
+  auto parts = std::make_unique<Parts>(loop, log);
+  CertificateOptions certificates = options.certificates;
+  certificates.bind_address = options.bind_address;
+  Result<std::unique_ptr<ServingCertificates>> loaded =
+      ServingCertificates::load(std::move(certificates), loop.wall_now(), log);
+  if (!loaded) return fail(loaded.error());
+  parts->certificates = std::move(*loaded);
+
+  net::HttpServerOptions listening;
+  listening.address = options.bind_address;
+  listening.port = options.port;
+  listening.tls = parts->certificates->settings();
+  listening.reuse_port = options.permit_port_sharing;
+  listening.limits.idle_timeout = std::chrono::seconds(90);
+  // Somebody always keeps a connection open, and the end should not have to wait for that.
+  listening.limits.close_timeout = std::chrono::milliseconds(200);
+  listening.wall_clock = [&loop] { return loop.wall_now(); };
+  parts->pipeline = std::make_shared<Pipeline>(loop, std::move(options), std::move(log));
+  std::unique_ptr<SchedulerServer> made(new SchedulerServer(std::move(parts)));
+  made->believe();
+  Result<std::unique_ptr<net::HttpServer>> server = net::HttpServer::start(
+      std::move(listening),
+      [pipeline = made->parts_->pipeline](net::HttpRequest request,
+                                          std::shared_ptr<net::HttpResponder> responder) {
+        pipeline->start(std::move(request), std::move(responder));
+      });
+  if (!server) return fail(listen_error(made->parts_->pipeline->options(), server.error()));
+  made->parts_->server = std::move(*server);
+  made->look_at_files_later();
+  return made;
+}
+
+SchedulerServer::SchedulerServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+SchedulerServer::~SchedulerServer() { stop(Duration::zero()); }
+
+std::uint16_t SchedulerServer::port() const { return parts_->server->port(); }
+
+std::string SchedulerServer::address() const { return parts_->server->address(); }
+
+void SchedulerServer::set_cluster_trust(ClusterTrust trust) {
+  parts_->cluster_headers = std::move(trust.request_headers);
+  if (parts_->certificates->set_cluster_authorities(std::move(trust.authorities)))
+    use_certificates();
+  believe();
+}
+
+void SchedulerServer::believe() {
+  const ServerOptions& options = parts_->pipeline->options();
+  std::optional<RequestHeaders> proxy;
+  if (parts_->certificates->has_request_header_authority())
+    proxy = options.certificates.request_header_ca_file.empty() ? parts_->cluster_headers
+                                                                : options.request_headers;
+  parts_->pipeline->authenticator().believe(parts_->certificates->has_client_authority(),
+                                            std::move(proxy));
+}
+
+void SchedulerServer::use_certificates() {
+  if (!parts_->server || parts_->stopped) return;
+  if (const Result<void> used = parts_->server->set_tls(parts_->certificates->settings()); !used)
+    parts_->log.error(used.error().message, "Failed to use new certificates");
+  else
+    parts_->log.info(2, "Certificates were loaded anew");
+}
+
+void SchedulerServer::look_at_files_later() {
+  parts_->timer = parts_->loop.after(
+      parts_->pipeline->options().reload_period,
+      [this] {
+        if (parts_->certificates->reload()) use_certificates();
+        look_at_files_later();
+      },
+      TimerKind::kHousekeeping);
+}
+
+void SchedulerServer::stop(Duration grace) {
+  if (parts_->stopped) return;
+  parts_->stopped = true;
+  if (parts_->timer) parts_->loop.cancel(*parts_->timer);
+  // Whoever waits for a word of the world thread would wait for us.
+  parts_->pipeline->close();
+  if (parts_->server) parts_->server->stop(grace);
+}
+
+}  // namespace berth::serve

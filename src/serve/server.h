@@ -1,0 +1,92 @@
+// SchedulerServer: the scheduler's HTTPS endpoints (shell.md §4).
+//
+//   TLS ► Cache-Control ► who is it (authentication.h) ► may they (authorization.h) ► the endpoint
+//
+// It knows nothing of a scheduler: all that it shows comes through ServerOptions, from whoever
+// wires the program. Requests are answered on threads of its own; what they are given to call must
+// bear that. Started, stopped and ended on the world thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/loop.h"
+#include "base/result.h"
+#include "framework/waiting_pods.h"
+#include "serve/authentication.h"
+#include "serve/authorization.h"
+#include "serve/certificates.h"
+#include "serve/debug.h"
+#include "serve/health.h"
+#include "serve/resource_metrics.h"
+#include "telemetry/log.h"
+#include "telemetry/metrics.h"
+
+namespace berth::serve {
+
+struct ServerOptions {
+  // Where. `certificates.bind_address` is filled in from here.
+  std::string bind_address = "0.0.0.0";
+  std::uint16_t port = 10259;  // 0: any that is free; a scheduler without a port has no server
+  bool permit_port_sharing = false;
+  CertificateOptions certificates;
+
+  // For whom.
+  AuthenticationOptions authentication;
+  // Headers of a proxy whose CA comes from a file (certificates.request_header_ca_file).
+  RequestHeaders request_headers;
+  AuthorizationOptions authorization;
+
+  // What. `metrics` must be there; it and `waiting_pods` outlive the server.
+  ProgramFacts program;
+  HealthChecks health;
+  telemetry::Registry* metrics = nullptr;
+  ListPods list_pods;                             // none: no /metrics/resources
+  std::function<std::string()> component_config;  // JSON, for /configz; any thread
+  WaitingPods* waiting_pods = nullptr;            // none: no /debug/waiting-pods
+  bool profiling = true;                          // /debug/pprof and /debug/flags
+
+  Duration reload_period = std::chrono::seconds(10);  // how often certificate files are looked at
+};
+
+// What the cluster says about whom to believe; see kube's AuthenticationConfig.
+struct ClusterTrust {
+  ClusterAuthorities authorities;
+  RequestHeaders request_headers;
+};
+
+class SchedulerServer {
+ public:
+  // `loop` outlives the server. An error is upstream's text ("failed to listen on …").
+  static Result<std::unique_ptr<SchedulerServer>> start(Loop& loop, ServerOptions options,
+                                                        telemetry::Log log);
+  ~SchedulerServer();  // stop() without grace, unless it was stopped
+  SchedulerServer(const SchedulerServer&) = delete;
+  SchedulerServer& operator=(const SchedulerServer&) = delete;
+
+  std::uint16_t port() const;
+  std::string address() const;  // "127.0.0.1:10259"
+
+  // For connections from now on. What flags name as files goes before what the cluster says.
+  void set_cluster_trust(ClusterTrust trust);
+
+  // No new requests. Those that wait for a word of somebody else are refused, answers on their way
+  // may take `grace`; returns when all is closed.
+  void stop(Duration grace = std::chrono::seconds(5));
+
+ private:
+  struct Parts;
+  explicit SchedulerServer(std::unique_ptr<Parts> parts);
+
+  void believe();
+  void look_at_files_later();
+  void use_certificates();
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace berth::serve
