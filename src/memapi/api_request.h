@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ struct ApiRequest {
 
   AnswerForm form;
   std::string user = "system:admin";
+  // What the answer shall warn of; filled in while the request is handled. Null: nobody cares.
+  std::shared_ptr<std::vector<std::string>> warnings;
 
   std::string_view parameter(std::string_view key) const;
   bool flag(std::string_view key) const;  // "true", "1"

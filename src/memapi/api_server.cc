@@ -31,6 +31,12 @@ bool same_secret(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+void add_warnings(net::HttpResponse& response, const ApiRequest& request) {
+  if (!request.warnings) return;
+  for (const std::string& warning : *request.warnings)
+    response.headers.add("Warning", fmt::format("299 - {}", go_quoted(warning)));
+}
+
 std::optional<std::vector<std::string>> path_segments(std::string_view path) {
   std::vector<std::string> segments;
   while (!path.empty()) {
@@ -106,6 +112,7 @@ void ApiServer::State::respond(const Responder& responder, const ApiRequest& req
   response.status = code;
   response.headers.add("Content-Type", std::string(Views::content_type(form, false)));
   response.headers.add("Cache-Control", "no-cache, private");
+  add_warnings(response, request);
   responder->respond(std::move(response));
 }
 
@@ -126,6 +133,7 @@ void ApiServer::State::respond(const Responder& responder, const ApiRequest& req
   if (error.retry_after_seconds > 0)
     response.headers.add("Retry-After", fmt::format("{}", error.retry_after_seconds));
   if (error.code == 401) response.headers.add("WWW-Authenticate", "Bearer");
+  add_warnings(response, request);
   responder->respond(std::move(response));
 }
 
@@ -185,6 +193,7 @@ void ApiServer::State::handle(net::HttpRequest http,
   ApiRequest request;
   request.http = std::move(http);
   request.query = net::parse_query(request.http.query());
+  if (request.http.method != "GET") request.warnings = std::make_shared<std::vector<std::string>>();
   auto segments = path_segments(request.http.path());
   if (!segments) {
     respond(responder, request, ApiError::bad_request("the path is not a valid URL path"));
@@ -365,6 +374,7 @@ void ApiServer::handle(net::HttpRequest request, std::shared_ptr<net::HttpRespon
 void ApiServer::start() { state_->tick(); }
 std::string ApiServer::save() const { return state_->save(); }
 Result<void> ApiServer::load(std::string_view saved) { return state_->load(saved); }
+LocalClient& ApiServer::local() { return state_->local(); }
 void ApiServer::end_watches() { state_->end_watches(); }
 std::uint64_t ApiServer::version() const { return state_->store().version(); }
 std::size_t ApiServer::watchers() const { return state_->store().watchers(); }

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "memapi/admission.h"
 #include "memapi/codec.h"
+#include "memapi/local_client.h"
 #include "net/http_message.h"
 
 namespace berth::memapi {
@@ -48,6 +49,9 @@ class ApiServer {
   std::string save() const;
   // What save() gave; into a server that has nothing of its own but what it began with.
   Result<void> load(std::string_view saved);
+
+  // For code in the same process. Lives as long as the server.
+  LocalClient& local();
 
   // Ends every watch, cleanly. Any thread.
   void end_watches();

@@ -20,7 +20,8 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
         options_(std::move(options)),
         store_(options_.history_limit),
         views_(options_.protobuf, loop),
-        writes_(store_, loop, std::move(random), options_.admission, options_.protobuf) {}
+        writes_(store_, loop, std::move(random), options_.admission, options_.protobuf),
+        local_(store_, writes_, loop) {}
 
   void populate();
   void handle(net::HttpRequest http, std::shared_ptr<net::HttpResponder> responder);
@@ -29,6 +30,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   Result<void> load(std::string_view saved);
   void end_watches() EXCLUDES(watchers_mutex_);
   const Store& store() const { return store_; }
+  LocalClient& local() { return local_; }
 
  private:
   using Responder = std::shared_ptr<net::HttpResponder>;
@@ -57,6 +59,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   Store store_;
   Views views_;
   Writes writes_;
+  LocalClient local_;
   Mutex watchers_mutex_;
   std::vector<std::weak_ptr<Watcher>> watchers_ GUARDED_BY(watchers_mutex_);
 };

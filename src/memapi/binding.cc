@@ -133,6 +133,16 @@ Answer<Written> Writes::bind(const ApiRequest& request) {
   return Written{201, nullptr, success(201)};
 }
 
+Answer<void> Writes::bind(std::string_view namespace_name, const JsonValue& binding) {
+  if (auto fits = check_binding(binding); !fits) return fits;
+  Answer<Written> bound = change(pods(), namespace_name, text_at(binding, "metadata.name"), false,
+                                 [&](JsonValue& pod, const ObjectRef& current) {
+                                   return assign(pod, binding, *current, loop_.wall_now());
+                                 });
+  if (!bound) return refuse(std::move(bound.error()));
+  return {};
+}
+
 Answer<void> Writes::check_budgets(const ObjectRef& pod, bool dry_run) {
   const Resource& budgets = resource_of("poddisruptionbudgets", "policy");
   Answer<ListPage> all = store_.list(budgets, {pod->namespace_name, {}, "", 0}, {});

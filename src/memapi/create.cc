@@ -7,6 +7,7 @@
 #include "api/json_text.h"
 #include "api/yaml.h"
 #include "base/time_text.h"
+#include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/validation.h"
 #include "memapi/views.h"
@@ -101,6 +102,10 @@ Answer<JsonValue> Writes::decode(const ApiRequest& request, std::string_view kin
         fmt::format("{} in version \"{}\" cannot be handled as a {}: json: cannot unmarshal value "
                     "into Go struct field {}.{} of type object",
                     kind, request.resource->version, kind, kind, path)));
+  }
+  // Protobuf has no fields but those that the table knows.
+  if (translated.empty() || type == "application/yaml") {
+    if (auto fits = validate_fields(request, kind, *object); !fits) return refuse(fits.error());
   }
   erase(*object, "kind");
   erase(*object, "apiVersion");

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "api/json_text.h"
 #include "base/time_text.h"
 #include "memapi/json_edit.h"
 #include "memapi/writes.h"
@@ -31,6 +32,35 @@ void mark_deleted(JsonValue& object, const Resource& resource, std::int64_t grac
   if (first && resource.generation) {
     set(metadata, "generation", JsonValue::of_int(int_at(metadata, "generation").value_or(0) + 1));
   }
+}
+
+Answer<Propagation> propagation_named(std::string_view policy) {
+  if (policy == "Background") return Propagation::kBackground;
+  if (policy == "Foreground") return Propagation::kForeground;
+  if (policy == "Orphan") return Propagation::kOrphan;
+  return refuse(ApiError::invalid_options(
+      "DeleteOptions",
+      {FieldProblem::not_supported("propagationPolicy", go_quoted(policy),
+                                   R"("Foreground", "Background", "Orphan", "nil")")}));
+}
+
+// The finalizer by which the garbage collector learns what is to become of the dependents.
+void mark_for_collector(JsonValue& object, const Resource& resource, Propagation propagation) {
+  // Parity: who deletes these and says nothing keeps their pods.
+  if (propagation == Propagation::kDefault &&
+      (resource.plural == "jobs" || resource.plural == "replicationcontrollers")) {
+    propagation = Propagation::kOrphan;
+  }
+  if (propagation == Propagation::kDefault) return;
+  JsonValue& finalizers = array_at(object, "metadata.finalizers");
+  std::erase_if(finalizers.items, [](const JsonValue& finalizer) {
+    return finalizer.text == kOrphanFinalizer || finalizer.text == kForegroundFinalizer;
+  });
+  if (propagation == Propagation::kOrphan)
+    finalizers.items.push_back(JsonValue::of_text(kOrphanFinalizer));
+  if (propagation == Propagation::kForeground)
+    finalizers.items.push_back(JsonValue::of_text(kForegroundFinalizer));
+  if (finalizers.items.empty()) erase(object_at(object, "metadata"), "finalizers");
 }
 
 Answer<void> check_preconditions(const Resource& resource, const StoredObject& object,
@@ -69,6 +99,11 @@ Answer<DeleteOptions> Writes::delete_options(const ApiRequest& request) const {
   Answer<std::optional<std::int64_t>> grace = request.number("gracePeriodSeconds");
   if (!grace) return refuse(std::move(grace.error()));
   options.grace_period_seconds = *grace;
+  if (const std::string_view policy = request.parameter("propagationPolicy"); !policy.empty()) {
+    Answer<Propagation> named = propagation_named(policy);
+    if (!named) return refuse(std::move(named.error()));
+    options.propagation = *named;
+  }
   if (request.http.body.empty()) return options;
 
   ApiRequest plain = request;
@@ -78,6 +113,13 @@ Answer<DeleteOptions> Writes::delete_options(const ApiRequest& request) const {
   if (const auto given = int_at(*body, "gracePeriodSeconds")) options.grace_period_seconds = given;
   options.uid = text_at(*body, "preconditions.uid");
   options.resource_version = text_at(*body, "preconditions.resourceVersion");
+  if (const std::string_view policy = text_at(*body, "propagationPolicy"); !policy.empty()) {
+    Answer<Propagation> named = propagation_named(policy);
+    if (!named) return refuse(std::move(named.error()));
+    options.propagation = *named;
+  } else if (const JsonValue* orphan = at(*body, "orphanDependents")) {
+    options.propagation = orphan->boolean ? Propagation::kOrphan : Propagation::kBackground;
+  }
   const auto& dry = items_at(*body, "dryRun");
   options.dry_run = options.dry_run || (!dry.empty() && dry.front().text == "All");
   return options;
@@ -131,6 +173,7 @@ Answer<Written> Writes::remove_object(const Resource& resource, const ObjectRef&
   const std::int64_t grace = is_pod ? pod_grace(object, options) : 0;
   const auto granted = int_at(object, "metadata.deletionGracePeriodSeconds");
   const bool deleting = at(object, "metadata.deletionTimestamp") != nullptr;
+  if (!deleting) mark_for_collector(object, resource, options.propagation);
   const bool finalized = items_at(object, "metadata.finalizers").empty();
   // Who is dying already can only be hurried.
   if (deleting && granted && grace >= *granted && !(finalized && *granted == 0))
@@ -173,6 +216,14 @@ Answer<Written> Writes::remove(const ApiRequest& request) {
       remove_named(*request.resource, request.namespace_name, request.name, *options);
   sweep_namespaces();
   return removed;
+}
+
+Answer<void> Writes::remove(const Resource& resource, std::string_view namespace_name,
+                            std::string_view name, const DeleteOptions& options) {
+  Answer<Written> removed = remove_named(resource, namespace_name, name, options);
+  if (!removed) return refuse(std::move(removed.error()));
+  sweep_namespaces();
+  return {};
 }
 
 Answer<ListPage> Writes::remove_collection(const ApiRequest& request) {

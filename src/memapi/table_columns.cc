@@ -520,10 +520,10 @@ std::string human_duration(Duration duration) {
   const std::int64_t hours = minutes / 60;
   if (hours < 8) return pair(hours, 'h', minutes % 60, 'm');
   if (hours < 48) return fmt::format("{}h", hours);
-  if (hours < 24 * 8) return pair(hours / 24, 'd', hours % 24, 'h');
-  if (hours < 24 * 365 * 2) return fmt::format("{}d", hours / 24);
   const std::int64_t days = hours / 24;
-  if (hours < 24 * 365 * 8) return pair(days / 365, 'y', days % 365, 'd');
+  if (days < 8) return pair(days, 'd', hours % 24, 'h');
+  if (days < 365L * 2) return fmt::format("{}d", days);
+  if (days < 365L * 8) return pair(days / 365, 'y', days % 365, 'd');
   return fmt::format("{}y", days / 365);
 }
 

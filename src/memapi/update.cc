@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/yaml.h"
+#include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/patch.h"
 #include "memapi/strategic_merge.h"
@@ -146,6 +147,19 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
   return {};
 }
 
+Answer<ObjectRef> Writes::edit(const Resource& resource, std::string_view namespace_name,
+                               std::string_view name, std::string_view subresource,
+                               const std::function<Answer<void>(JsonValue& object)>& edit) {
+  Answer<Written> written =
+      change(resource, namespace_name, name, false,
+             [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
+               if (auto done = edit(object); !done) return done;
+               return finish_update(resource, subresource, object, current);
+             });
+  if (!written) return refuse(std::move(written.error()));
+  return std::move(written->object);
+}
+
 Answer<Written> Writes::update_object(const ApiRequest& request, const Change& edit) {
   const Resource& resource = *request.resource;
   return change(resource, request.namespace_name, request.name, request.dry_run(),
@@ -215,6 +229,13 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
   if (type == kApplyPatch) return apply(request, *patch);
 
   const Resource& resource = *request.resource;
+  if (type == kStrategicPatch) {
+    if (auto fits = validate_patch_fields(request, *patch, go_map_text(*patch)); !fits)
+      return refuse(std::move(fits.error()));
+  } else if (type == kMergePatch) {
+    if (auto fits = validate_patch_fields(request, *patch, json); !fits)
+      return refuse(std::move(fits.error()));
+  }
   return update_object(request, [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
     const bool new_view = !resource.stored_as.empty();
     if (new_view) event_to_new_view(object);
@@ -249,6 +270,8 @@ Answer<Written> Writes::apply(const ApiRequest& request, const JsonValue& patch)
   if (!resource.stored_as.empty()) {
     return refuse(ApiError::bad_request("apply is not supported for events"));
   }
+  if (auto fits = validate_fields(request, resource.kind, patch); !fits)
+    return refuse(std::move(fits.error()));
   JsonValue wish = patch;
   erase(wish, "kind");
   erase(wish, "apiVersion");

@@ -26,13 +26,20 @@ struct Written {
   std::string status;  // when there is no object
 };
 
+// What becomes of objects whose owner goes. Somebody has to do it: the garbage collector.
+enum class Propagation : std::uint8_t { kDefault, kBackground, kForeground, kOrphan };
+
 // DeleteOptions, as far as they are honoured.
 struct DeleteOptions {
-  std::optional<std::int64_t> grace_period_seconds;
-  std::string uid;
-  std::string resource_version;
+  std::optional<std::int64_t> grace_period_seconds = {};
+  std::string uid = {};
+  std::string resource_version = {};
+  Propagation propagation = Propagation::kDefault;
   bool dry_run = false;
 };
+
+inline constexpr std::string_view kOrphanFinalizer = "orphan";
+inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 
 class Writes {
  public:
@@ -55,8 +62,14 @@ class Writes {
   // The object in a request's body, as JSON with no nulls and no kind and apiVersion.
   Answer<JsonValue> decode(const ApiRequest& request, std::string_view kind) const;
 
-  // An object that the server itself makes.
+  // ---- without a request: what the server itself and its local clients do
   Answer<ObjectRef> add(const Resource& resource, JsonValue object);
+  Answer<ObjectRef> edit(const Resource& resource, std::string_view namespace_name,
+                         std::string_view name, std::string_view subresource,
+                         const std::function<Answer<void>(JsonValue& object)>& edit);
+  Answer<void> remove(const Resource& resource, std::string_view namespace_name,
+                      std::string_view name, const DeleteOptions& options);
+  Answer<void> bind(std::string_view namespace_name, const JsonValue& binding);
   // Removes what is left in namespaces that are going, and those that are empty.
   void sweep_namespaces();
 

@@ -1,0 +1,37 @@
+// Controllers: what moves objects of the embedded API server, each under its upstream name, the
+// node agent included. World thread only; ends before the server.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "memapi/controllers/controller.h"
+#include "memapi/controllers/pod_index.h"
+#include "memapi/local_client.h"
+#include "memapi/node_agent.h"
+
+namespace berth::memapi {
+
+// "garbage-collector-controller", "node-agent", …
+std::vector<std::string_view> controller_names();
+
+// What is meant by words of kube-controller-manager's kind: "*" all, "name" that one, "-name" not
+// that one. An error names what is no controller.
+Result<std::vector<std::string>> choose_controllers(std::span<const std::string> words);
+
+class Controllers {
+ public:
+  // Runs those that `names` has.
+  Controllers(LocalClient& api, std::span<const std::string> names,
+              NodeAgentOptions node_agent = {});
+
+ private:
+  std::unique_ptr<PodIndex> pods_;
+  std::vector<std::unique_ptr<Controller>> running_;
+};
+
+}  // namespace berth::memapi
