@@ -9,8 +9,11 @@
 #include <ostream>
 #include <utility>
 
+#include "app/apiserver_command.h"
 #include "app/evaluate.h"
+#include "app/permit_command.h"
 #include "app/plugin_list.h"
+#include "app/run_command.h"
 #include "app/scheduler_command.h"
 #include "app/simulate.h"
 #include "app/version.h"
@@ -136,6 +139,104 @@ void add_evaluate(CLI::App& program, EvaluateFlags& flags) {
       ->check(checked(check_evaluation_format));
 }
 
+// The words of `berth permit` as they were written.
+struct PermitFlags {
+  PermitOptions options;
+  std::string action, output = "table";
+
+  PermitOptions read() const {
+    PermitOptions result = options;
+    if (action == "allow") result.action = PermitOptions::Action::kAllow;
+    if (action == "reject") result.action = PermitOptions::Action::kReject;
+    if (output == "json") result.output = PermitOptions::Format::kJson;
+    return result;
+  }
+};
+
+void add_permit(CLI::App& program, PermitFlags& flags) {
+  CLI::App* command = program.add_subcommand(
+      "permit",
+      "See which pods a running scheduler holds before binding; let them go or turn them away");
+  PermitOptions& options = flags.options;
+  command->add_option("action", flags.action, "list, allow or reject")
+      ->required()
+      ->type_name("")
+      ->check(checked([](const std::string& text) {
+        return text == "list" || text == "allow" || text == "reject"
+                   ? std::string()
+                   : fmt::format("\"{}\" is none of list, allow, reject", text);
+      }));
+  command->add_option("pod", options.pod, "NAME or NAMESPACE/NAME of the pod to allow or reject")
+      ->type_name("");
+  const auto option = [command](const char* name, std::string& value, const char* type,
+                                const char* description) {
+    return command->add_option(name, value, description)->type_name(type)->take_last();
+  };
+  option("-n,--namespace", options.namespace_name, "NAMESPACE",
+         "Of the pod (default: default); of list: only this one (default: all)");
+  option("--plugin", options.plugin, "NAME",
+         "Speak for this plugin only (default: for all that hold the pod)");
+  option("--message", options.message, "TEXT", "Why the pod is rejected");
+  option("--server", options.server, "URL", "Of the scheduler (default https://127.0.0.1:10259)");
+  option("--kubeconfig", options.kubeconfig, "FILE", "Whose credentials to show the scheduler");
+  option("--token-file", options.token_file, "FILE", "A bearer token to show the scheduler");
+  option("--certificate-authority", options.certificate_authority, "FILE",
+         "Whom to trust to know the scheduler");
+  command->add_flag("--insecure-skip-tls-verify", options.insecure_skip_tls_verify,
+                    "Trust whoever answers");
+  option("-o,--output", flags.output, "FORMAT", "table or json (default table)")
+      ->check(checked(check_evaluation_format));
+}
+
+// What `berth run` and `berth apiserver` have in common.
+void add_server_flags(CLI::App& command, EmbeddedServerOptions& options) {
+  const auto option = [&command](const char* name, std::string& value, const char* type,
+                                 const char* description) {
+    return command.add_option(name, value, description)->type_name(type)->take_last();
+  };
+  option("--listen", options.listen, "ADDR:PORT",
+         "Where the API server listens; beyond this machine it needs a token and speaks TLS "
+         "(default 127.0.0.1:8001)");
+  option("--write-kubeconfig", options.kubeconfig, "FILE", "Write a kubeconfig for it");
+  option("--data", options.data, "FILE",
+         "Keep all objects here: read at the start if it is there, written at the end");
+  option("--token-file", options.token_file, "FILE",
+         "What clients must present (default: on an address beyond this machine one is made)");
+  command
+      .add_option("--controllers", options.controllers,
+                  "Which controllers run: * for all, NAME, -NAME")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->take_all();
+}
+
+void add_apiserver(CLI::App& program, EmbeddedServerOptions& options) {
+  CLI::App* command = program.add_subcommand(
+      "apiserver", "Be an API server in memory that kubectl and schedulers can use");
+  options.controllers = {"garbage-collector-controller"};
+  add_server_flags(*command, options);
+}
+
+void add_run(CLI::App& program, RunOptions& options) {
+  CLI::App* command = program.add_subcommand(
+      "run", "Be a whole cluster: API server, scheduler, and nodes on which pods seem to run");
+  options.server.controllers = {"*"};
+  add_server_flags(*command, options.server);
+  const auto option = [command](const char* name, std::string& value, const char* type,
+                                const char* description) {
+    return command->add_option(name, value, description)->type_name(type)->take_last();
+  };
+  option("--config", options.config, "FILE", "A KubeSchedulerConfiguration");
+  option("--feature-gates", options.feature_gates, "GATES", "A=true,B=false")
+      ->check(checked(check_gates));
+  command->add_flag("--demo", options.demo, "Begin with a sample cluster and a stream of pods");
+  command->add_flag("--exit-when-idle", options.exit_when_idle,
+                    "End when no pod can be scheduled any more, with a summary");
+  command->add_option("-v,--v", options.verbosity, "How much the scheduler logs")
+      ->type_name("LEVEL")
+      ->take_last();
+}
+
 // Messages of libraries and of aggregated errors may have several lines; a complaint has one.
 int complain(std::ostream& err, std::string what, int code) {
   std::ranges::replace(what, '\n', ' ');
@@ -199,6 +300,12 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   add_simulate(program, simulation);
   EvaluateFlags evaluation;
   add_evaluate(program, evaluation);
+  PermitFlags permission;
+  add_permit(program, permission);
+  EmbeddedServerOptions server;
+  add_apiserver(program, server);
+  RunOptions cluster;
+  add_run(program, cluster);
   program.add_subcommand(
       "scheduler", "Take kube-scheduler's flags and its place (see `berth scheduler --help`)");
   program.add_subcommand("plugins",
@@ -228,9 +335,18 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   Result<void> done;
   if (program.got_subcommand("plugins")) {
     out << plugin_list(plugins::make_plugin_table());
+  } else if (program.got_subcommand("apiserver")) {
+    done = run_apiserver(server, out);
+  } else if (program.got_subcommand("run")) {
+    done = run_cluster(cluster, out, err);
   } else if (program.got_subcommand("evaluate")) {
     if (evaluation.output == "table") evaluation.options.output = EvaluateOptions::Format::kTable;
     done = evaluate(evaluation.options, out, err);
+  } else if (program.got_subcommand("permit")) {
+    const PermitOptions options = permission.read();
+    if (const std::string wrong = check_permit(options); !wrong.empty())
+      return wrong_usage(err, program, wrong);
+    done = permit(options, out, err);
   } else {
     done = simulate(simulation.options(), out, err);
   }

@@ -1,8 +1,11 @@
 // The command line: which subcommand, with which flags, and what comes of it.
 //
+//   berth run [--demo] [--listen ADDR:PORT] [--write-kubeconfig FILE] [--data FILE] …
+//   berth apiserver [--listen ADDR:PORT] [--write-kubeconfig FILE] [--data FILE] …
 //   berth simulate -f FILE… [--scenario FILE] [--config FILE] [--seed N] [--until DURATION] [-o …]
 //   berth evaluate --cluster FILE [--config FILE] [--profile NAME] [--sequence] [--preempt] [-o …]
 //   berth scheduler [kube-scheduler's flags]; also when called as kube-scheduler
+//   berth permit list|allow|reject [POD] [--server URL] [--kubeconfig FILE] [--plugin NAME] [-o …]
 //   berth plugins
 //   berth help [COMMAND], berth --help, berth --version
 //

@@ -414,10 +414,11 @@ users: [{name: u, user: {token: t}}]
   EXPECT_THAT(text, StartsWith("apiVersion: kubescheduler.config.k8s.io/v1\n"));
   EXPECT_THAT(text, HasSubstr("\n  qps: 7\n"));
 
-  // What was written can be read, and running says what it cannot do yet.
-  EXPECT_EQ(call({"scheduler", "--config=" + target}), 1);
-  EXPECT_THAT(err.str(), HasSubstr("running against the API server at https://127.0.0.1:1 is not "
-                                   "implemented yet"));
+  // What was written can be read, and gives the same again.
+  const std::string again = (folder / "again.yaml").string();
+  EXPECT_EQ(call({"scheduler", "--config=" + target, "--write-config-to=" + again}), 0);
+  std::ifstream second(again);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(second), {}), text);
 }
 
 }  // namespace

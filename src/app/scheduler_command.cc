@@ -1,6 +1,5 @@
 #include "app/scheduler_command.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -11,7 +10,8 @@
 
 #include "api/interner.h"
 #include "api/json_text.h"
-#include "app/early_log.h"
+#include "app/command_log.h"
+#include "app/scheduler_process.h"
 #include "base/file.h"
 #include "base/loop.h"
 #include "config/flags/command.h"
@@ -23,7 +23,7 @@
 namespace berth::app {
 namespace {
 
-using Severity = config::EarlyRecord::Severity;
+using telemetry::LogOutput;
 
 // The terminal's width, if help goes to one.
 std::size_t columns_of(const std::ostream& out) {
@@ -35,17 +35,18 @@ std::size_t columns_of(const std::ostream& out) {
 config::CommandFailure failure(const Error& error) { return {error.message, {}}; }
 
 Result<kube::ClientConfig> find_cluster(const config::SchedulerOptions& options,
-                                        const config::ClientConnection& connection, EarlyLog& log) {
+                                        const config::ClientConnection& connection,
+                                        LogOutput& log) {
   std::vector<std::string> warnings;
   Result<kube::ClientConfig> client = kube::load_client_config(
       options.master, connection.kubeconfig, kube::pod_environment(), warnings);
   for (std::string& warning : warnings) {
     config::EarlyRecord record;
-    record.severity = Severity::kWarning;
+    record.severity = config::EarlyRecord::Severity::kWarning;
     record.caller = "clientcmd/client_config.go:689";
     record.message = std::move(warning);
     record.quoted = false;
-    log.write(record);
+    log_early(log, record);
   }
   return client;
 }
@@ -63,7 +64,7 @@ Result<void> check_profiles(const config::Configuration& configuration,
 }
 
 Result<void> write_configuration(const std::string& path,
-                                 const config::Configuration& configuration, EarlyLog& log) {
+                                 const config::Configuration& configuration, LogOutput& log) {
   if (Result<void> written = write_file(path, config::to_yaml(configuration)); !written) {
     return written;
   }
@@ -71,79 +72,80 @@ Result<void> write_configuration(const std::string& path,
   record.caller = "options/configfile.go:106";
   record.message = "Wrote configuration";
   record.fields = {{"file", go_quoted(path)}};
-  log.write(record);
+  log_early(log, record);
   return {};
 }
 
-// Everything between a command line that reads well and a scheduler that runs.
-std::expected<void, config::CommandFailure> prepare(const config::SchedulerCommand& command,
-                                                    EarlyLog& log) {
-  const config::SchedulerOptions& options = command.options;
+using Prepared = std::expected<SchedulerSetup, config::CommandFailure>;
+
+// Everything between a command line that reads well and a scheduler that can be started.
+Prepared prepare(const config::SchedulerCommand& command, Interner& interner, LogOutput& log) {
   std::vector<config::EarlyRecord> records;
   const std::expected<void, config::CommandFailure> checked =
       config::check_options(command, records);
-  for (const config::EarlyRecord& record : records) log.write(record);
-  if (!checked) return checked;
+  for (const config::EarlyRecord& record : records) log_early(log, record);
+  if (!checked) return std::unexpected(checked.error());
 
-  Interner interner;
+  const config::SchedulerOptions& options = command.options;
   Result<config::Configuration> configuration = config::make_configuration(command, interner);
   if (!configuration) return std::unexpected(failure(configuration.error()));
-  const Result<kube::ClientConfig> client =
-      find_cluster(options, configuration->client_connection, log);
+  Result<kube::ClientConfig> client = find_cluster(options, configuration->client_connection, log);
   if (!client) return std::unexpected(failure(client.error()));
-  if (Result<void> valid = config::check_client(configuration->client_connection); !valid) {
-    return std::unexpected(failure(valid.error()));
-  }
   const bool only_write = !options.write_config_to.empty();
   // Upstream looks at all of it only after everything else is built; a bad value is better known
   // early.
-  if (Result<void> valid = config::check_election(configuration->leader_election, only_write);
-      !valid) {
-    return std::unexpected(failure(valid.error()));
+  for (const Result<void>& valid :
+       {config::check_client(configuration->client_connection),
+        config::check_election(configuration->leader_election, only_write),
+        check_profiles(*configuration, options.gates, interner)})
+    if (!valid) return std::unexpected(failure(valid.error()));
+  return SchedulerSetup{
+      .command = command, .configuration = std::move(*configuration), .client = std::move(*client)};
+}
+
+// The exit code, or why the command failed.
+std::expected<int, config::CommandFailure> carry_out(const config::SchedulerCommand& command,
+                                                     RealLoop& loop,
+                                                     const std::shared_ptr<LogOutput>& output) {
+  Interner interner;
+  Prepared setup = prepare(command, interner, *output);
+  if (!setup) return std::unexpected(setup.error());
+  Result<int> ended = 0;
+  if (const std::string& path = command.options.write_config_to; !path.empty()) {
+    if (Result<void> written = write_configuration(path, setup->configuration, *output); !written)
+      ended = fail(written.error());
+  } else {
+    ended = run_scheduler_process(std::move(*setup), loop, interner, telemetry::Log(output));
   }
-  if (Result<void> valid = check_profiles(*configuration, options.gates, interner); !valid) {
-    return std::unexpected(failure(valid.error()));
-  }
-  if (only_write) {
-    if (Result<void> written = write_configuration(options.write_config_to, *configuration, log);
-        !written) {
-      return std::unexpected(failure(written.error()));
-    }
-    return {};
-  }
-  return std::unexpected(config::CommandFailure{
-      fmt::format("running against the API server at {} is not implemented yet; --help, --version "
-                  "and --write-config-to are",
-                  client->server),
-      {}});
+  if (!ended) return std::unexpected(failure(ended.error()));
+  return *ended;
 }
 
 }  // namespace
 
 int run_scheduler(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
-  const RealLoop clock;
-  EarlyLog log(err, clock);
+  RealLoop loop;
+  std::shared_ptr<LogOutput> log = open_log({}, loop, out, err);
   std::vector<config::EarlyRecord> records;
   const std::expected<config::SchedulerCommand, config::CommandEnd> command =
       config::parse_scheduler_command(args, columns_of(out), records);
-  for (const config::EarlyRecord& record : records) log.write(record);
+  for (const config::EarlyRecord& record : records) log_early(*log, record);
   if (!command) {
     const config::CommandEnd& end = command.error();
     out << end.out << std::flush;
     err << end.err;
-    for (const config::CommandFailure& why : end.failure) log.write_failure(why);
+    for (const config::CommandFailure& why : end.failure) log_failure(*log, why);
     return end.exit_code;
   }
   const config::LoggingOptions& logging = command->options.logging;
-  log.use_format(logging.format);
-  if (logging.verbosity >= 1) {
-    for (const config::EarlyRecord& record : config::flag_echo(*command)) log.write(record, 1);
-  }
-  if (const auto prepared = prepare(*command, log); !prepared) {
-    log.write_failure(prepared.error());
-    return 1;
-  }
-  return 0;
+  log = open_log(logging, loop, out, err);
+  if (logging.verbosity >= 1)
+    for (const config::EarlyRecord& record : config::flag_echo(*command))
+      log_early(*log, record, 1);
+  const auto ended = carry_out(*command, loop, log);
+  if (ended) return *ended;
+  log_failure(*log, ended.error());
+  return 1;
 }
 
 }  // namespace berth::app

@@ -1,0 +1,183 @@
+#include "app/embedded_cluster.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/decode.h"
+#include "api/pod.h"
+#include "base/time_text.h"
+#include "memapi/json_edit.h"
+
+namespace berth::app {
+namespace {
+
+using memapi::Answer;
+using memapi::object_at;
+using memapi::set_text;
+
+constexpr std::size_t kMostSeries = 10'000;
+
+const memapi::Resource& pods() { return memapi::resource_of("pods"); }
+
+ErrorKind kind_of(int code) {
+  switch (code) {
+    case 403: return ErrorKind::kForbidden;
+    case 404: return ErrorKind::kNotFound;
+    case 409: return ErrorKind::kConflict;
+    case 410: return ErrorKind::kGone;
+    case 429:
+    case 503: return ErrorKind::kUnavailable;
+    case 504: return ErrorKind::kTimeout;
+    default: return code >= 500 ? ErrorKind::kInternal : ErrorKind::kInvalid;
+  }
+}
+
+template <typename T>
+Result<void> result_of(const Answer<T>& answer) {
+  if (answer) return {};
+  return fail(kind_of(answer.error().code), answer.error().message);
+}
+
+// The store as informers of a scheduler see it: pods that have ended are gone.
+const memapi::Selection& not_ended() {
+  static const memapi::Selection kSelection =
+      memapi::Selection::parse(pods(), "", "status.phase!=Succeeded,status.phase!=Failed").value();
+  return kSelection;
+}
+
+void write_condition(JsonValue& status, const PodCondition& condition) {
+  JsonValue written = JsonValue::object();
+  set_text(written, "type", condition.type);
+  set_text(written, "status", condition.status);
+  if (!condition.reason.empty()) set_text(written, "reason", condition.reason);
+  if (!condition.message.empty()) set_text(written, "message", condition.message);
+  if (condition.last_probe_time)
+    set_text(written, "lastProbeTime", rfc3339(*condition.last_probe_time));
+  if (condition.last_transition_time)
+    set_text(written, "lastTransitionTime", rfc3339(*condition.last_transition_time));
+  if (condition.observed_generation != 0)
+    written.add("observedGeneration", JsonValue::of_int(condition.observed_generation));
+  for (JsonValue& one : memapi::array_at(status, "conditions").items) {
+    if (memapi::text_at(one, "type") != condition.type) continue;
+    one = std::move(written);
+    return;
+  }
+  memapi::array_at(status, "conditions").items.push_back(std::move(written));
+}
+
+}  // namespace
+
+EmbeddedCluster::EmbeddedCluster(memapi::LocalClient& api, Interner& interner)
+    : api_(api), interner_(interner) {}
+
+EmbeddedCluster::~EmbeddedCluster() = default;
+
+void EmbeddedCluster::serve(Engine& engine) {
+  for (const memapi::Resource& resource : memapi::resources()) {
+    if (resource.verbs == memapi::Verbs::kCreate || !resource.stored_as.empty()) continue;
+    const ObjectKind kind = object_kind(resource.group_version(), resource.kind);
+    if (kind == ObjectKind::kOther) continue;
+    followings_.push_back(
+        api_.follow(resource, [this, &engine, &resource, kind](const memapi::Change& change) {
+          changed(engine, kind, resource, change);
+        }));
+  }
+  for (const auto& following : followings_) following->catch_up();
+}
+
+void EmbeddedCluster::changed(Engine& engine, ObjectKind kind, const memapi::Resource& resource,
+                              const memapi::Change& change) {
+  const bool is_pod = &resource == &pods();
+  const auto shown = [&](const memapi::ObjectRef& object) {
+    return object && (!is_pod || not_ended().matches(object->selectable()));
+  };
+  const bool before = shown(change.previous);
+  const bool after = change.type != memapi::ChangeType::kDeleted && shown(change.object);
+  if (!before && !after) return;
+  const Result<AnyObject> object = decode_object(kind, change.object->json, interner_, nullptr);
+  // What cannot be read was refused by the server, or is of a kind that scheduling does not read.
+  if (!object || std::holds_alternative<std::monostate>(*object)) return;
+  const DeltaType type = !after   ? DeltaType::kDeleted
+                         : before ? DeltaType::kUpdated
+                                  : DeltaType::kAdded;
+  engine.apply({type, *object});
+}
+
+Task<Result<void>> EmbeddedCluster::bind(Ref<const Pod> pod, std::string node_name) {
+  co_return result_of(api_.bind(pod->namespace_name(), pod->name(), pod->uid_text(), node_name));
+}
+
+Task<Result<void>> EmbeddedCluster::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
+  const std::string uid = pod->uid_text();
+  const auto edit = [&](JsonValue& object) -> Answer<void> {
+    if (memapi::text_at(object, "metadata.uid") != uid)
+      return memapi::refuse(memapi::ApiError::not_found(pods(), pod->name()));
+    JsonValue& status = object_at(object, "status");
+    if (patch.condition) write_condition(status, *patch.condition);
+    if (patch.nominated_node_name) {
+      if (patch.nominated_node_name->empty()) {
+        memapi::erase(status, "nominatedNodeName");
+      } else {
+        set_text(status, "nominatedNodeName", *patch.nominated_node_name);
+      }
+    }
+    return {};
+  };
+  co_return result_of(api_.update_status(pods(), pod->namespace_name(), pod->name(), edit));
+}
+
+Task<Result<void>> EmbeddedCluster::evict(Ref<const Pod> pod) {
+  memapi::DeleteOptions options;
+  options.uid = pod->uid_text();
+  co_return result_of(api_.remove(pods(), pod->namespace_name(), pod->name(), options));
+}
+
+// Typed objects hold what scheduling reads, not all that is stored: nothing that could be written
+// back. Volumes and claims are written by edits of their own when there is somebody who does it.
+Task<Result<AnyObject>> EmbeddedCluster::update(AnyObject) {
+  co_return fail(ErrorKind::kInvalid, "objects are not written whole here");
+}
+
+void EmbeddedCluster::record(PodEvent event) {
+  const memapi::Resource& events = memapi::resource_of("events");
+  const std::string space(event.pod->namespace_name());
+  const std::string now = rfc3339_micro(api_.loop().wall_now());
+  const std::string said = fmt::format("{}/{}/{}/{}", event.pod->uid_text(), event.reason,
+                                       event.reporting_controller, event.note);
+  if (const auto first = series_.find(said); first != series_.end()) {
+    const auto joined = [&](JsonValue& object) -> Answer<void> {
+      JsonValue& series = object_at(object, "series");
+      const std::int64_t count = memapi::int_at(series, "count").value_or(1) + 1;
+      memapi::set(series, "count", JsonValue::of_int(count));
+      set_text(series, "lastObservedTime", now);
+      return {};
+    };
+    if (api_.update(events, space, first->second, joined)) return;
+  }
+  const std::string name = fmt::format(
+      "{}.{:x}", event.pod->name(),
+      static_cast<std::uint64_t>(api_.loop().wall_now().since_epoch.count()) + events_++);
+  JsonValue object = JsonValue::object();
+  set_text(object_at(object, "metadata"), "name", name);
+  set_text(object_at(object, "metadata"), "namespace", space);
+  JsonValue& involved = object_at(object, "involvedObject");
+  set_text(involved, "kind", "Pod");
+  set_text(involved, "apiVersion", "v1");
+  set_text(involved, "namespace", space);
+  set_text(involved, "name", event.pod->name());
+  set_text(involved, "uid", event.pod->uid_text());
+  set_text(involved, "resourceVersion", event.pod->resource_version());
+  set_text(object, "type", event.type == EventType::kNormal ? "Normal" : "Warning");
+  set_text(object, "reason", event.reason);
+  set_text(object, "action", event.action);
+  set_text(object, "message", event.note);
+  set_text(object, "eventTime", now);
+  set_text(object, "reportingComponent", event.reporting_controller);
+  set_text(object, "reportingInstance", event.reporting_controller + "-embedded");
+  if (!api_.create(events, std::move(object))) return;  // its namespace is going
+  if (series_.size() >= kMostSeries) series_.clear();
+  series_[said] = name;
+}
+
+}  // namespace berth::app

@@ -1,0 +1,45 @@
+// EmbeddedCluster: the door between a scheduler and the API server in the same process. What
+// changes in the store comes in as deltas, on the same loop; what the scheduler does goes to the
+// store the way that requests go: bindings through the binding subresource, statuses through the
+// status subresource, events as Events. World thread only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/interner.h"
+#include "engine/engine.h"
+#include "framework/cluster_api.h"
+#include "memapi/local_client.h"
+
+namespace berth::app {
+
+class EmbeddedCluster final : public ClusterApi {
+ public:
+  EmbeddedCluster(memapi::LocalClient& api, Interner& interner);
+  ~EmbeddedCluster() override;
+
+  // From now on `engine` is shown what there is and what changes.
+  void serve(Engine& engine);
+
+  Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
+  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  Task<Result<void>> evict(Ref<const Pod> pod) override;
+  Task<Result<AnyObject>> update(AnyObject object) override;
+  void record(PodEvent event) override;
+
+ private:
+  void changed(Engine& engine, ObjectKind kind, const memapi::Resource& resource,
+               const memapi::Change& change);
+
+  memapi::LocalClient& api_;
+  Interner& interner_;
+  std::vector<std::unique_ptr<memapi::Following>> followings_;
+  std::uint64_t events_ = 0;  // names of events
+  std::map<std::string, std::string>
+      series_;  // the event that a repeated one joins, by what it says
+};
+
+}  // namespace berth::app

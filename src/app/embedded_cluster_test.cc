@@ -1,0 +1,173 @@
+#include "app/embedded_cluster.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "config/load.h"
+#include "memapi/api_server.h"
+#include "memapi/controllers/controllers.h"
+#include "memapi/json_edit.h"
+#include "plugins/table.h"
+
+namespace berth::app {
+namespace {
+
+using namespace std::chrono_literals;
+using memapi::resource_of;
+using memapi::text_at;
+
+// An API server, controllers and a scheduler on one loop in virtual time.
+struct Whole {
+  Whole() {
+    const std::vector<std::string> everything{"*"};
+    controllers = std::make_unique<memapi::Controllers>(
+        api.local(), memapi::choose_controllers(everything).value(),
+        memapi::NodeAgentOptions{.lease_interval = Duration::zero()});
+    EngineOptions options;
+    options.configuration = config::default_configuration(options.gates);
+    engine =
+        Engine::make(loop, interner, plugins, cluster, observer, std::move(options)).value();
+    cluster.serve(*engine);
+    engine->start();
+  }
+  ~Whole() { engine.reset(); }
+
+  void create(const memapi::Resource& resource, const std::string& json) {
+    const auto created = api.local().create(resource, parse_json(json).value());
+    ASSERT_TRUE(created) << created.error().message;
+  }
+  void add_node(const std::string& name) {
+    create(resource_of("nodes"),
+           fmt::format(R"({{"metadata":{{"name":"{}"}},"status":{{"capacity":{{"cpu":"4",)"
+                       R"("memory":"8Gi","pods":"10"}}}}}})",
+                       name));
+  }
+  void add_pod(const std::string& name, const std::string& cpu, const std::string& more = "",
+               const std::string& annotations = "") {
+    create(resource_of("pods"),
+           fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default",)"
+                       R"("annotations":{{{}}}}},"spec":{{"containers":[{{"name":"c","image":"i:1",)"
+                       R"("resources":{{"requests":{{"cpu":"{}"}}}}}}]{}}}}})",
+                       name, annotations, cpu, more));
+  }
+  void pass(Duration time) { loop.run_until(loop.now() + time); }
+  JsonValue pod(const std::string& name) {
+    const memapi::ObjectRef found = api.local().get(resource_of("pods"), "default", name);
+    return found ? found->tree() : JsonValue::object();
+  }
+  std::string node_of(const std::string& name) {
+    return std::string(text_at(pod(name), "spec.nodeName"));
+  }
+  // "Scheduled x2: note" of all events about a pod.
+  std::vector<std::string> events(const std::string& name) {
+    std::vector<std::string> all;
+    for (const memapi::ObjectRef& event : api.local().list(resource_of("events"), "default")) {
+      const JsonValue tree = event->tree();
+      if (text_at(tree, "involvedObject.name") != name) continue;
+      all.push_back(fmt::format("{} {} x{}: {}", text_at(tree, "type"), text_at(tree, "reason"),
+                                memapi::int_at(tree, "series.count").value_or(1),
+                                text_at(tree, "message")));
+    }
+    return all;
+  }
+
+  VirtualLoop loop;
+  memapi::ApiServer api{loop, Random(7)};
+  Interner interner;
+  PluginTable plugins = plugins::make_plugin_table();
+  Observer observer;
+  EmbeddedCluster cluster{api.local(), interner};
+  std::unique_ptr<memapi::Controllers> controllers;
+  std::unique_ptr<Engine> engine;
+};
+
+TEST(EmbeddedCluster, APodIsBoundRunsAndSaysWhere) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.pass(1s);
+  whole.add_pod("p", "1");
+  whole.pass(1s);
+  EXPECT_EQ(whole.node_of("p"), "n1");
+  EXPECT_EQ(text_at(whole.pod("p"), "status.phase"), "Running");
+  EXPECT_EQ(whole.events("p"), (std::vector<std::string>{
+                                   "Normal Scheduled x1: Successfully assigned default/p to n1"}));
+}
+
+TEST(EmbeddedCluster, APodThatFitsNowhereSaysWhyAndIsTakenWhenThereIsRoom) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.pass(1s);
+  whole.add_pod("first", "3", "", R"("berth/run-for":"60s")");
+  whole.add_pod("second", "3");
+  whole.pass(10s);
+  EXPECT_EQ(whole.node_of("second"), "");
+  const JsonValue pod = whole.pod("second");
+  const auto& conditions = memapi::items_at(pod, "status.conditions");
+  ASSERT_EQ(conditions.size(), 1U);
+  EXPECT_EQ(text_at(conditions[0], "reason"), "Unschedulable");
+  EXPECT_TRUE(text_at(conditions[0], "message")
+                  .starts_with("0/1 nodes are available: 1 Insufficient cpu."));
+  // Its end frees the node, although the pod is still there to be looked at.
+  whole.pass(60s);
+  EXPECT_EQ(text_at(whole.pod("first"), "status.phase"), "Succeeded");
+  EXPECT_EQ(whole.node_of("second"), "n1");
+}
+
+TEST(EmbeddedCluster, AnEventThatRepeatsIsCounted) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.pass(1s);
+  whole.add_pod("big", "100");
+  whole.pass(1s);
+  ASSERT_EQ(whole.events("big").size(), 1U);
+  whole.pass(std::chrono::minutes(12));  // unschedulable pods are tried again, unasked
+  const std::vector<std::string> events = whole.events("big");
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_TRUE(events[0].starts_with("Warning FailedScheduling x")) << events[0];
+  EXPECT_FALSE(events[0].starts_with("Warning FailedScheduling x1:")) << events[0];
+}
+
+TEST(EmbeddedCluster, AMoreImportantPodTakesTheRoomOfOthers) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.create(resource_of("priorityclasses", "scheduling.k8s.io"),
+               R"({"metadata":{"name":"high"},"value":1000})");
+  whole.pass(1s);
+  whole.add_pod("low", "3");
+  whole.pass(1s);
+  whole.add_pod("high", "3", R"(,"priorityClassName":"high")");
+  whole.pass(5s);
+  EXPECT_EQ(whole.node_of("high"), "n1");
+  EXPECT_EQ(whole.node_of("low"), "");  // it is gone
+  EXPECT_TRUE(std::ranges::any_of(whole.events("low"), [](const std::string& event) {
+    return event.starts_with("Normal Preempted");
+  }));
+}
+
+TEST(EmbeddedCluster, WhatIsNoLongerThereCannotBeBound) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.add_pod("p", "1", R"(,"schedulerName":"other")");
+  whole.pass(1s);
+  const auto decoded = whole.engine->cluster().seen_pod("default", "p");
+  ASSERT_TRUE(whole.api.local().remove(resource_of("pods"), "default", "p"));
+  Result<void> answer;
+  TaskSet tasks;
+  const auto bind = [](EmbeddedCluster& cluster, Ref<const Pod> pod,
+                       Result<void>& result) -> Task<void> {
+    result = co_await cluster.bind(pod, "n1");
+  };
+  if (decoded) {
+    tasks.start(bind(whole.cluster, decoded, answer));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().kind, ErrorKind::kNotFound);
+  }
+}
+
+}  // namespace
+}  // namespace berth::app

@@ -1,0 +1,282 @@
+#include "app/permit_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/json_tree.h"
+#include "app/version.h"
+#include "base/loop.h"
+#include "base/task.h"
+#include "kube/client_config.h"
+#include "kube/http_api_client.h"
+#include "net/http_message.h"
+#include "serve/waiting_pods.h"
+#include "telemetry/log.h"
+#include "telemetry/scheduler_metrics.h"
+
+namespace berth::app {
+namespace {
+
+constexpr Duration kTimeout = std::chrono::seconds(30);
+constexpr std::string_view kJson = "application/json";
+
+// ---- whom we ask, and as whom -------------------------------------------------------------------
+
+std::string server_of(std::string server) {
+  if (server.find("://") == std::string::npos) server = "https://" + server;
+  while (server.ends_with('/')) server.pop_back();
+  return server;
+}
+
+Result<kube::ClientConfig> client_config(const PermitOptions& options, std::ostream& err) {
+  kube::ClientConfig config;
+  if (!options.kubeconfig.empty()) {
+    std::vector<std::string> warnings;
+    Result<kube::ClientConfig> loaded =
+        kube::load_client_config("", options.kubeconfig, kube::pod_environment(), warnings);
+    for (const std::string& warning : warnings) err << "berth: " << warning << '\n';
+    if (!loaded) return fail(loaded.error());
+    config = std::move(*loaded);
+  }
+  // Of a kubeconfig only what says who we are, and whom to trust, holds for the scheduler, too.
+  config.server = server_of(options.server);
+  config.proxy_url.clear();
+  config.tls_server_name.clear();
+  config.insecure_skip_tls_verify = options.insecure_skip_tls_verify;
+  if (!options.certificate_authority.empty() || options.insecure_skip_tls_verify) {
+    config.ca_data.clear();
+    config.ca_file = options.insecure_skip_tls_verify ? "" : options.certificate_authority;
+  }
+  if (!options.token_file.empty()) {
+    config.token_file = options.token_file;
+    config.token.clear();
+    config.username.clear();
+    config.password.clear();
+    config.exec.reset();
+  }
+  if (config.uses_tls()) return config;
+  // No credential goes over the wire in the clear.
+  kube::ClientConfig bare;
+  bare.server = config.server;
+  return bare;
+}
+
+kube::ApiCall call_of(const PermitOptions& options) {
+  kube::ApiCall call;
+  call.accept = kJson;
+  call.path = serve::kWaitingPodsPath;
+  call.timeout = kTimeout;
+  if (options.action == PermitOptions::Action::kList) return call;
+
+  std::string namespace_name = options.namespace_name;
+  std::string name = options.pod;
+  if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
+    namespace_name = name.substr(0, slash);
+    name.erase(0, slash + 1);
+  }
+  if (namespace_name.empty()) namespace_name = "default";
+  const bool rejects = options.action == PermitOptions::Action::kReject;
+  call.method = "POST";
+  call.path += fmt::format("/{}/{}/{}", net::escape(namespace_name), net::escape(name),
+                           rejects ? "reject" : "allow");
+  char separator = '?';
+  const auto parameter = [&call, &separator](std::string_view key, const std::string& value) {
+    if (value.empty()) return;
+    call.path += fmt::format("{}{}={}", separator, key, net::escape(value));
+    separator = '&';
+  };
+  parameter("plugin", options.plugin);
+  if (rejects) parameter("message", options.message);
+  return call;
+}
+
+Task<void> ask(kube::ApiClient& client, kube::ApiCall call, RealLoop& loop,
+               std::optional<kube::ApiResult>& answer) {
+  Task<kube::ApiResult> asking = client.call(std::move(call));
+  answer = co_await asking;
+  loop.stop();
+}
+
+kube::ApiResult answer_of(kube::ClientConfig config, kube::ApiCall call) {
+  RealLoop loop;
+  telemetry::Registry registry;
+  telemetry::ClientMetrics metrics(registry);
+  // Nothing of what the client has to say is for this user.
+  std::string unread;
+  const telemetry::Log log(std::make_shared<telemetry::LogOutput>(
+      telemetry::LogOptions{.verbosity = -1}, [&loop] { return loop.wall_now(); },
+      std::make_unique<telemetry::StringSink>(unread)));
+  kube::HttpApiClientOptions options;
+  options.config = std::move(config);
+  options.user_agent = fmt::format("berth/{}", kVersion);
+  options.qps = -1;
+  options.content_type = kJson;
+  kube::HttpApiClient client(std::move(options), loop, log, metrics);
+  std::optional<kube::ApiResult> answer;
+  TaskSet tasks;
+  tasks.spawn(ask(client, std::move(call), loop, answer));
+  if (!answer) loop.run();
+  return std::move(*answer);
+}
+
+// ---- what went wrong, and what to do about it ---------------------------------------------------
+
+Error explained(const kube::ApiFailure& failure, const std::string& server) {
+  const Error& error = failure.error;
+  const auto told = [&error](std::string message) { return Error{error.kind, std::move(message)}; };
+  const ApiStatus& status = failure.status;
+  if (status.code == 0) {
+    const bool distrusted = error.message.find("certificate") != std::string::npos ||
+                            error.message.find("x509") != std::string::npos;
+    return told(fmt::format(
+        "cannot ask the scheduler at {}: {}{}", server, error.message,
+        distrusted
+            ? " (--certificate-authority FILE names whom to trust; a scheduler without a "
+              "certificate of its own makes one that only --insecure-skip-tls-verify accepts)"
+            : ""));
+  }
+  if (status.code == 401) {
+    return told(
+        fmt::format("the scheduler at {} does not know who asks: {} (--kubeconfig FILE or "
+                    "--token-file FILE says who)",
+                    server, error.message));
+  }
+  if (status.code == 403) {
+    return told(
+        fmt::format("the scheduler at {} refuses: {} (a ClusterRole with nonResourceURLs "
+                    "{} and {}/*, verbs get and post, allows it)",
+                    server, error.message, serve::kWaitingPodsPath, serve::kWaitingPodsPath));
+  }
+  // A Status of its own is about the pod; any other 404 is about the page.
+  const bool no_page = status.code == 404 && !status.causes.empty() &&
+                       status.causes.front().reason == "UnexpectedServerResponse";
+  if (no_page) {
+    return told(
+        fmt::format("the server at {} does not tell of waiting pods: it is no berth "
+                    "scheduler",
+                    server));
+  }
+  return told(error.message);
+}
+
+// ---- what is shown ------------------------------------------------------------------------------
+
+struct Row {
+  std::string namespace_name, name, node, plugins;
+};
+
+std::string text_at(const JsonValue& object, std::string_view name) {
+  const JsonValue* value = object.find(name);
+  return value && value->kind == JsonValue::Kind::kString ? value->text : "";
+}
+
+Row row_of(const JsonValue& pod) {
+  Row row{text_at(pod, "namespace"), text_at(pod, "name"), text_at(pod, "node"), {}};
+  if (const JsonValue* plugins = pod.find("plugins")) {
+    for (const JsonValue& plugin : plugins->items) {
+      if (!row.plugins.empty()) row.plugins += ',';
+      row.plugins += plugin.text;
+    }
+  }
+  return row;
+}
+
+std::string table(const std::vector<JsonValue>& pods) {
+  std::vector<Row> rows{{"NAMESPACE", "NAME", "NODE", "PLUGINS"}};
+  for (const JsonValue& pod : pods) rows.push_back(row_of(pod));
+  std::size_t namespace_width = 0, name_width = 0, node_width = 0;
+  for (const Row& row : rows) {
+    namespace_width = std::max(namespace_width, row.namespace_name.size());
+    name_width = std::max(name_width, row.name.size());
+    node_width = std::max(node_width, row.node.size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    text += fmt::format("{:<{}}  {:<{}}  {:<{}}  {}\n", row.namespace_name, namespace_width,
+                        row.name, name_width, row.node, node_width, row.plugins);
+  }
+  return text;
+}
+
+Result<void> show_list(JsonValue answer, const PermitOptions& options, std::ostream& out,
+                       std::ostream& err) {
+  for (JsonMember& member : answer.members) {
+    if (member.name != "items") continue;
+    if (!options.namespace_name.empty()) {
+      std::erase_if(member.value.items, [&options](const JsonValue& pod) {
+        return text_at(pod, "namespace") != options.namespace_name;
+      });
+    }
+    if (options.output == PermitOptions::Format::kJson) {
+      out << to_json(answer) << '\n';
+    } else if (member.value.items.empty()) {
+      err << "No pods are waiting.\n";
+    } else {
+      out << table(member.value.items);
+    }
+    return {};
+  }
+  return fail(ErrorKind::kInvalid, "the scheduler answered without a list of pods");
+}
+
+void show_result(const JsonValue& answer, const PermitOptions& options, std::ostream& out) {
+  if (options.output == PermitOptions::Format::kJson) {
+    out << to_json(answer) << '\n';
+    return;
+  }
+  const Row row = row_of(answer);
+  const std::string plugins = options.plugin.empty() ? row.plugins : options.plugin;
+  out << fmt::format("pod {}/{} {} for {} on node {}\n", row.namespace_name, row.name,
+                     text_at(answer, "result"), plugins, row.node);
+}
+
+}  // namespace
+
+std::string check_permit(const PermitOptions& options) {
+  const bool lists = options.action == PermitOptions::Action::kList;
+  if (lists && !options.pod.empty())
+    return fmt::format("list takes no pod, but \"{}\" was given", options.pod);
+  if (lists && !options.plugin.empty()) return "--plugin goes with allow and reject";
+  if (!lists && options.pod.empty()) return "which pod? NAME or NAMESPACE/NAME is missing";
+  if (options.action != PermitOptions::Action::kReject && !options.message.empty())
+    return "--message goes with reject";
+  if (const std::size_t slash = options.pod.find('/'); slash != std::string::npos) {
+    const std::string_view pod = options.pod;
+    if (slash == 0 || slash + 1 == pod.size() || pod.find('/', slash + 1) != pod.npos)
+      return fmt::format("\"{}\" is neither NAME nor NAMESPACE/NAME", pod);
+    if (!options.namespace_name.empty() && options.namespace_name != pod.substr(0, slash))
+      return fmt::format("\"{}\" is not in the namespace \"{}\"", pod, options.namespace_name);
+  }
+  if (options.insecure_skip_tls_verify && !options.certificate_authority.empty())
+    return "--certificate-authority and --insecure-skip-tls-verify exclude each other";
+  if (const std::size_t scheme = options.server.find("://"); scheme != std::string::npos) {
+    const std::string_view name = std::string_view(options.server).substr(0, scheme);
+    if (name != "https" && name != "http")
+      return fmt::format("--server: \"{}\" is neither https:// nor http://", options.server);
+  }
+  return {};
+}
+
+Result<void> permit(const PermitOptions& options, std::ostream& out, std::ostream& err) {
+  Result<kube::ClientConfig> config = client_config(options, err);
+  if (!config) return fail(config.error());
+  const std::string server = config->server;
+  const kube::ApiResult answer = answer_of(std::move(*config), call_of(options));
+  if (!answer) return fail(explained(answer.error(), server));
+  Result<JsonValue> read = parse_json(answer->body);
+  if (!read)
+    return fail(ErrorKind::kInvalid,
+                fmt::format("the scheduler at {} answered with what is no JSON: {}", server,
+                            read.error().message));
+  if (options.action == PermitOptions::Action::kList)
+    return show_list(std::move(*read), options, out, err);
+  show_result(*read, options, out);
+  return {};
+}
+
+}  // namespace berth::app

@@ -1,0 +1,39 @@
+// `berth permit`: the pods that a running scheduler holds between scheduling and binding, for a
+// person to see, to let go or to turn away. Asks the scheduler's own HTTPS server
+// (serve/waiting_pods.h), which asks its API server whether this person may.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+#include "base/result.h"
+
+namespace berth::app {
+
+struct PermitOptions {
+  enum class Action : std::uint8_t { kList, kAllow, kReject };
+  enum class Format : std::uint8_t { kTable, kJson };
+
+  Action action = Action::kList;
+  std::string pod;             // "name" or "namespace/name"; of allow and reject
+  std::string namespace_name;  // empty: all, or that of `pod`, or default
+  std::string plugin;          // empty: whichever holds the pod
+  std::string message;         // of a rejection
+  Format output = Format::kTable;
+
+  std::string server = "https://127.0.0.1:10259";
+  std::string kubeconfig;  // who we are
+  std::string token_file;
+  std::string certificate_authority;
+  bool insecure_skip_tls_verify = false;
+};
+
+// What does not go together; empty: all does.
+std::string check_permit(const PermitOptions& options);
+
+// Prints the answer to `out`, and what is to be known beside it to `err`. Blocks until there is
+// one.
+Result<void> permit(const PermitOptions& options, std::ostream& out, std::ostream& err);
+
+}  // namespace berth::app

@@ -1,0 +1,23 @@
+// The clients of a scheduler: one API server under several names, each with a limit of its own, so
+// that a binding never waits behind an event, nor the lease behind either (shell.md §6.1).
+#pragma once
+
+#include "app/scheduler_process.h"
+#include "base/loop.h"
+#include "kube/http_api_client.h"
+#include "telemetry/log.h"
+#include "telemetry/scheduler_metrics.h"
+
+namespace berth::app {
+
+struct SchedulerClients {
+  // `loop` and `metrics` outlive them.
+  SchedulerClients(const SchedulerSetup& setup, Loop& loop, const telemetry::Log& log,
+                   telemetry::ClientMetrics& metrics);
+
+  kube::HttpApiClient main;  // lists, watches, bindings, statuses, deletions
+  kube::HttpApiClient events;
+  kube::HttpApiClient lease;
+};
+
+}  // namespace berth::app

@@ -1,0 +1,74 @@
+#include "app/scheduler_metrics.h"
+
+#include <string>
+#include <string_view>
+
+#include "config/feature_gates.h"
+#include "telemetry/process_metrics.h"
+
+namespace berth::app {
+namespace {
+
+telemetry::RegistryOptions registry_options(const config::MetricsOptions& options) {
+  telemetry::RegistryOptions registry;
+  registry.disabled.insert(options.disabled.begin(), options.disabled.end());
+  for (const auto& [metric_and_label, values] : options.allowed_labels)
+    for (std::size_t at = 0; at <= values.size();) {
+      const std::size_t end = std::min(values.find(',', at), values.size());
+      registry.allowed_values[metric_and_label].insert(values.substr(at, end - at));
+      at = end + 1;
+    }
+  return registry;
+}
+
+std::string_view stage_text(config::Gate::Stage stage) {
+  switch (stage) {
+    case config::Gate::Stage::kAlpha: return "ALPHA";
+    case config::Gate::Stage::kBeta: return "BETA";
+    case config::Gate::Stage::kDeprecated: return "DEPRECATED";
+    case config::Gate::Stage::kPreAlpha: return "PRE-ALPHA";
+    case config::Gate::Stage::kStable: return "";
+  }
+  return "";
+}
+
+// Upstream's certificate controllers each have a queue. Ours act at once: nothing waits, and the
+// series that dashboards ask for say so.
+void show_work_queues(telemetry::WorkQueueMetrics& queues) {
+  for (const std::string_view name :
+       {"DynamicServingCertificateController", "DynamicConfigMapCABundle-client-ca",
+        "RequestHeaderAuthRequestController"}) {
+    queues.adds.counter({name});
+    queues.depth.gauge({name});
+    queues.longest_running_processor.gauge({name});
+    queues.queue_duration.histogram({name});
+    queues.retries.counter({name});
+    queues.unfinished_work.gauge({name});
+    queues.work_duration.histogram({name});
+  }
+}
+
+}  // namespace
+
+ProgramMetrics::ProgramMetrics(const config::SchedulerOptions& options)
+    : registry(registry_options(options.metrics)),
+      client(registry),
+      work_queues(registry),
+      leader_election(registry),
+      serving(registry),
+      info(registry) {
+  telemetry::add_process_metrics(registry);
+  registry.add_self_metrics();
+  show_work_queues(work_queues);
+  if (options.gates.enabled("GenericWorkload")) telemetry::PodGroupMetrics{registry};
+  info.kubernetes_build_info
+      .gauge({"1", "36", options.versions.reported, "", "clean", "", "", "c++", "linux/amd64"})
+      .set(1);
+  info.version_info.gauge({"kube", "1.36.4", options.emulated, options.min_compatible}).set(1);
+  for (const config::Gate& known : config::known_gates())
+    if (const std::optional<config::Gate> gate = options.gates.find(known.name))
+      info.kubernetes_feature_enabled.gauge({gate->name, stage_text(gate->stage)})
+          .set(options.gates.enabled(gate->name) ? 1 : 0);
+}
+
+}  // namespace berth::app

@@ -1,0 +1,368 @@
+#include "app/scheduler_process.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "app/scheduler_clients.h"
+#include "app/scheduler_metrics.h"
+#include "app/scheduler_serving.h"
+#include "base/cancel.h"
+#include "base/random.h"
+#include "base/signals.h"
+#include "base/task.h"
+#include "base/thread.h"
+#include "config/write.h"
+#include "engine/debug_dump.h"
+#include "engine/engine.h"
+#include "framework/log_observer.h"
+#include "framework/metrics_observer.h"
+#include "framework/observers.h"
+#include "kube/event_recorder.h"
+#include "kube/kube_cluster_api.h"
+#include "kube/leader_election.h"
+#include "kube/lease_candidate.h"
+#include "kube/reflectors.h"
+#include "plugins/table.h"
+
+namespace berth::app {
+namespace {
+
+// How long the last events may take when the program ends.
+constexpr Duration kLastEvents = std::chrono::seconds(1);
+// How often it is noted what has not been listed yet.
+constexpr Duration kLookAgain = std::chrono::seconds(1);
+
+std::string hostname() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+  return name;
+}
+
+// Everything that lives as long as the scheduler does. World thread.
+class SchedulerProcess {
+ public:
+  SchedulerProcess(SchedulerSetup setup, RealLoop& loop, Interner& interner, telemetry::Log log);
+
+  Result<void> make();
+  // Until stop(), or until the lease is lost.
+  Result<int> run();
+  // Asks it to end in good order.
+  void stop();
+  // Says what it has in memory, for who wonders.
+  void dump();
+
+ private:
+  EngineOptions engine_options();
+  kube::LeaderElectionOptions election_options();
+  kube::LeaderCallbacks election_callbacks();
+  Result<void> serve();
+  serve::HealthChecks health_checks();
+  serve::ListPods pods_door();
+  void note_sync();
+  void start();
+  void synced();
+  Task<void> elect();
+  Task<void> finish(Result<int> result);
+  bool elects() const { return setup_.configuration.leader_election.leader_elect; }
+  bool coordinated() const {
+    return elects() && setup_.command.options.gates.enabled("CoordinatedLeaderElection");
+  }
+  bool delays_cache() const { return elects() && setup_.configuration.delay_cache_until_active; }
+
+  const SchedulerSetup setup_;
+  RealLoop& loop_;
+  Interner& interner_;
+  telemetry::Log log_;
+  Random random_;
+  const std::string hostname_;
+
+  ProgramMetrics metrics_;
+  SchedulerClients clients_;
+  kube::EventRecorder events_;
+  kube::KubeClusterApi api_;
+  MetricsObserver measured_;
+  LogObserver logged_;
+  Observers observers_;
+  const PluginTable plugins_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<kube::Reflectors> reflectors_;
+  std::optional<kube::LeaderElector> elector_;
+  std::optional<kube::LeaseCandidate> candidate_;  // where the API server chooses the leader
+  CancelSource stop_;
+  bool electing_ = false;
+  std::optional<Result<int>> result_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> candidate_known_ = false;
+  Mutex mutex_;
+  std::string unsynced_ GUARDED_BY(mutex_) = "handlers are not fully synchronized";
+  std::unique_ptr<SchedulerServing> serving_;  // none: no port
+  TaskSet tasks_;
+};
+
+SchedulerProcess::SchedulerProcess(SchedulerSetup setup, RealLoop& loop, Interner& interner,
+                                   telemetry::Log log)
+    : setup_(std::move(setup)),
+      loop_(loop),
+      interner_(interner),
+      log_(std::move(log)),
+      random_(seed_from_system()),
+      hostname_(hostname()),
+      metrics_(setup_.command.options),
+      clients_(setup_, loop_, log_, metrics_.client),
+      events_(loop_, clients_.events, random_.fork(),
+              {.hostname = hostname_,
+               .component = setup_.configuration.profiles.front().scheduler_name,
+               .log = log_}),
+      api_(loop_, clients_.main, events_, random_.fork()),
+      measured_(loop_, metrics_.registry),
+      logged_(log_),
+      observers_({&measured_, &logged_}),
+      plugins_(plugins::make_plugin_table()) {}
+
+EngineOptions SchedulerProcess::engine_options() {
+  EngineOptions options;
+  options.configuration = setup_.configuration;
+  options.gates = setup_.command.options.gates;
+  options.max_unschedulable = setup_.command.options.pod_max_in_unschedulable;
+  options.seed = random_.next();
+  return options;
+}
+
+Result<void> SchedulerProcess::make() {
+  if (const std::size_t extenders = setup_.configuration.extenders.size(); extenders > 0)
+    return fail(ErrorKind::kInvalid,
+                fmt::format("couldn't build extenders: the configuration has {}, and extenders are "
+                            "not asked yet; remove them to go on without",
+                            extenders));
+  Result<std::unique_ptr<Engine>> engine =
+      Engine::make(loop_, interner_, plugins_, api_, observers_, engine_options());
+  if (!engine) return fail(engine.error());
+  engine_ = std::move(*engine);
+  const config::FeatureGates& gates = setup_.command.options.gates;
+  reflectors_ = std::make_unique<kube::Reflectors>(
+      loop_, clients_.main, interner_, random_.fork(), log_,
+      kube::ReflectorsOptions{.kinds = kube::watched_kinds(setup_.configuration, gates),
+                              .each = {.streaming_lists = gates.enabled("WatchListClient")}},
+      [this](Delta delta) { engine_->apply(std::move(delta)); });
+
+  if (elects()) {
+    const kube::LeaderElectionOptions options = election_options();
+    if (coordinated())
+      candidate_.emplace(
+          loop_, clients_.main, random_.fork(),
+          kube::LeaseCandidateOptions{.namespace_name = options.namespace_name,
+                                      .name = options.identity,
+                                      .lease_name = options.name,
+                                      .binary_version = "1.36.4",
+                                      .emulation_version = setup_.command.options.emulated + ".0"},
+          log_);
+    elector_.emplace(loop_, clients_.lease, random_.fork(), options, election_callbacks(), log_);
+  }
+  return serve();
+}
+
+kube::LeaderElectionOptions SchedulerProcess::election_options() {
+  const config::LeaderElection& election = setup_.configuration.leader_election;
+  kube::LeaderElectionOptions options;
+  options.namespace_name = election.resource_namespace;
+  options.name = election.resource_name;
+  options.identity = kube::election_identity(hostname_, random_.fork());
+  options.lease_duration = election.lease_duration;
+  options.renew_deadline = election.renew_deadline;
+  options.retry_period = election.retry_period;
+  options.coordinated = coordinated();
+  options.metrics = &metrics_.leader_election;
+  return options;
+}
+
+kube::LeaderCallbacks SchedulerProcess::election_callbacks() {
+  kube::LeaderCallbacks callbacks;
+  callbacks.on_started_leading = [this] {
+    if (delays_cache()) reflectors_->start();
+    reflectors_->on_synced([this] {
+      if (elector_->leading()) engine_->start();
+    });
+  };
+  callbacks.on_stopped_leading = [this] { engine_->stop(); };
+  callbacks.on_event = [this](const ObjectReference& lease, const std::string& message) {
+    events_.record_lease_event(lease, message);
+  };
+  return callbacks;
+}
+
+// ---- what others may look at
+
+Result<void> SchedulerProcess::serve() {
+  if (setup_.command.options.secure_serving.port == 0) return {};
+  Result<std::unique_ptr<SchedulerServing>> serving =
+      SchedulerServing::start(setup_, loop_, metrics_,
+                              {.health = health_checks(),
+                               .list_pods = pods_door(),
+                               .waiting_pods = &engine_->waiting_pods()},
+                              random_.fork(), log_);
+  if (!serving) return fail(serving.error());
+  serving_ = std::move(*serving);
+  return {};
+}
+
+serve::HealthChecks SchedulerProcess::health_checks() {
+  const serve::HealthCheck leader_election{"leaderElection",
+                                           [this] { return elector_->healthy(loop_.now()); }};
+  const serve::HealthCheck shutdown{"shutdown", [this]() -> Result<void> {
+                                      if (!stopping_) return {};
+                                      return fail(ErrorKind::kUnavailable,
+                                                  "process is shutting down");
+                                    }};
+  const serve::HealthCheck synced{"sched-handler-sync", [this]() -> Result<void> {
+                                    const MutexLock lock(mutex_);
+                                    if (unsynced_.empty()) return {};
+                                    return fail(ErrorKind::kUnavailable, unsynced_);
+                                  }};
+  serve::HealthChecks checks;
+  checks.livez = {serve::ping_check()};
+  if (elects()) {
+    checks.healthz = {leader_election};
+    checks.readyz = {leader_election, shutdown, synced};
+    if (coordinated())
+      checks.readyz.insert(checks.readyz.begin() + 1,
+                           {"informer-sync", [this]() -> Result<void> {
+                              if (candidate_known_) return {};
+                              return fail(ErrorKind::kUnavailable,
+                                          "the LeaseCandidate has not been listed yet");
+                            }});
+  } else {
+    checks.healthz = {serve::ping_check()};
+    checks.readyz = {shutdown, synced};
+  }
+  return checks;
+}
+
+serve::ListPods SchedulerProcess::pods_door() {
+  return [this](std::function<void(std::optional<serve::PodList>)> done) {
+    loop_.post([this, done = std::move(done)] {
+      if (elects() && !elector_->leading()) return done(std::nullopt);
+      serve::PodList pods;
+      engine_->cluster().for_each_seen([&](const Ref<const Pod>& pod) { pods.push_back(pod); });
+      done(std::move(pods));
+    });
+  };
+}
+
+// What /readyz/sched-handler-sync says, until all is there.
+void SchedulerProcess::note_sync() {
+  std::string text;
+  for (const std::string& kind : reflectors_->unsynced())
+    text += (text.empty() ? "handlers are not fully synchronized: " : "; ") + kind;
+  if (candidate_) candidate_known_ = candidate_->synced();
+  const bool synced = text.empty() && (!candidate_ || candidate_known_);
+  {
+    const MutexLock lock(mutex_);
+    unsynced_ = std::move(text);
+  }
+  if (!synced) loop_.after(kLookAgain, [this] { note_sync(); }, TimerKind::kHousekeeping);
+}
+
+void SchedulerProcess::dump() {
+  std::vector<std::string> ours;
+  for (const config::Profile& profile : setup_.configuration.profiles)
+    ours.push_back(profile.scheduler_name);
+  log_.info(3, "Cache comparer started");
+  if (const CacheMismatch mismatch = compare_cache(*engine_, ours); !mismatch.empty())
+    log_.info(0, "Cache mismatch",
+              {{"missedPods", mismatch.missed_pods}, {"redundantPods", mismatch.redundant_pods}});
+  log_.info(3, "Cache comparer finished");
+  log_.info(0, "Dump of cached NodeInfo", {{"nodes", dump_nodes(*engine_)}});
+  const QueueDump queue = dump_queue(*engine_);
+  log_.info(0, "Dump of scheduling queue", {{"summary", queue.summary}, {"pods", queue.pods}});
+}
+
+// ---- from start to end
+
+Result<int> SchedulerProcess::run() {
+  log_.info(0, "Starting Kubernetes Scheduler",
+            {{"version", setup_.command.options.versions.reported}});
+  log_.info(2, "Using component config", {{"config", config::to_yaml(setup_.configuration)}});
+  loop_.post([this] { start(); });
+  loop_.run();
+  return *result_;
+}
+
+void SchedulerProcess::start() {
+  note_sync();
+  reflectors_->on_synced([this] { note_sync(); });
+  if (serving_)
+    serving_->follow_cluster([this](Error why) { tasks_.spawn(finish(fail(std::move(why)))); });
+  if (delays_cache()) return synced();
+  reflectors_->on_synced([this] { synced(); });
+  reflectors_->start();
+}
+
+void SchedulerProcess::synced() {
+  if (stop_.cancelled()) return;
+  if (!elects()) return engine_->start();
+  electing_ = true;
+  if (candidate_) tasks_.spawn(candidate_->run(stop_.token()));
+  tasks_.spawn(elect());
+}
+
+Task<void> SchedulerProcess::elect() {
+  Task<kube::ElectionEnd> running = elector_->run(stop_.token());
+  const kube::ElectionEnd end = co_await running;
+  if (end == kube::ElectionEnd::kLost)
+    log_.error(std::nullopt, "Leaderelection lost");
+  else
+    log_.info(0, "Requested to terminate, exiting");
+  Task<void> finishing = finish(end == kube::ElectionEnd::kLost ? 1 : 0);
+  co_await finishing;
+}
+
+void SchedulerProcess::stop() {
+  if (stop_.cancelled() || result_) return;
+  stopping_ = true;
+  stop_.cancel("asked to terminate");
+  engine_->stop();
+  if (electing_) return;  // the election's end is the program's
+  // Parity: without leader election upstream fails when it is asked to end.
+  if (!elects())
+    return tasks_.spawn(finish(fail(ErrorKind::kCancelled, "finished without leader elect")));
+  log_.info(0, "Requested to terminate, exiting");
+  tasks_.spawn(finish(0));
+}
+
+Task<void> SchedulerProcess::finish(Result<int> result) {
+  reflectors_->stop();
+  Task<void> flushing = events_.flush(kLastEvents);
+  co_await flushing;
+  if (serving_) serving_->stop();
+  result_ = std::move(result);
+  loop_.stop();
+}
+
+}  // namespace
+
+Result<int> run_scheduler_process(SchedulerSetup setup, RealLoop& loop, Interner& interner,
+                                  telemetry::Log log) {
+  std::optional<SchedulerProcess> process;
+  int asked = 0;
+  // Before any other thread, which would take the signals.
+  const SignalWatch signals({SIGTERM, SIGINT, SIGUSR2}, [&](int signal) {
+    if (signal != SIGUSR2 && ++asked > 1) std::_Exit(1);
+    loop.post([&process, signal] {
+      if (!process) return;
+      signal == SIGUSR2 ? process->dump() : process->stop();
+    });
+  });
+  process.emplace(std::move(setup), loop, interner, std::move(log));
+  if (Result<void> made = process->make(); !made) return fail(made.error());
+  return process->run();
+}
+
+}  // namespace berth::app

@@ -1,0 +1,75 @@
+// The scheduler's HTTPS server, wired: flags in, doors to the scheduler and to the API server that
+// knows who may look (shell.md §4). World thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/scheduler_metrics.h"
+#include "app/scheduler_process.h"
+#include "base/cancel.h"
+#include "base/loop.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "framework/waiting_pods.h"
+#include "kube/authentication_config.h"
+#include "kube/http_api_client.h"
+#include "kube/reviews.h"
+#include "serve/server.h"
+#include "telemetry/log.h"
+
+namespace berth::app {
+
+// What the server shows of the scheduler.
+struct ServedScheduler {
+  serve::HealthChecks health;
+  serve::ListPods list_pods;
+  WaitingPods* waiting_pods = nullptr;
+};
+
+class SchedulerServing {
+ public:
+  // Listens from now on. `setup`, `loop`, `metrics` and what `shown` refers to outlive it.
+  static Result<std::unique_ptr<SchedulerServing>> start(const SchedulerSetup& setup, Loop& loop,
+                                                         ProgramMetrics& metrics,
+                                                         ServedScheduler shown, Random random,
+                                                         telemetry::Log log);
+  ~SchedulerServing();
+
+  // Learns from the cluster whose certificates to believe, and goes on learning. `failed` is called
+  // when that does not work and has to (--authentication-tolerate-lookup-failure=false).
+  void follow_cluster(std::function<void(Error)> failed);
+
+  void stop();
+
+ private:
+  SchedulerServing(const SchedulerSetup& setup, Loop& loop, Random random, telemetry::Log log);
+
+  Result<void> make_clients(ProgramMetrics& metrics);
+  void make_reviews(ProgramMetrics& metrics);
+  serve::ServerOptions server_options(ServedScheduler shown, ProgramMetrics& metrics);
+  serve::ReviewToken token_door();
+  serve::ReviewAccess access_door();
+  Task<void> answer(std::string token, std::function<void(Result<serve::TokenReview>)> done);
+  Task<void> answer(kube::AccessAttributes attributes,
+                    std::function<void(Result<serve::AccessReview>)> done);
+  Task<void> follow(std::function<void(Error)> failed);
+
+  const SchedulerSetup& setup_;
+  Loop& loop_;
+  Random random_;
+  const telemetry::Log log_;
+  std::unique_ptr<kube::HttpApiClient> authentication_;  // none: tokens are not looked at
+  std::unique_ptr<kube::HttpApiClient> authorization_;   // none: nothing but the open paths
+  std::unique_ptr<kube::Reviews> reviews_;
+  std::unique_ptr<kube::AuthenticationConfig> trust_;
+  std::unique_ptr<serve::SchedulerServer> server_;
+  CancelSource end_;
+  TaskSet tasks_;
+};
+
+}  // namespace berth::app
