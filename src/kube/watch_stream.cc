@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 #include "api/decode.h"
@@ -111,9 +112,48 @@ void read_type(JsonReader& json, RawObject& raw) {
 
 // ---- watches
 
-class ProtoWatchReader final : public WatchReader {
+// An event as it came over the wire; points into what it was read from.
+struct RawEvent {
+  std::string_view type;
+  RawObject object;
+};
+// Sees the event while there is what it points into.
+using TakeEvent = std::function<void(const RawEvent&)>;
+
+Result<void> read_proto_event(std::string_view frame, const TakeEvent& take) {
+  const Result<WatchEvent> event = read_watch_event(frame);
+  if (!event) return fail(event.error());
+  const Result<Envelope> envelope = open_envelope(event->object);
+  if (!envelope) return fail(envelope.error());
+  take({event->type,
+        {WireFormat::kProtobuf, envelope->api_version, envelope->kind, envelope->object}});
+  return {};
+}
+
+Result<void> read_json_event(std::string_view line, const TakeEvent& take) {
+  RawEvent event{{}, {WireFormat::kJson, {}, {}, {}}};
+  JsonReader json(line);
+  json.fields([&](std::string_view name) {
+    if (name == "type") {
+      event.type = json.text();
+    } else if (name == "object") {
+      event.object.bytes = json.raw();
+    }
+  });
+  if (json.error()) return fail(*json.error());
+  if (event.object.bytes.empty())
+    return fail(ErrorKind::kInvalid, "a watch event without an object");
+  JsonReader object(event.object.bytes);
+  read_type(object, event.object);
+  take(event);
+  return {};
+}
+
+// `Frames` cuts bytes into pieces, `kRead` makes an event of one.
+template <typename Frames, Result<void> (*kRead)(std::string_view, const TakeEvent&)>
+class FramedWatchReader final : public WatchReader {
  public:
-  ProtoWatchReader(StreamedKind kind, Interner& interner, std::size_t max_frame)
+  FramedWatchReader(StreamedKind kind, Interner& interner, std::size_t max_frame)
       : maker_(std::move(kind), interner), frames_(max_frame) {}
 
   void add(std::string_view bytes, std::vector<WatchedEvent>& events) override {
@@ -128,82 +168,30 @@ class ProtoWatchReader final : public WatchReader {
   const std::optional<Error>& error() const override { return error_; }
 
  private:
+  // Whether to go on.
   bool read(std::string_view frame, std::vector<WatchedEvent>& events) {
-    const Result<WatchEvent> event = read_watch_event(frame);
-    if (!event) return fail_with(event.error());
-    const std::optional<Type> type = type_of(event->type);
-    if (!type)
-      return fail_with(
-          {ErrorKind::kInvalid, fmt::format("unknown type of watch event \"{}\"", event->type)});
-    const Result<Envelope> envelope = open_envelope(event->object);
-    if (!envelope) return fail_with(envelope.error());
-    events.push_back(maker_.make(
-        *type, {WireFormat::kProtobuf, envelope->api_version, envelope->kind, envelope->object}));
-    failed_ = *type == Type::kError;
-    return !failed_;
+    const Result<void> was_read = kRead(frame, [&](const RawEvent& event) { take(event, events); });
+    if (!was_read) error_ = was_read.error();
+    return !error_ && !failed_;
   }
-  bool fail_with(Error error) {
-    error_ = std::move(error);
-    return false;
+  void take(const RawEvent& event, std::vector<WatchedEvent>& events) {
+    const std::optional<Type> type = type_of(event.type);
+    if (!type) {
+      error_ = {ErrorKind::kInvalid, fmt::format("unknown type of watch event \"{}\"", event.type)};
+      return;
+    }
+    events.push_back(maker_.make(*type, event.object));
+    failed_ = *type == Type::kError;
   }
 
   EventMaker maker_;
-  WatchFrameReader frames_;
+  Frames frames_;
   bool failed_ = false;  // the server said so
   std::optional<Error> error_;
 };
 
-class JsonWatchReader final : public WatchReader {
- public:
-  JsonWatchReader(StreamedKind kind, Interner& interner, std::size_t max_frame)
-      : maker_(std::move(kind), interner), lines_(max_frame) {}
-
-  void add(std::string_view bytes, std::vector<WatchedEvent>& events) override {
-    if (error_ || failed_) return;
-    lines_.add(bytes);
-    while (const std::optional<std::string_view> line = lines_.next()) {
-      if (!read(*line, events)) return;
-    }
-    if (lines_.error()) error_ = lines_.error();
-  }
-  bool at_boundary() const override { return !error_ && (failed_ || lines_.at_boundary()); }
-  const std::optional<Error>& error() const override { return error_; }
-
- private:
-  bool read(std::string_view line, std::vector<WatchedEvent>& events) {
-    std::string_view type_name;
-    RawObject raw{WireFormat::kJson, {}, {}, {}};
-    JsonReader json(line);
-    json.fields([&](std::string_view name) {
-      if (name == "type") {
-        type_name = json.text();
-      } else if (name == "object") {
-        raw.bytes = json.raw();
-      }
-    });
-    if (json.error()) return fail_with(*json.error());
-    const std::optional<Type> type = type_of(type_name);
-    if (!type)
-      return fail_with(
-          {ErrorKind::kInvalid, fmt::format("unknown type of watch event \"{}\"", type_name)});
-    if (raw.bytes.empty())
-      return fail_with({ErrorKind::kInvalid, "a watch event without an object"});
-    JsonReader object(raw.bytes);
-    read_type(object, raw);
-    events.push_back(maker_.make(*type, raw));
-    failed_ = *type == Type::kError;
-    return !failed_;
-  }
-  bool fail_with(Error error) {
-    error_ = std::move(error);
-    return false;
-  }
-
-  EventMaker maker_;
-  JsonLineReader lines_;
-  bool failed_ = false;
-  std::optional<Error> error_;
-};
+using ProtoWatchReader = FramedWatchReader<WatchFrameReader, read_proto_event>;
+using JsonWatchReader = FramedWatchReader<JsonLineReader, read_json_event>;
 
 // ---- lists
 

@@ -196,21 +196,16 @@ ObjectRef Store::replace(const Resource& resource, const ObjectRef& current, Jso
   set_text(object_at(object, "metadata"), "resourceVersion", fmt::format("{}", current->version));
   normalize(object);
   if (to_json(object) == current->json) return current;
-  ObjectRef written;
-  std::vector<std::shared_ptr<ChangeSink>> sinks;
-  {
-    const MutexLock lock(mutex_);
-    KindStore& stored = kind(resource);
-    const auto found = stored.objects.find(object_key(current->namespace_name, current->name));
-    if (found == stored.objects.end() || found->second != current) return nullptr;
-    written = commit(resource, ChangeType::kModified, std::move(object), current);
-    sinks = stored.sinks;
-  }
-  for (const auto& sink : sinks) sink->flush();
-  return written;
+  return change(resource, ChangeType::kModified, current, std::move(object));
 }
 
 ObjectRef Store::remove(const Resource& resource, const ObjectRef& current, JsonValue last) {
+  return change(resource, ChangeType::kDeleted, current, std::move(last));
+}
+
+// Null when `current` is not what there is any more.
+ObjectRef Store::change(const Resource& resource, ChangeType type, const ObjectRef& current,
+                        JsonValue object) {
   ObjectRef written;
   std::vector<std::shared_ptr<ChangeSink>> sinks;
   {
@@ -218,7 +213,7 @@ ObjectRef Store::remove(const Resource& resource, const ObjectRef& current, Json
     KindStore& stored = kind(resource);
     const auto found = stored.objects.find(object_key(current->namespace_name, current->name));
     if (found == stored.objects.end() || found->second != current) return nullptr;
-    written = commit(resource, ChangeType::kDeleted, std::move(last), current);
+    written = commit(resource, type, std::move(object), current);
     sinks = stored.sinks;
   }
   for (const auto& sink : sinks) sink->flush();

@@ -136,6 +136,8 @@ class Store {
 
   KindStore& kind(const Resource& resource) REQUIRES(mutex_);
   const KindStore& kind(const Resource& resource) const REQUIRES(mutex_);
+  ObjectRef change(const Resource& resource, ChangeType type, const ObjectRef& current,
+                   JsonValue object) EXCLUDES(mutex_);
   ObjectRef commit(const Resource& resource, ChangeType type, JsonValue object, ObjectRef previous)
       REQUIRES(mutex_);
 

@@ -13,18 +13,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "net/freed.h"
 #include "net/http_failure.h"
 
 namespace berth::net {
 namespace {
 
-template <auto Free>
-struct Freed {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
 using Url = std::unique_ptr<CURLU, Freed<curl_url_cleanup>>;
 using Easy = std::unique_ptr<CURL, Freed<curl_easy_cleanup>>;
 using Multi = std::unique_ptr<CURLM, Freed<curl_multi_cleanup>>;

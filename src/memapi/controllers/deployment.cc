@@ -6,8 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "base/time_text.h"
-#include "memapi/admission.h"
+#include "memapi/controllers/deployment_status.h"
 #include "memapi/controllers/workloads.h"
 #include "memapi/json_edit.h"
 
@@ -42,12 +41,6 @@ std::int64_t number_in(const JsonValue& tree, std::string_view annotation) {
     if (std::from_chars(found->text.data(), end, number).ec != std::errc()) return 0;
   }
   return number;
-}
-
-const JsonValue* condition_of(const JsonValue& status, std::string_view type) {
-  for (const JsonValue& condition : items_at(status, "conditions"))
-    if (text_at(condition, "type") == type) return &condition;
-  return nullptr;
 }
 
 // Parity: annotations of a Deployment go to its sets, but for these.
@@ -332,82 +325,30 @@ void DeploymentController::forget_history(Rollout& rollout) {
 }
 
 void DeploymentController::write_status(const Rollout& rollout) {
-  const std::int64_t replicas = rollout.sum(&Set::replicas);
-  const std::int64_t available = rollout.sum(&Set::available);
-  const std::int64_t updated = rollout.newest ? rollout.sets[*rollout.newest].replicas : 0;
-  const std::int64_t ready = rollout.sum(&Set::ready);
-  const std::int64_t generation = int_at(rollout.tree, "metadata.generation").value_or(0);
-  const bool enough = available >= rollout.wanted - rollout.max_unavailable;
-  const bool complete =
-      updated == rollout.wanted && replicas == rollout.wanted && available == rollout.wanted;
-  const std::int64_t deadline = int_at(rollout.tree, "spec.progressDeadlineSeconds").value_or(600);
-  const std::string set_name =
-      rollout.newest ? rollout.sets[*rollout.newest].object->name : std::string();
+  RolloutState state;
+  state.generation = int_at(rollout.tree, "metadata.generation").value_or(0);
+  state.wanted = rollout.wanted;
+  state.replicas = rollout.sum(&Set::replicas);
+  state.ready = rollout.sum(&Set::ready);
+  state.available = rollout.sum(&Set::available);
+  state.unavailable = std::max<std::int64_t>(rollout.sum(&Set::wanted) - state.available, 0);
+  state.max_unavailable = rollout.max_unavailable;
+  state.progress_deadline =
+      std::chrono::seconds(int_at(rollout.tree, "spec.progressDeadlineSeconds").value_or(600));
+  state.progressed = rollout.progressed;
+  if (rollout.newest) {
+    state.updated = rollout.sets[*rollout.newest].replicas;
+    state.newest_set = rollout.sets[*rollout.newest].object->name;
+  }
   bool waits = false;
-  const auto edit = [&](JsonValue& object) -> Answer<void> {
-    JsonValue& status = object_at(object, "status");
-    const bool moved = rollout.progressed ||
-                       int_at(status, "updatedReplicas").value_or(0) < updated ||
-                       int_at(status, "readyReplicas").value_or(0) < ready ||
-                       int_at(status, "availableReplicas").value_or(0) < available ||
-                       int_at(status, "replicas").value_or(0) > replicas;
-    const std::int64_t missing = std::max<std::int64_t>(rollout.sum(&Set::wanted) - available, 0);
-    set_count(status, "replicas", replicas);
-    set_count(status, "updatedReplicas", updated);
-    set_count(status, "readyReplicas", ready);
-    set_count(status, "availableReplicas", available);
-    set_count(status, "unavailableReplicas", missing);
-    set(status, "observedGeneration", JsonValue::of_int(generation));
-    const auto condition = [&](std::string_view type, std::string_view value,
-                               std::string_view reason, const std::string& message, bool touch) {
-      const JsonValue* before = condition_of(status, type);
-      const bool same = before != nullptr && text_at(*before, "status") == value &&
-                        text_at(*before, "reason") == reason;
-      const std::string update_time(before != nullptr ? text_at(*before, "lastUpdateTime")
-                                                      : std::string_view());
-      set_condition(status, type, value, reason, message, now());
-      for (JsonValue& one : array_at(status, "conditions").items) {
-        if (text_at(one, "type") == type)
-          set_text(one, "lastUpdateTime", same && !touch ? update_time : rfc3339(now()));
-      }
-    };
-    if (enough) {
-      condition("Available", "True", "MinimumReplicasAvailable",
-                "Deployment has minimum availability.", false);
-    } else {
-      condition("Available", "False", "MinimumReplicasUnavailable",
-                "Deployment does not have minimum availability.", false);
-    }
-    if (set_name.empty()) return {};
-    const JsonValue* progressing = condition_of(status, "Progressing");
-    const bool was_complete =
-        progressing != nullptr && text_at(*progressing, "reason") == "NewReplicaSetAvailable";
-    if (complete) {
-      condition("Progressing", "True", "NewReplicaSetAvailable",
-                fmt::format("ReplicaSet \"{}\" has successfully progressed.", set_name), false);
-      return {};
-    }
-    // Parity: pods that go from a rollout that was complete begin no new deadline.
-    if (was_complete && !rollout.progressed && updated == rollout.wanted) return {};
-    waits = true;
-    const Result<WallTime> since = parse_rfc3339(
-        progressing != nullptr ? text_at(*progressing, "lastUpdateTime") : std::string_view());
-    if (!moved && since && !was_complete && *since + std::chrono::seconds(deadline) <= now()) {
-      waits = false;
-      condition("Progressing", "False", "ProgressDeadlineExceeded",
-                fmt::format("ReplicaSet \"{}\" has timed out progressing.", set_name), false);
-      return {};
-    }
-    if (progressing == nullptr || moved || was_complete) {
-      condition("Progressing", "True", "ReplicaSetUpdated",
-                fmt::format("ReplicaSet \"{}\" is progressing.", set_name), true);
-    }
-    return {};
-  };
-  static_cast<void>(api_.update_status(deployments(), rollout.object->namespace_name,
-                                       rollout.object->name, edit));
+  static_cast<void>(
+      api_.update_status(deployments(), rollout.object->namespace_name, rollout.object->name,
+                         [&](JsonValue& object) -> Answer<void> {
+                           waits = write_rollout_status(object_at(object, "status"), state, now());
+                           return {};
+                         }));
   if (waits)
-    enqueue_after(std::chrono::seconds(std::max<std::int64_t>(deadline, 1)),
+    enqueue_after(std::max<Duration>(state.progress_deadline, std::chrono::seconds(1)),
                   key_of(*rollout.object));
 }
 

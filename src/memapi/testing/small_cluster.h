@@ -1,6 +1,8 @@
 // A server with controllers at work and somebody who binds pods, in virtual time.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <fmt/format.h>
 
 #include <map>
