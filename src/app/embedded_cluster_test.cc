@@ -30,8 +30,7 @@ struct Whole {
         memapi::NodeAgentOptions{.lease_interval = Duration::zero()});
     EngineOptions options;
     options.configuration = config::default_configuration(options.gates);
-    engine =
-        Engine::make(loop, interner, plugins, cluster, observer, std::move(options)).value();
+    engine = Engine::make(loop, interner, plugins, cluster, observer, std::move(options)).value();
     cluster.serve(*engine);
     engine->start();
   }
@@ -49,11 +48,12 @@ struct Whole {
   }
   void add_pod(const std::string& name, const std::string& cpu, const std::string& more = "",
                const std::string& annotations = "") {
-    create(resource_of("pods"),
-           fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default",)"
-                       R"("annotations":{{{}}}}},"spec":{{"containers":[{{"name":"c","image":"i:1",)"
-                       R"("resources":{{"requests":{{"cpu":"{}"}}}}}}]{}}}}})",
-                       name, annotations, cpu, more));
+    create(
+        resource_of("pods"),
+        fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default",)"
+                    R"("annotations":{{{}}}}},"spec":{{"containers":[{{"name":"c","image":"i:1",)"
+                    R"("resources":{{"requests":{{"cpu":"{}"}}}}}}]{}}}}})",
+                    name, annotations, cpu, more));
   }
   void pass(Duration time) { loop.run_until(loop.now() + time); }
   JsonValue pod(const std::string& name) {
@@ -94,8 +94,9 @@ TEST(EmbeddedCluster, APodIsBoundRunsAndSaysWhere) {
   whole.pass(1s);
   EXPECT_EQ(whole.node_of("p"), "n1");
   EXPECT_EQ(text_at(whole.pod("p"), "status.phase"), "Running");
-  EXPECT_EQ(whole.events("p"), (std::vector<std::string>{
-                                   "Normal Scheduled x1: Successfully assigned default/p to n1"}));
+  EXPECT_EQ(
+      whole.events("p"),
+      (std::vector<std::string>{"Normal Scheduled x1: Successfully assigned default/p to n1"}));
 }
 
 TEST(EmbeddedCluster, APodThatFitsNowhereSaysWhyAndIsTakenWhenThereIsRoom) {
@@ -154,19 +155,19 @@ TEST(EmbeddedCluster, WhatIsNoLongerThereCannotBeBound) {
   whole.add_node("n1");
   whole.add_pod("p", "1", R"(,"schedulerName":"other")");
   whole.pass(1s);
-  const auto decoded = whole.engine->cluster().seen_pod("default", "p");
+  const Ref<const Pod> decoded = whole.engine->cluster().seen_pod("default", "p");
+  ASSERT_TRUE(decoded);
   ASSERT_TRUE(whole.api.local().remove(resource_of("pods"), "default", "p"));
   Result<void> answer;
   TaskSet tasks;
   const auto bind = [](EmbeddedCluster& cluster, Ref<const Pod> pod,
                        Result<void>& result) -> Task<void> {
-    result = co_await cluster.bind(pod, "n1");
+    Task<Result<void>> bound = cluster.bind(pod, "n1");
+    result = co_await bound;
   };
-  if (decoded) {
-    tasks.start(bind(whole.cluster, decoded, answer));
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().kind, ErrorKind::kNotFound);
-  }
+  tasks.spawn(bind(whole.cluster, decoded, answer));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, ErrorKind::kNotFound);
 }
 
 }  // namespace

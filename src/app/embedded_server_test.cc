@@ -17,8 +17,10 @@ TEST(EmbeddedServer, AddressesToListenOn) {
   const struct {
     std::string text, address;
     int port;
-  } good[] = {{"127.0.0.1:8001", "127.0.0.1", 8001}, {"[::1]:0", "::1", 0},
-              {":80", "", 80},                       {"localhost:1", "127.0.0.1", 1},
+  } good[] = {{"127.0.0.1:8001", "127.0.0.1", 8001},
+              {"[::1]:0", "::1", 0},
+              {":80", "", 80},
+              {"localhost:1", "127.0.0.1", 1},
               {"0.0.0.0:65535", "0.0.0.0", 65535}};
   for (const auto& row : good) {
     const Result<ListenAddress> parsed = parse_listen_address(row.text);

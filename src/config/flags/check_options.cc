@@ -164,14 +164,8 @@ std::string manifest_complaint(const std::string& path) {
     return fmt::format("metrics.allowListMappingManifest: Invalid value: {}: {}", go_quoted(path),
                        what);
   };
-  const Result<std::string> text = read_file(path);
-  if (!text) {
-    return invalid(fmt::format("failed to read allow list manifest: {}", text.error().message));
-  }
-  const Result<std::map<std::string, std::string>> labels = read_labels(*text);
-  if (!labels) {
-    return invalid(fmt::format("failed to parse allow list manifest: {}", labels.error().message));
-  }
+  const Result<std::map<std::string, std::string>> labels = read_allowed_labels(path);
+  if (!labels) return invalid(labels.error().message);
   const std::string complaint = label_complaint("metrics.allowListMappingManifest", *labels);
   if (complaint.empty()) return {};
   return invalid(fmt::format("invalid allow list mapping in manifest: [{}]", complaint));
@@ -301,6 +295,18 @@ Result<void> check_election(const LeaderElection& election, bool only_lock) {
     return elector("retryPeriod must be greater than zero");
   }
   return {};
+}
+
+Result<std::map<std::string, std::string>> read_allowed_labels(const std::string& path) {
+  const Result<std::string> text = read_file(path);
+  if (!text)
+    return fail(text.error().kind,
+                fmt::format("failed to read allow list manifest: {}", text.error().message));
+  Result<std::map<std::string, std::string>> labels = read_labels(*text);
+  if (!labels)
+    return fail(labels.error().kind,
+                fmt::format("failed to parse allow list manifest: {}", labels.error().message));
+  return labels;
 }
 
 }  // namespace berth::config

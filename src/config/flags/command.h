@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,9 @@ std::vector<EarlyRecord> flag_echo(const SchedulerCommand& command);
 // Every complaint about options that can be judged without looking at anything else.
 std::expected<void, CommandFailure> check_options(const SchedulerCommand& command,
                                                   std::vector<EarlyRecord>& log);
+
+// The file of --allow-metric-labels-manifest: "metric,label" to "v1,v2".
+Result<std::map<std::string, std::string>> read_allowed_labels(const std::string& path);
 
 // The file of --config with the leader election flags applied and checked. Without one the defaults
 // with the deprecated flags as well, which upstream does not check again (see check_election).

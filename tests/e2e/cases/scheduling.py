@@ -1,4 +1,5 @@
 """Pods that find a node."""
+import os
 from collections import Counter
 
 from harness.objects import taint
@@ -127,3 +128,14 @@ def a_hundred_pods_in_one_go(w):
     w.bound(*(f"pod-{i}" for i in range(100)))
     attempts = scheduler.metrics().value("scheduler_schedule_attempts_total", result="scheduled")
     assert attempts == 100, attempts
+
+
+@case(needs=("berth",), compare=False)
+def under_the_name_of_kube_scheduler(w):
+    program = os.path.join(w.folder, "kube-scheduler")
+    os.symlink(w.programs.berth, program)
+    w.node("only")
+    scheduler = w.start_scheduler(program=program)
+    w.pod("web")
+    assert w.bound("web") == ["only"]
+    assert scheduler.child.command[1].startswith("--"), "no subcommand is needed under that name"
