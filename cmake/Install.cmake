@@ -10,8 +10,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS berth RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${CMAKE_BINARY_DIR}/bin/kube-scheduler DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS berth RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+install(FILES ${CMAKE_BINARY_DIR}/bin/kube-scheduler
+  DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 
 set(rooms berth_embed)  # the one behind the public door
 
