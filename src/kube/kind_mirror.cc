@@ -51,7 +51,7 @@ struct SlotHash {
 
 struct SlotEqual {
   using is_transparent = void;
-  static const FullName& name(const FullName& full) { return full; }
+  static FullName name(FullName full) { return full; }  // two views
   template <typename T>
   static FullName name(const Slot<T>& slot) {
     return full_name(*slot.object);
