@@ -233,8 +233,8 @@ Duration profile_duration(std::string_view query) {
     if (std::from_chars(value.data(), last, seconds).ptr != last) seconds = 0;
     break;
   }
-  constexpr std::int64_t kDay = 24 * 60 * 60;
-  return std::chrono::seconds(seconds > 0 ? std::min(seconds, kDay) : 30);
+  constexpr std::chrono::seconds kLongest = std::chrono::hours(24);
+  return seconds > 0 ? std::min(std::chrono::seconds(seconds), kLongest) : std::chrono::seconds(30);
 }
 
 net::HttpResponse profile_response(std::string profile) {

@@ -63,8 +63,11 @@ std::optional<Order> read_order(std::string_view words, std::string_view query) 
   if (parts.size() != 3 || (parts[2] != "allow" && parts[2] != "reject")) return std::nullopt;
   Order order{parts[0], parts[1], parts[2] == "allow", {}, {}};
   for (auto& [name, value] : net::parse_query(query)) {
-    if (name == "plugin") order.plugin = std::move(value);
-    if (name == "message") order.message = std::move(value);
+    if (name == "plugin") {
+      order.plugin = std::move(value);
+    } else if (name == "message") {
+      order.message = std::move(value);
+    }
   }
   return order;
 }
