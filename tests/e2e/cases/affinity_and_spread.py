@@ -1,6 +1,7 @@
 """Affinity to nodes and pods, and spreading over zones."""
 from collections import Counter
 
+from harness import objects
 from harness.objects import node_affinity, pod_affinity, pod_term, spread
 from harness.registry import case
 
@@ -185,8 +186,6 @@ def pods_of_a_replica_set_spread_by_default(w):
         "uid": owner["metadata"]["uid"],
         "controller": True,
     }
-    from harness import objects
-
     for i in range(4):
         pod = objects.pod(f"web-{i}", cpu="100m", labels=labels)
         pod["metadata"]["ownerReferences"] = [reference]

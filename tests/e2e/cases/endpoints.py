@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 
 from harness.certificates import Authority
 from harness.registry import case
@@ -240,8 +241,6 @@ def a_certificate_of_ones_own(w):
     scheduler = w.start_scheduler(flags=flags)
 
     def shown():
-        import ssl
-
         return ssl.get_server_certificate(("127.0.0.1", scheduler.port)).strip()
 
     def content(path):

@@ -6,8 +6,9 @@ scheduler needs to know to get in.
 import json
 import os
 import shutil
+import subprocess
 
-from .client import ApiError, Client, path_of
+from .client import ApiError, Client
 from .process import Child, free_port, wait_until
 
 ADMIN_TOKEN = "token-of-the-suite"
@@ -181,9 +182,7 @@ class RealServer:
             classes = admin.find("priorityclasses", None, "system-node-critical")
             return ready and classes and admin.exchange("GET", role)[0] == 200
 
-        wait_until("the real API server", answers, seconds=180, step=0.1)
-        # As kubeadm has it: monitoring may see the metrics of components.
-        return self
+        wait_until("the real API server", answers, seconds=600, step=0.2)
 
     def stop(self):
         for child in (self._apiserver, self._etcd):
@@ -242,8 +241,6 @@ def _remove(client, resource, item):
 
 
 def _write_rsa_key(path):
-    import subprocess
-
     subprocess.run(["openssl", "genrsa", "-out", path, "2048"], check=True, capture_output=True)
 
 
@@ -264,6 +261,3 @@ def upstream_program(name):
         if path and os.access(path, os.X_OK):
             return path
     return shutil.which(name) if name == "kubectl" else None
-
-
-__all__ = ["EmbeddedServer", "RealServer", "path_of", "real_binaries", "upstream_program", "write_kubeconfig"]
