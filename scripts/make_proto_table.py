@@ -228,8 +228,8 @@ def write(table, roots, version):
             print(f'    {{"{json_name}", {number}, Type::{kind}, {message}, {place[at]}, {row}, '
                   f'{" | ".join(flags) or 0}}},')
     print("};\n\nconstexpr Message kMessages[] = {")
-    for first, size in spans:
-        print(f"    {{{first}, {size}}},")
+    for name, (first, size) in zip(table.order, spans):
+        print(f'    {{{first}, {size}, "{name.removeprefix(".k8s.io.")}"}},')
     print("};\n\nconstexpr Root kRoots[] = {")
     for api_version, kind, index in sorted(roots):
         print(f'    {{"{api_version}", "{kind}", {index}}},')

@@ -9,6 +9,7 @@ namespace {
 struct Message {
   std::uint16_t first;
   std::uint16_t count;
+  std::string_view name;
 };
 
 struct Root {
@@ -25,6 +26,8 @@ std::span<const Field> fields_of(MessageId message) {
   const Message& span = kMessages[message];
   return std::span(kFields).subspan(span.first, span.count);
 }
+
+std::string_view name_of(MessageId message) { return kMessages[message].name; }
 
 std::optional<MessageId> find_message(std::string_view api_version, std::string_view kind) {
   const auto key = [](const Root& root) { return std::tie(root.api_version, root.kind); };

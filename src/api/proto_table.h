@@ -1,6 +1,6 @@
 // The fields of API objects: names in JSON, numbers and types in protobuf, and what JSON leaves
 // out. Data: proto_table.inc, made by scripts/make_proto_table.py. For the translators of this
-// room.
+// room, and for servers that say which fields there are.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +52,9 @@ using MessageId = std::uint16_t;
 
 // Sorted by number.
 std::span<const Field> fields_of(MessageId message);
+
+// "api.core.v1.PodSpec".
+std::string_view name_of(MessageId message);
 
 // The message of a kind that an API server serves.
 std::optional<MessageId> find_message(std::string_view api_version, std::string_view kind);

@@ -35,9 +35,8 @@ Result<config::Configuration> read_configuration(const std::string& path,
                                                  Interner& interner) {
   if (path.empty()) return config::default_configuration(gates);
   Result<config::Configuration> loaded = config::load_configuration(path, gates, interner);
-  if (!loaded)
-    return fail(loaded.error().kind, fmt::format("{}: {}", path, loaded.error().message));
-  return loaded;
+  if (loaded || loaded.error().message.contains(path)) return loaded;
+  return fail(loaded.error().kind, fmt::format("{}: {}", path, loaded.error().message));
 }
 
 }  // namespace berth::app

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/json_tree.h"
+#include "memapi/openapi_schema.h"
 
 namespace berth::memapi {
 namespace {
@@ -227,7 +228,7 @@ JsonValue openapi_index() {
     for (const std::string_view version : versions_of(group)) {
       const std::string path = openapi_path(group, version);
       JsonValue entry = JsonValue::object();
-      entry.add("serverRelativeURL", text(fmt::format("/openapi/v3/{}?hash=1", path)));
+      entry.add("serverRelativeURL", text(fmt::format("/openapi/v3/{}?hash=2", path)));
       paths.add(path, std::move(entry));
     }
   }
@@ -278,6 +279,9 @@ JsonValue openapi_group_version(std::string_view group, std::string_view version
   value.add("openapi", text("3.0.0"));
   value.add("info", std::move(info));
   value.add("paths", std::move(paths));
+  JsonValue components = JsonValue::object();
+  components.add("schemas", openapi_schemas(group, version));
+  value.add("components", std::move(components));
   return value;
 }
 

@@ -1,0 +1,14 @@
+// The fields of served kinds as OpenAPI schemas, for `kubectl explain`: names and types, by the
+// table of fields (api/proto_table.h). Without descriptions: the table has none.
+#pragma once
+
+#include <string_view>
+
+#include "api/json_tree.h"
+
+namespace berth::memapi {
+
+// All that the kinds of a group's version consist of, by name ("io.k8s.api.core.v1.PodSpec").
+JsonValue openapi_schemas(std::string_view group, std::string_view version);
+
+}  // namespace berth::memapi
