@@ -232,10 +232,10 @@ std::string LogOutput::text(const Record& record) const {
     ::gmtime_r(&time, &day);
   else
     ::localtime_r(&time, &day);
-  std::string line = fmt::format("{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:>7} {}] ",
-                                 letter(record.severity), day.tm_mon + 1, day.tm_mday, day.tm_hour,
-                                 day.tm_min, day.tm_sec, micros.count(), options_.process_id,
-                                 caller(record, 0));
+  std::string line =
+      fmt::format("{}{:02}{:02} {:02}:{:02}:{:02}.{:06} {:>7} {}] ", letter(record.severity),
+                  day.tm_mon + 1, day.tm_mday, day.tm_hour, day.tm_min, day.tm_sec, micros.count(),
+                  options_.process_id, caller(record, 0));
   if (!record.quoted) {
     line += record.message;
     if (!line.ends_with('\n')) line += '\n';
