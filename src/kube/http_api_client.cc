@@ -12,6 +12,7 @@
 #include "kube/open_streams.h"
 #include "kube/request_report.h"
 #include "kube/request_retry.h"
+#include "kube/request_slots.h"
 #include "kube/request_turns.h"
 #include "net/tls.h"
 
@@ -88,6 +89,9 @@ ApiResult no_answer(ErrorKind kind, std::string message) {
 
 }  // namespace
 
+// More than this on the wire at once makes no server faster, and costs both sides.
+constexpr std::size_t kAtOnce = 64;
+
 struct HttpApiClient::Parts {
   Parts(HttpApiClientOptions given, Loop& world, telemetry::Log log,
         telemetry::ClientMetrics& metrics, Credentials::RunProcess run);
@@ -120,6 +124,7 @@ struct HttpApiClient::Parts {
   const net::HttpHeaders identity;
   RequestReport report;
   RequestTurns turns;
+  RequestSlots slots{kAtOnce};
   OpenStreams streams;
   Mutex shown_mutex;
   Credential shown GUARDED_BY(shown_mutex);  // only its certificate counts
@@ -252,10 +257,15 @@ Task<ApiResult> HttpApiClient::Parts::call_with_retries(ApiCall call, CancelToke
     const Result<Credential> who = co_await asking;
     if (!who) co_return no_answer(who.error().kind, prefix(call) + who.error().message);
     show(*who);
+    Task<bool> slot = slots.take(call.urgency, cancel);
+    const bool taken = co_await slot;
+    if (!taken) co_return no_answer(ErrorKind::kCancelled, prefix(call) + "context canceled");
+    std::optional<TakenSlot> under_way(std::in_place, slots);
     const TimePoint sent = loop.now();
     Task<Result<net::HttpResponse>> fetching =
         net::fetch(client, loop, http_call(call, *who), cancel);
     Result<net::HttpResponse> answer = co_await fetching;
+    under_way.reset();
     const bool again = retry.has_value();
     report.tried(call.method, address, answer ? std::optional(answer->status) : std::nullopt, again,
                  loop.now() - sent);
