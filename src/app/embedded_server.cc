@@ -1,7 +1,9 @@
 #include "app/embedded_server.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <ostream>
 #include <utility>
@@ -53,6 +55,29 @@ net::HttpResponse refusal(int code, std::string message) {
 
 bool is_wildcard(const std::string& address) {
   return address.empty() || address == "0.0.0.0" || address == "::";
+}
+
+// What is shown to clients, and whom a kubeconfig has to believe for that; for one run.
+struct Certificates {
+  std::string authority_pem;
+  net::KeyPair serving;
+};
+Result<Certificates> make_certificates(const std::string& address, WallTime now) {
+  net::CertificateOrder order;
+  order.common_name = "berth";
+  order.key = net::KeyKind::kEcdsaP256;
+  order.not_before = now + -Duration(std::chrono::hours(1));
+  order.not_after = now + std::chrono::hours(24 * 365);
+  Result<net::KeyPair> authority = net::make_authority(order);
+  if (!authority) return fail(authority.error());
+  order.dns_names = {"localhost"};
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) order.dns_names.emplace_back(host.data());
+  order.addresses = {"127.0.0.1", "::1"};
+  if (!is_wildcard(address)) order.addresses.push_back(address);
+  Result<net::KeyPair> serving = net::issue_certificate(*authority, order);
+  if (!serving) return fail(serving.error());
+  return Certificates{authority->certificate_pem, std::move(*serving)};
 }
 
 }  // namespace
@@ -143,11 +168,11 @@ Result<void> EmbeddedServer::listen(Loop& loop) {
   options.error_response = refusal;
   options.wall_clock = [&loop] { return loop.wall_now(); };
   if (!token_.empty()) {
-    Result<net::KeyPair> pair = net::make_serving_certificate(address_, loop.wall_now());
-    if (!pair) return fail(pair.error());
-    authority_ = pair->certificate_pem;
+    Result<Certificates> made = make_certificates(address_, loop.wall_now());
+    if (!made) return fail(made.error());
+    authority_ = std::move(made->authority_pem);
     options.tls.emplace();
-    options.tls->certificate = std::move(*pair);
+    options.tls->certificate = std::move(made->serving);
   }
   Result<std::unique_ptr<net::HttpServer>> started = net::HttpServer::start(
       std::move(options), [server = server_.get()](net::HttpRequest request,
