@@ -30,8 +30,8 @@ std::string shortened(std::string_view text, std::size_t length) {
 
 }  // namespace
 
-LiveSummary::LiveSummary(memapi::LocalClient& api, std::ostream& out, bool terminal)
-    : api_(api), out_(out), terminal_(terminal) {
+LiveSummary::LiveSummary(memapi::LocalClient& api, std::ostream& out, std::size_t columns)
+    : api_(api), out_(out), columns_(columns) {
   pods_following_ = api_.follow(memapi::resource_of("pods"),
                                 [this](const memapi::Change& change) { pod_changed(change); });
   nodes_following_ = api_.follow(memapi::resource_of("nodes"),
@@ -115,7 +115,7 @@ std::size_t LiveSummary::in_motion() const {
 void LiveSummary::say(std::string line) {
   line = fmt::format("{:>7.1f}s  {}",
                      std::chrono::duration<double>(api_.loop().now().since_start).count(), line);
-  if (shown_ && !terminal_) {
+  if (shown_ && !on_terminal()) {
     out_ << line << '\n';
     out_.flush();
     return;
@@ -145,7 +145,7 @@ void LiveSummary::trouble(std::string_view message) { say(fmt::format("trouble: 
 std::string LiveSummary::counts_line() const {
   return fmt::format(
       "{} nodes, {} pods: {} running, {} starting, {} pending, {} gated, {} ending, {} ended; "
-      "{} scheduled, {} attempts failed, {} preempted",
+      "{} scheduled, {} failed attempts, {} preempted",
       nodes_.size(), pods_.size(), count(State::kRunning), count(State::kStarting),
       count(State::kPending), count(State::kGated), count(State::kEnding), count(State::kEnded),
       scheduled_, failures_, preemptions_);
@@ -183,12 +183,23 @@ std::string LiveSummary::nodes_picture() const {
 }
 
 void LiveSummary::draw() {
-  if (!terminal_) {
+  if (!on_terminal()) {
     say(counts_line());
     return;
   }
-  std::string picture = counts_line() + "\n" + nodes_picture();
-  for (const std::string& line : recent_) picture += shortened(line, 150) + "\n";
+  // A line that is longer than the terminal is wide would become two.
+  std::string picture;
+  const auto add = [&](std::string_view line) {
+    picture += shortened(line, std::max<std::size_t>(columns_, 20) - 1) + "\n";
+  };
+  add(counts_line());
+  const std::string nodes = nodes_picture();
+  for (std::size_t begin = 0; begin < nodes.size();) {
+    const std::size_t end = nodes.find('\n', begin);
+    add(std::string_view(nodes).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  for (const std::string& line : recent_) add(line);
   // Up to where the last picture began, and over it.
   if (drawn_lines_ > 0) out_ << fmt::format("\x1b[{}A\x1b[J", drawn_lines_);
   drawn_lines_ = static_cast<std::size_t>(std::ranges::count(picture, '\n'));
@@ -197,12 +208,12 @@ void LiveSummary::draw() {
 }
 
 void LiveSummary::redraw_later() {
-  if (terminal_) draw();
+  if (on_terminal()) draw();
   api_.loop().after(
-      terminal_ ? kDrawInterval : kSummaryInterval,
+      on_terminal() ? kDrawInterval : kSummaryInterval,
       [this, weak = std::weak_ptr(alive_)] {
         if (weak.expired()) return;
-        if (!terminal_) draw();
+        if (!on_terminal()) draw();
         redraw_later();
       },
       TimerKind::kHousekeeping);
@@ -211,10 +222,10 @@ void LiveSummary::redraw_later() {
 void LiveSummary::finish() {
   if (!shown_) return;
   pods_following_->catch_up();
-  if (terminal_) draw();
+  if (on_terminal()) draw();
   shown_ = false;
   out_ << "\n" << counts_line() << "\n";
-  if (!terminal_) out_ << nodes_picture();
+  if (!on_terminal()) out_ << nodes_picture();
   for (const auto& [key, pod] : pods_) {
     if (pod.state != State::kPending && pod.state != State::kGated) continue;
     out_ << fmt::format("  {} is pending: {}\n", key, pod.why.empty() ? "not tried yet" : pod.why);

@@ -18,8 +18,8 @@ namespace berth::app {
 
 class LiveSummary final : public Observer {
  public:
-  // `terminal`: `out` is one, and may be drawn on.
-  LiveSummary(memapi::LocalClient& api, std::ostream& out, bool terminal);
+  // `columns` is the width of the terminal that `out` is and that may be drawn on; 0: it is none.
+  LiveSummary(memapi::LocalClient& api, std::ostream& out, std::size_t columns);
   ~LiveSummary() override;
 
   // From now on it is shown.
@@ -56,13 +56,14 @@ class LiveSummary final : public Observer {
   void say(std::string line);
   void draw();
   void redraw_later();
+  bool on_terminal() const { return columns_ > 0; }
   std::size_t count(State state) const;
   std::string counts_line() const;
   std::string nodes_picture() const;
 
   memapi::LocalClient& api_;
   std::ostream& out_;
-  const bool terminal_;
+  const std::size_t columns_;
   bool shown_ = false;
   std::size_t drawn_lines_ = 0;
   std::map<std::string, PodLine> pods_;

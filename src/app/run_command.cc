@@ -1,6 +1,6 @@
 #include "app/run_command.h"
 
-#include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -29,6 +29,14 @@ constexpr Duration kIdleCheck = std::chrono::milliseconds(200);
 // A demo that is to end has an end.
 constexpr std::size_t kArrivalsOfAScript = 32;
 constexpr Duration kIntervalOfAScript = std::chrono::milliseconds(100);
+
+// The width of the terminal that `out` is; 0: it is none.
+std::size_t terminal_columns(const std::ostream& out) {
+  if (&out != &std::cout || !::isatty(STDOUT_FILENO)) return 0;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
 
 // The scheduler of the embedded cluster, and whoever watches it.
 class EmbeddedScheduler {
@@ -107,8 +115,8 @@ Result<void> run_cluster(const RunOptions& options, std::ostream& out, std::ostr
   log_options.process_id = static_cast<std::uint32_t>(::getpid());
   const auto log = std::make_shared<telemetry::LogOutput>(
       log_options, [&loop] { return loop.wall_now(); }, telemetry::descriptor_sink(STDERR_FILENO));
-  const bool terminal = &out == &std::cout && ::isatty(STDOUT_FILENO) && options.verbosity == 0;
-  LiveSummary summary(api, out, terminal);
+  // Log records would be drawn over.
+  LiveSummary summary(api, out, options.verbosity == 0 ? terminal_columns(out) : 0);
   EmbeddedScheduler scheduler(loop, api, summary, log);
   if (Result<void> started = scheduler.start(options); !started) return started;
 
