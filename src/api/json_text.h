@@ -20,9 +20,6 @@ std::string go_float_general(float value);
 // A string as %q shows it.
 std::string go_quoted(std::string_view text);
 
-// The number of bytes of the UTF-8 character at the beginning of `text`, or 0 if there is none.
-std::size_t utf8_length(std::string_view text);
-
 // One JSON value in a text, and the line on which it begins.
 struct JsonSlice {
   std::string_view text;

@@ -40,17 +40,6 @@ TEST(JsonText, FloatsAreWrittenAsGoWritesThem) {
   EXPECT_EQ(go_float_general(0.00001F), "1e-05");
 }
 
-TEST(JsonText, Utf8Lengths) {
-  EXPECT_EQ(utf8_length(""), 0U);
-  EXPECT_EQ(utf8_length("a"), 1U);
-  EXPECT_EQ(utf8_length("é"), 2U);
-  EXPECT_EQ(utf8_length("€"), 3U);
-  EXPECT_EQ(utf8_length("😀"), 4U);
-  for (const char* bad : {"\x80", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80",
-                          "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"})
-    EXPECT_EQ(utf8_length(bad), 0U) << bad;
-}
-
 TEST(JsonText, OnlyProperJsonIsTakenAsSuch) {
   for (const char* good : {"{}", "  {\"a\":[1,-2.5e+3,true,false,null,\"x\\u0041\\\"\"]}\n",
                            "{\"a\":{\"b\":{}}} {}", "{\"a\":\"\\ud83d\\ude00\"}", "{\"\":0}"})

@@ -8,6 +8,7 @@
 
 #include "api/json_text.h"
 #include "api/labels.h"
+#include "base/utf8.h"
 
 namespace berth {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "api/json_text.h"
 #include "api/yaml_tree.h"
+#include "base/utf8.h"
 
 // libyaml, of which Go's library is a translation, cuts the text into events. The tree is made
 // here, aliases, merges and what words mean in yaml_tree.cc, so that the rules are Go's and the

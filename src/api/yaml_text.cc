@@ -8,6 +8,7 @@
 
 #include "api/json_text.h"
 #include "api/yaml_scalar.h"
+#include "base/utf8.h"
 
 namespace berth {
 namespace {

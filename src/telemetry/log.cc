@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "base/time_text.h"
+#include "base/utf8.h"
 
 namespace berth::telemetry {
 namespace {
@@ -31,21 +32,6 @@ class DescriptorSink final : public LogSink {
  private:
   int descriptor_;
 };
-
-// The length of the UTF-8 sequence at the start of `text`; 0 when it is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  const std::size_t length = first < 0x80         ? 1
-                             : first >> 5 == 0x06 ? 2
-                             : first >> 4 == 0x0e ? 3
-                             : first >> 3 == 0x1e ? 4
-                                                  : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if (byte(i) >> 6 != 0x02) return 0;
-  return length;
-}
 
 // As Go quotes: control characters and what is no UTF-8 by escapes, everything else as it is.
 std::string go_quote(std::string_view text) {
