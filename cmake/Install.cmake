@@ -24,6 +24,8 @@ set(find_simdjson::simdjson "find_dependency(simdjson)")
 set(find_CLI11::CLI11 "find_dependency(CLI11)")
 set(find_PkgConfig::LIBYAML "find_dependency(PkgConfig)
 pkg_check_modules(LIBYAML REQUIRED QUIET IMPORTED_TARGET yaml-0.1)")
+set(find_PkgConfig::RE2 "find_dependency(PkgConfig)
+pkg_check_modules(RE2 REQUIRED QUIET IMPORTED_TARGET re2)")
 
 # All rooms that come with these, and all third parties.
 set(installed)

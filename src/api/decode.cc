@@ -6,6 +6,7 @@
 #include "api/kinds_json.h"
 #include "api/node_json.h"
 #include "api/pod_json.h"
+#include "api/storage_json.h"
 
 namespace berth {
 namespace {
@@ -55,6 +56,7 @@ Result<AnyObject> decode_as_pod(std::string_view json, Interner& interner,
 }
 
 Result<Ref<Object>> decode_written(ObjectKind kind, std::string_view json, Interner& interner) {
+  if (is_storage_kind(kind)) return decode_storage(kind, json, interner);
   if (kind != ObjectKind::kNode) return decode_small_kind(kind, json, interner);
   Result<Ref<Node>> node = decode_written_node(json, interner);
   if (!node) return fail(std::move(node).error());
@@ -81,7 +83,8 @@ bool is_namespaced(ObjectKind kind) {
 Result<AnyObject> decode_object(ObjectKind kind, std::string_view json, Interner& interner,
                                 const Admission* admission, std::string_view name) {
   if (kind == ObjectKind::kPod) return decode_as_pod(json, interner, admission, name);
-  if (kind != ObjectKind::kNode && !is_small_kind(kind)) return AnyObject();
+  if (kind != ObjectKind::kNode && !is_small_kind(kind) && !is_storage_kind(kind))
+    return AnyObject();
   Result<Ref<Object>> object = decode_written(kind, json, interner);
   if (!object) return fail(std::move(object).error());
   Object& written = **object;

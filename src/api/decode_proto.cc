@@ -10,6 +10,8 @@
 #include "api/node_proto.h"
 #include "api/pod_proto.h"
 #include "api/proto_json.h"
+#include "api/storage_json.h"
+#include "api/storage_proto.h"
 
 namespace berth {
 namespace {
@@ -28,18 +30,20 @@ Result<AnyObject> any_node(std::string_view message, Interner& interner) {
   return Ref<const Object>(*std::move(node));
 }
 
+Result<AnyObject> any(Result<Ref<Object>> object) {
+  if (!object) return fail(std::move(object).error());
+  (*object)->symbols.shrink_to_fit();
+  return Ref<const Object>(*std::move(object));
+}
+
 }  // namespace
 
 Result<AnyObject> decode_object_proto(ObjectKind kind, std::string_view api_version,
                                       std::string_view message, Interner& interner) {
   if (kind == ObjectKind::kPod) return any_pod(message, interner);
   if (kind == ObjectKind::kNode) return any_node(message, interner);
-  if (is_small_kind_proto(kind)) {
-    Result<Ref<Object>> object = decode_small_kind_proto(kind, message, interner);
-    if (!object) return fail(std::move(object).error());
-    (*object)->symbols.shrink_to_fit();
-    return Ref<const Object>(*std::move(object));
-  }
+  if (is_small_kind_proto(kind)) return any(decode_small_kind_proto(kind, message, interner));
+  if (is_storage_kind(kind)) return any(decode_storage_proto(kind, message, interner));
   // Kinds of which there are few take the long way.
   if (!is_small_kind(kind)) return AnyObject();
   const Result<std::string> json = proto_to_json(api_version, to_string(kind), message);

@@ -78,6 +78,8 @@ void expect_same(const Pod& a, const Pod& b) {
   EXPECT_EQ(a.extra()->conditions, b.extra()->conditions);
   EXPECT_EQ(a.extra()->container_resources, b.extra()->container_resources);
   EXPECT_EQ(a.extra()->pod_resources, b.extra()->pod_resources);
+  EXPECT_EQ(a.extra()->resource_claim_statuses, b.extra()->resource_claim_statuses);
+  EXPECT_EQ(a.extra()->extended_resource_claim_status, b.extra()->extended_resource_claim_status);
   EXPECT_EQ(a.usage().requests, b.usage().requests);
 }
 
@@ -131,6 +133,9 @@ TEST(DecodeProto, AbsentFieldsAreAbsentInBothEncodings) {
       R"({"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable",
           "message":"m","lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
       R"({"status":{"resources":{}}})",
+      R"({"status":{"resourceClaimStatuses":[{"name":"a","resourceClaimName":"c"},{"name":"b"}],
+          "extendedResourceClaimStatus":{"resourceClaimName":"e","requestMappings":[
+          {"containerName":"c","resourceName":"r","requestName":"q"}]}}})",
   };
   Interner interner;
   for (const char* json : pods) {

@@ -6,8 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "api/devices.h"
 #include "api/names.h"
 #include "api/node_json.h"
+#include "api/storage.h"
 
 namespace berth {
 namespace {
@@ -303,6 +305,19 @@ void admit(Object& object, const Admission& admission) {
     const Symbol key = space.symbols.intern("kubernetes.io/metadata.name");
     labels.push_back({key, space.symbols.intern(space.name)});
     space.labels = LabelSet(std::move(labels));
+  } else if (object.kind == ObjectKind::kStorageClass) {
+    StorageClass& storage_class = static_cast<StorageClass&>(object);
+    if (!storage_class.binding_mode)
+      storage_class.binding_mode = StorageClass::BindingMode::kImmediate;
+  } else if (object.kind == ObjectKind::kResourceClaim) {
+    ResourceClaim& claim = static_cast<ResourceClaim&>(object);
+    apply_defaults(claim.spec, claim.symbols);
+    if (!claim.creation_time) claim.creation_time = admission.now;
+  } else if (object.kind == ObjectKind::kResourceClaimTemplate) {
+    apply_defaults(static_cast<ResourceClaimTemplate&>(object).spec, object.symbols);
+  } else if (object.kind == ObjectKind::kDeviceClass) {
+    DeviceClass& device_class = static_cast<DeviceClass&>(object);
+    if (!device_class.creation_time) device_class.creation_time = admission.now;
   }
 }
 

@@ -52,9 +52,4 @@ struct PodDisruptionBudget final : Object {
   std::vector<std::string> disrupted_pods;  // names
 };
 
-struct DeviceClass final : Object {
-  explicit DeviceClass(SymbolHold hold) : Object(ObjectKind::kDeviceClass, std::move(hold)) {}
-  Symbol extended_resource_name;  // empty: none
-};
-
 }  // namespace berth

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <utility>
 
+#include "api/devices_json.h"
 #include "api/object_json.h"
 #include "api/words.h"
 
@@ -141,6 +142,10 @@ Decode decoder_of(ObjectKind kind) {
     case ObjectKind::kStatefulSet: return decode_with_selector<StatefulSet>;
     case ObjectKind::kPriorityClass: return decode_priority_class;
     case ObjectKind::kPodDisruptionBudget: return decode_disruption_budget;
+    case ObjectKind::kResourceClaim: return decode_resource_claim;
+    case ObjectKind::kResourceClaimTemplate: return decode_resource_claim_template;
+    case ObjectKind::kResourceSlice: return decode_resource_slice;
+    case ObjectKind::kDeviceClass: return decode_device_class;
     default: return nullptr;
   }
 }

@@ -15,10 +15,11 @@ std::string read_name(JsonReader& json) {
   return std::string(text);
 }
 
-ControllerRef read_owners(JsonReader& json, SymbolHold& symbols) {
-  ControllerRef controller;
+void read_owners(JsonReader& json, SymbolHold& symbols, WrittenMeta& meta) {
+  meta.controller = {};
   json.items([&] {
     ControllerRef owner;
+    std::string_view uid;
     bool is_controller = false;
     json.fields([&](std::string_view name) {
       if (name == "apiVersion") {
@@ -27,13 +28,16 @@ ControllerRef read_owners(JsonReader& json, SymbolHold& symbols) {
         owner.kind = symbols.intern(json.text());
       } else if (name == "name") {
         owner.name = symbols.intern(json.text());
+      } else if (name == "uid") {
+        uid = json.text();
       } else if (name == "controller") {
         is_controller = json.boolean();
       }
     });
-    if (is_controller && controller.empty()) controller = owner;
+    if (!is_controller || !meta.controller.empty()) return;
+    meta.controller = owner;
+    meta.controller_uid = uid;
   });
-  return controller;
 }
 
 }  // namespace
@@ -58,7 +62,9 @@ void read_metadata(JsonReader& json, SymbolHold& symbols, WrittenMeta& meta,
     } else if (name == "annotations" && with_annotations) {
       meta.annotations = read_labels(json, symbols);
     } else if (name == "ownerReferences") {
-      meta.controller = read_owners(json, symbols);
+      read_owners(json, symbols, meta);
+    } else if (name == "finalizers") {
+      json.items([&] { meta.finalizers.emplace_back(json.text()); });
     } else if (name == "creationTimestamp") {
       meta.creation_time = json.time();
     } else if (name == "deletionTimestamp") {

@@ -27,6 +27,8 @@ struct WrittenMeta {
   std::vector<Label> labels;
   std::vector<Label> annotations;  // only when asked for: most kinds have no use for them
   ControllerRef controller;
+  std::string controller_uid;
+  std::vector<std::string> finalizers;
   std::optional<WallTime> creation_time;
   std::optional<WallTime> deletion_time;
 };

@@ -14,19 +14,23 @@ std::string read_name(ProtoReader& proto) {
   return std::string(text);
 }
 
-void read_owner(ProtoReader& proto, SymbolHold& symbols, ControllerRef& controller) {
+void read_owner(ProtoReader& proto, SymbolHold& symbols, WrittenMeta& meta) {
   ControllerRef owner;
+  std::string_view uid;
   bool is_controller = false;
   proto.fields([&](std::uint32_t field) {
     switch (field) {
       case 1: owner.kind = read_symbol(proto, symbols); break;
       case 3: owner.name = read_symbol(proto, symbols); break;
+      case 4: uid = proto.text(); break;
       case 5: owner.api_version = read_symbol(proto, symbols); break;
       case 6: is_controller = proto.boolean(); break;
       default: break;
     }
   });
-  if (is_controller && controller.empty()) controller = owner;
+  if (!is_controller || !meta.controller.empty()) return;
+  meta.controller = owner;
+  meta.controller_uid = uid;
 }
 
 }  // namespace
@@ -47,7 +51,8 @@ void read_metadata(ProtoReader& proto, SymbolHold& symbols, WrittenMeta& meta,
       case 12:
         if (with_annotations) append_label(proto, symbols, meta.annotations);
         break;
-      case 13: read_owner(proto, symbols, meta.controller); break;
+      case 13: read_owner(proto, symbols, meta); break;
+      case 14: meta.finalizers.emplace_back(proto.text()); break;
       default: break;
     }
   });

@@ -152,7 +152,8 @@ class Hasher {
         constraint.node_taints_policy, constraint.match_label_keys);
   }
   void take(const Volume& volume) {
-    add(volume.name, volume.source, volume.source_name, volume.read_only);
+    add(volume.name, volume.source, volume.read_only, volume.source_name, volume.detail,
+        volume.kind, volume.monitors);
   }
   void take(const PodResourceClaim& claim) {
     add(claim.name, claim.claim_name, claim.template_name);

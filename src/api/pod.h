@@ -133,8 +133,13 @@ enum class VolumeSource : std::uint8_t {
 struct Volume {
   Symbol name;
   VolumeSource source = VolumeSource::kOther;
-  Symbol source_name;  // claim name, disk name, driver: what the source is called
   bool read_only = false;
+  Symbol source_name;  // claim, disk, IQN, share, path, image, driver: what the source is called
+  // RBD: the pool; Azure disk: its URI; Azure file: the secret's name; CSI, in a PersistentVolume:
+  // the volumeHandle.
+  Symbol detail;
+  Symbol kind;                   // of an Azure disk: "Shared", "Dedicated" or "Managed"
+  std::vector<Symbol> monitors;  // of RBD
 
   friend bool operator==(const Volume&, const Volume&) = default;
 };
@@ -237,6 +242,33 @@ struct StatusResources {
   friend bool operator==(const StatusResources&, const StatusResources&) = default;
 };
 
+// status.resourceClaimStatuses: the claim that stands for an entry of spec.resourceClaims.
+struct PodResourceClaimStatus {
+  std::string name;
+  std::optional<std::string> claim_name;  // absent: there is none, and none is needed
+
+  friend bool operator==(const PodResourceClaimStatus&, const PodResourceClaimStatus&) = default;
+};
+
+// Which request of a claim stands for a container's extended resource.
+struct ContainerExtendedResourceRequest {
+  std::string container_name;
+  std::string resource_name;
+  std::string request_name;
+
+  friend bool operator==(const ContainerExtendedResourceRequest&,
+                         const ContainerExtendedResourceRequest&) = default;
+};
+
+// status.extendedResourceClaimStatus: the claim that was made for the pod's extended resources.
+struct PodExtendedResourceClaimStatus {
+  std::vector<ContainerExtendedResourceRequest> request_mappings;
+  std::string claim_name;
+
+  friend bool operator==(const PodExtendedResourceClaimStatus&,
+                         const PodExtendedResourceClaimStatus&) = default;
+};
+
 // The rare parts of a status. A running pod of which nothing unusual is known has none. Of the
 // conditions only those are kept that scheduling looks at; PodScheduled=True alone is a bit in Pod.
 struct PodExtra {
@@ -245,6 +277,8 @@ struct PodExtra {
   std::vector<PodCondition> conditions;
   std::vector<StatusResources> container_resources;  // regular containers, then init containers
   std::optional<StatusResources> pod_resources;
+  std::vector<PodResourceClaimStatus> resource_claim_statuses;
+  std::optional<PodExtendedResourceClaimStatus> extended_resource_claim_status;
   PodUsage usage;  // derived, when the status has resources
   SymbolHold symbols;
 

@@ -58,6 +58,41 @@ void read_container_statuses(JsonReader& json, PodExtra& extra) {
   });
 }
 
+PodResourceClaimStatus read_claim_status(JsonReader& json) {
+  PodResourceClaimStatus status;
+  json.fields([&](std::string_view name) {
+    if (name == "name") {
+      status.name = json.text();
+    } else if (name == "resourceClaimName") {
+      status.claim_name = json.text();
+    }
+  });
+  return status;
+}
+
+PodExtendedResourceClaimStatus read_extended_claim_status(JsonReader& json) {
+  PodExtendedResourceClaimStatus status;
+  json.fields([&](std::string_view name) {
+    if (name == "resourceClaimName") {
+      status.claim_name = json.text();
+    } else if (name == "requestMappings") {
+      json.items([&] {
+        ContainerExtendedResourceRequest& mapping = status.request_mappings.emplace_back();
+        json.fields([&](std::string_view field) {
+          if (field == "containerName") {
+            mapping.container_name = json.text();
+          } else if (field == "resourceName") {
+            mapping.resource_name = json.text();
+          } else if (field == "requestName") {
+            mapping.request_name = json.text();
+          }
+        });
+      });
+    }
+  });
+  return status;
+}
+
 void read_status(JsonReader& json, WrittenPod& pod, PodExtra& extra) {
   StatusResources own;
   json.fields([&](std::string_view name) {
@@ -84,6 +119,10 @@ void read_status(JsonReader& json, WrittenPod& pod, PodExtra& extra) {
       std::ranges::move(init, std::back_inserter(extra.container_resources));
     } else if (name == "initContainerStatuses") {
       read_container_statuses(json, extra);
+    } else if (name == "resourceClaimStatuses") {
+      json.items([&] { extra.resource_claim_statuses.push_back(read_claim_status(json)); });
+    } else if (name == "extendedResourceClaimStatus") {
+      extra.extended_resource_claim_status = read_extended_claim_status(json);
     } else if (name == "resources" || name == "allocatedResources") {
       own = read_status_resources(json, extra.symbols, std::move(own), name);
     }

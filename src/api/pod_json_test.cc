@@ -267,6 +267,7 @@ TEST(PodJson, Volumes) {
     VolumeSource source;
     std::string name;
     bool read_only;
+    std::string detail = {};
   };
   const Row rows[] = {
       {"persistentVolumeClaim: {claimName: c, readOnly: true}",
@@ -277,13 +278,14 @@ TEST(PodJson, Volumes) {
       {"gcePersistentDisk: {pdName: p, readOnly: true}", VolumeSource::kGcePersistentDisk, "p",
        true},
       {"awsElasticBlockStore: {volumeID: v}", VolumeSource::kAwsElasticBlockStore, "v", false},
-      {"azureDisk: {diskName: d, diskURI: u}", VolumeSource::kAzureDisk, "d", false},
+      {"azureDisk: {diskName: d, diskURI: u}", VolumeSource::kAzureDisk, "d", false, "u"},
       {"iscsi: {iqn: q, readOnly: true}", VolumeSource::kIscsi, "q", true},
-      {"rbd: {image: i, monitors: [a, b]}", VolumeSource::kRbd, "rbd/i@a,b", false},
-      {"rbd: {pool: p, image: i, readOnly: true}", VolumeSource::kRbd, "p/i@", true},
+      {"rbd: {image: i, monitors: [a, b]}", VolumeSource::kRbd, "i", false, "rbd"},
+      {"rbd: {pool: p, image: i, readOnly: true}", VolumeSource::kRbd, "i", true, "p"},
       {"csi: {driver: d}", VolumeSource::kCsi, "d", false},
       {"cinder: {volumeID: v}", VolumeSource::kCinder, "v", false},
-      {"azureFile: {shareName: s, readOnly: true}", VolumeSource::kAzureFile, "s", true},
+      {"azureFile: {shareName: s, secretName: t, readOnly: true}", VolumeSource::kAzureFile, "s",
+       true, "t"},
       {"vsphereVolume: {volumePath: p}", VolumeSource::kVsphereVolume, "p", false},
       {"portworxVolume: {volumeID: v}", VolumeSource::kPortworxVolume, "v", false},
       {"image: {reference: r, pullPolicy: Always}", VolumeSource::kImage, "r", false},
@@ -297,7 +299,10 @@ TEST(PodJson, Volumes) {
     EXPECT_EQ(volume.source, row.source) << row.yaml;
     EXPECT_EQ(pod->text(volume.source_name), row.name) << row.yaml;
     EXPECT_EQ(volume.read_only, row.read_only) << row.yaml;
+    EXPECT_EQ(pod->text(volume.detail), row.detail) << row.yaml;
   }
+  const auto pod = pods.with_spec("volumes: [{name: v, rbd: {image: i, monitors: [a, b]}}]");
+  EXPECT_THAT(pods.texts(pod->spec().volumes.at(0).monitors), ElementsAre("a", "b"));
 }
 
 TEST(PodJson, OfTheStatusWhatSchedulingLooksAt) {
@@ -484,6 +489,23 @@ TEST(PodJson, ATemplateIsLabelsAndSpec) {
   const auto broken = decode_pod_template(R"({"spec":{"containers":5}})", pods.interner);
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().message, "spec.containers: expected a list, got a number");
+}
+
+TEST(PodJson, ClaimsThatWereMadeForThePod) {
+  Pods pods;
+  EXPECT_EQ(pods.pod("{status: {resourceClaimStatuses: []}}")->extra(), nullptr);
+  const auto pod = pods.pod(R"(
+status:
+  resourceClaimStatuses: [{name: gpu, resourceClaimName: claim-1}, {name: nic}]
+  extendedResourceClaimStatus:
+    resourceClaimName: claim-2
+    requestMappings: [{containerName: c, resourceName: r, requestName: q}]
+)");
+  ASSERT_NE(pod->extra(), nullptr);
+  EXPECT_EQ(pod->extra()->resource_claim_statuses,
+            (std::vector<PodResourceClaimStatus>{{"gpu", "claim-1"}, {"nic", std::nullopt}}));
+  EXPECT_EQ(pod->extra()->extended_resource_claim_status,
+            (PodExtendedResourceClaimStatus{{{"c", "r", "q"}}, "claim-2"}));
 }
 
 }  // namespace

@@ -66,7 +66,9 @@ void take_extra(std::unique_ptr<PodExtra> extra, WrittenPod& pod) {
     extra->container_resources.clear();
     extra->pod_resources.reset();
   }
-  if (extra->has_resources() || !extra->conditions.empty()) pod.own.extra = std::move(extra);
+  if (extra->has_resources() || !extra->conditions.empty() ||
+      !extra->resource_claim_statuses.empty() || extra->extended_resource_claim_status)
+    pod.own.extra = std::move(extra);
 }
 
 Ref<const Pod> freeze(WrittenPod pod, Interner& interner) {

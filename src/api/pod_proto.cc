@@ -59,6 +59,42 @@ void append_condition(ProtoReader& proto, WrittenPod& pod, PodExtra& extra) {
   }
 }
 
+PodResourceClaimStatus read_claim_status(ProtoReader& proto) {
+  PodResourceClaimStatus status;
+  proto.fields([&](std::uint32_t field) {
+    switch (field) {
+      case 1: status.name = proto.text(); break;
+      case 2: status.claim_name = proto.text(); break;
+      default: break;
+    }
+  });
+  return status;
+}
+
+void append_request_mapping(ProtoReader& proto, PodExtendedResourceClaimStatus& status) {
+  ContainerExtendedResourceRequest& mapping = status.request_mappings.emplace_back();
+  proto.fields([&](std::uint32_t field) {
+    switch (field) {
+      case 1: mapping.container_name = proto.text(); break;
+      case 2: mapping.resource_name = proto.text(); break;
+      case 3: mapping.request_name = proto.text(); break;
+      default: break;
+    }
+  });
+}
+
+PodExtendedResourceClaimStatus read_extended_claim_status(ProtoReader& proto) {
+  PodExtendedResourceClaimStatus status;
+  proto.fields([&](std::uint32_t field) {
+    switch (field) {
+      case 1: append_request_mapping(proto, status); break;
+      case 2: status.claim_name = proto.text(); break;
+      default: break;
+    }
+  });
+  return status;
+}
+
 void read_status(ProtoReader& proto, WrittenPod& pod, PodExtra& extra) {
   StatusResources own;
   std::vector<StatusResources> init;
@@ -70,6 +106,8 @@ void read_status(ProtoReader& proto, WrittenPod& pod, PodExtra& extra) {
       case 8: append_container_status(proto, extra.symbols, extra.container_resources); break;
       case 10: append_container_status(proto, extra.symbols, init); break;
       case 11: pod.own.nominated_node_name = proto.text(); break;
+      case 15: extra.resource_claim_statuses.push_back(read_claim_status(proto)); break;
+      case 18: extra.extended_resource_claim_status = read_extended_claim_status(proto); break;
       case 19: append_amount(proto, extra.symbols, own.allocated); break;
       case 20: read_resources(proto, extra.symbols, own); break;
       default: break;

@@ -8,6 +8,7 @@
 #include "api/pod_json.h"
 #include "api/pod_parts.h"
 #include "api/taint_json.h"
+#include "api/volume_source.h"
 #include "api/words.h"
 
 namespace berth {
@@ -83,44 +84,14 @@ std::vector<Container> read_containers(JsonReader& json, SymbolHold& symbols) {
 
 // ---- volumes ------------------------------------------------------------------------------------
 
-void read_rbd(JsonReader& json, SymbolHold& symbols, Volume& volume) {
-  std::string_view pool = "rbd";
-  std::string_view image;
-  std::vector<std::string_view> monitors;
-  json.fields([&](std::string_view name) {
-    if (name == "pool") {
-      pool = json.text();
-    } else if (name == "image") {
-      image = json.text();
-    } else if (name == "monitors") {
-      json.items([&] { monitors.push_back(json.text()); });
-    } else if (name == "readOnly") {
-      volume.read_only = json.boolean();
-    }
-  });
-  volume.source = VolumeSource::kRbd;
-  volume.source_name = symbols.intern(rbd_name(pool, image, monitors));
-}
-
 Volume read_volume(JsonReader& json, SymbolHold& symbols) {
   Volume volume;
   json.fields([&](std::string_view name) {
     if (name == "name") {
       volume.name = symbols.intern(json.text());
-      return;
+    } else {
+      read_volume_source(json, symbols, name, volume);
     }
-    if (name == "rbd") return read_rbd(json, symbols, volume);
-    const auto sources = volume_sources();
-    const auto known = std::ranges::find(sources, name, &VolumeSourceField::field);
-    if (known == sources.end()) return;
-    volume.source = known->source;
-    json.fields([&](std::string_view part) {
-      if (part == "readOnly") {
-        volume.read_only = json.boolean();
-      } else if (part == known->name_field) {
-        volume.source_name = symbols.intern(json.text());
-      }
-    });
   });
   return volume;
 }

@@ -7,6 +7,7 @@
 #include "api/object_proto.h"
 #include "api/pod_parts.h"
 #include "api/pod_proto.h"
+#include "api/volume_source.h"
 #include "api/words.h"
 
 namespace berth {
@@ -68,53 +69,6 @@ Container read_container(ProtoReader& proto, SymbolHold& symbols) {
 
 // ---- volumes ------------------------------------------------------------------------------------
 
-void read_rbd(ProtoReader& proto, SymbolHold& symbols, Volume& volume) {
-  std::string_view pool = "rbd";
-  std::string_view image;
-  std::vector<std::string_view> monitors;
-  proto.fields([&](std::uint32_t field) {
-    switch (field) {
-      case 1: monitors.push_back(proto.text()); break;
-      case 2: image = proto.text(); break;
-      case 4:
-        if (const std::string_view text = proto.text(); !text.empty()) pool = text;
-        break;
-      case 8: volume.read_only = proto.boolean(); break;
-      default: break;
-    }
-  });
-  volume.source = VolumeSource::kRbd;
-  volume.source_name = symbols.intern(rbd_name(pool, image, monitors));
-}
-
-// A config map's name stands in a message of its own, which in JSON does not show.
-Symbol read_reference_name(ProtoReader& proto, SymbolHold& symbols) {
-  Symbol name;
-  proto.fields([&](std::uint32_t field) {
-    if (field == 1) name = read_symbol(proto, symbols);
-  });
-  return name;
-}
-
-void read_volume_source(ProtoReader& proto, SymbolHold& symbols, std::uint32_t number,
-                        Volume& volume) {
-  constexpr std::uint32_t kRbdNumber = 11;
-  if (number == kRbdNumber) return read_rbd(proto, symbols, volume);
-  const auto sources = volume_sources();
-  const auto known = std::ranges::find(sources, number, &VolumeSourceField::number);
-  if (known == sources.end()) return;
-  volume.source = known->source;
-  proto.fields([&](std::uint32_t field) {
-    if (field == known->read_only_number) {
-      volume.read_only = proto.boolean();
-    } else if (field == known->name_number) {
-      volume.source_name = known->source == VolumeSource::kConfigMap
-                               ? read_reference_name(proto, symbols)
-                               : read_symbol(proto, symbols);
-    }
-  });
-}
-
 Volume read_volume(ProtoReader& proto, SymbolHold& symbols) {
   Volume volume;
   proto.fields([&](std::uint32_t field) {
@@ -126,6 +80,15 @@ Volume read_volume(ProtoReader& proto, SymbolHold& symbols) {
     }
   });
   return volume;
+}
+
+// A scheduling gate, which is a message with a name.
+Symbol read_reference_name(ProtoReader& proto, SymbolHold& symbols) {
+  Symbol name;
+  proto.fields([&](std::uint32_t field) {
+    if (field == 1) name = read_symbol(proto, symbols);
+  });
+  return name;
 }
 
 // ---- the rest -----------------------------------------------------------------------------------

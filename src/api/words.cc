@@ -1,29 +1,8 @@
 #include "api/words.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace berth {
-namespace {
-
-constexpr VolumeSourceField kVolumeSources[] = {
-    {"persistentVolumeClaim", VolumeSource::kPersistentVolumeClaim, "claimName", 10, 1, 2},
-    {"ephemeral", VolumeSource::kEphemeral, "", 29, 0, 0},
-    {"configMap", VolumeSource::kConfigMap, "name", 19, 1, 0},
-    {"secret", VolumeSource::kSecret, "secretName", 6, 1, 0},
-    {"gcePersistentDisk", VolumeSource::kGcePersistentDisk, "pdName", 3, 1, 4},
-    {"awsElasticBlockStore", VolumeSource::kAwsElasticBlockStore, "volumeID", 4, 1, 4},
-    {"azureDisk", VolumeSource::kAzureDisk, "diskName", 22, 1, 5},
-    {"iscsi", VolumeSource::kIscsi, "iqn", 8, 2, 6},
-    {"csi", VolumeSource::kCsi, "driver", 28, 1, 2},
-    {"cinder", VolumeSource::kCinder, "volumeID", 13, 1, 3},
-    {"azureFile", VolumeSource::kAzureFile, "shareName", 18, 2, 3},
-    {"vsphereVolume", VolumeSource::kVsphereVolume, "volumePath", 20, 1, 0},
-    {"portworxVolume", VolumeSource::kPortworxVolume, "volumeID", 24, 1, 3},
-    {"image", VolumeSource::kImage, "reference", 30, 1, 0},
-};
-
-}  // namespace
 
 PodPhase pod_phase(std::string_view text) {
   if (text.empty() || text == "Pending") return PodPhase::kPending;
@@ -89,13 +68,6 @@ std::string unsupported_preemption_policy(std::string_view text) {
 bool scheduling_looks_at(std::string_view condition_type) {
   return condition_type == "PodScheduled" || condition_type == "DisruptionTarget" ||
          condition_type == "PodResizePending";
-}
-
-std::span<const VolumeSourceField> volume_sources() { return kVolumeSources; }
-
-std::string rbd_name(std::string_view pool, std::string_view image,
-                     std::span<const std::string_view> monitors) {
-  return fmt::format("{}/{}@{}", pool, image, fmt::join(monitors, ","));
 }
 
 }  // namespace berth

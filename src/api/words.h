@@ -33,21 +33,4 @@ bool scheduling_looks_at(std::string_view condition_type);
 inline constexpr std::size_t kMaxName = 253;
 inline constexpr std::string_view kNameTooLong = "must be no more than 253 characters";
 
-// A source of a volume: its name in JSON and number in protobuf, and those of the parts that count.
-struct VolumeSourceField {
-  std::string_view field;
-  VolumeSource source;
-  std::string_view name_field;  // what the source is called; empty: nothing
-  std::uint32_t number;
-  std::uint32_t name_number;
-  std::uint32_t read_only_number;  // 0: it has none
-};
-// Without RBD, whose name has several parts.
-std::span<const VolumeSourceField> volume_sources();
-
-// Two RBD volumes are the same image if a monitor, the pool and the image agree; the name has all
-// three: "pool/image@monitor,monitor".
-std::string rbd_name(std::string_view pool, std::string_view image,
-                     std::span<const std::string_view> monitors);
-
 }  // namespace berth

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/apiserver_command.h"
+#include "app/bench_command.h"
 #include "app/evaluate.h"
 #include "app/permit_command.h"
 #include "app/plugin_list.h"
@@ -63,10 +64,14 @@ std::string check_gates(const std::string& text) {
   return set ? std::string() : set.error().message;
 }
 
+constexpr const char* kVerifyIncrements =
+    "Make every decision from scratch too, and stop at the first difference";
+
 // The words of `berth simulate` as they were written; valid once CLI11 has let them pass.
 struct SimulateFlags {
   std::vector<std::string> files;
   std::string scenario, config, gates, seed, until, output = "table";
+  bool verify_increments = false;
 
   SimulateOptions options() const {
     SimulateOptions result;
@@ -74,6 +79,7 @@ struct SimulateFlags {
     result.scenario = scenario;
     result.config = config;
     result.feature_gates = gates;
+    result.verify_increments = verify_increments;
     if (!seed.empty()) std::from_chars(seed.data(), seed.data() + seed.size(), result.seed);
     if (!until.empty()) result.until = *parse_go_duration(until);
     if (output == "json") result.output = OutputFormat::kJson;
@@ -106,6 +112,45 @@ void add_simulate(CLI::App& program, SimulateFlags& flags) {
       ->check(checked(check_duration));
   option("-o,--output", flags.output, "FORMAT", "table, json or yaml (default table)")
       ->check(checked(check_format));
+  command->add_flag("--verify-increments", flags.verify_increments, kVerifyIncrements);
+}
+
+struct BenchFlags {
+  BenchOptions options;
+  std::string seed;
+
+  BenchOptions read() const {
+    BenchOptions result = options;
+    if (!seed.empty()) std::from_chars(seed.data(), seed.data() + seed.size(), result.seed);
+    return result;
+  }
+};
+
+void add_bench(CLI::App& program, BenchFlags& flags) {
+  CLI::App* command = program.add_subcommand(
+      "bench", "Run scheduler_perf workloads in process and say how fast they go");
+  command
+      ->add_option("file", flags.options.files,
+                   "Test cases in the form of performance-config.yaml (default: berth's own)")
+      ->type_name("FILE");
+  command
+      ->add_option("--filter", flags.options.filter,
+                   "Only workloads whose TestCase/Workload this matches")
+      ->type_name("REGEX")
+      ->take_last();
+  command
+      ->add_option("--label", flags.options.labels,
+                   "Only workloads with this label; given twice, with both")
+      ->type_name("LABEL")
+      ->allow_extra_args(false);
+  command->add_option("--seed", flags.seed, "Of the draw among equally good nodes (default 0)")
+      ->type_name("N")
+      ->take_last()
+      ->check(checked(check_seed));
+  command->add_flag("--json", flags.options.json, "Print results as JSON");
+  command->add_flag("--in-process", flags.options.in_process,
+                    "All in one process; peak memory is then that of all so far");
+  command->add_flag("--verify-increments", flags.options.verify_increments, kVerifyIncrements);
 }
 
 struct EvaluateFlags {
@@ -135,6 +180,7 @@ void add_evaluate(CLI::App& program, EvaluateFlags& flags) {
                     "A pod that finds a node stays there before the next is judged");
   command->add_flag("--preempt", options.preempt,
                     "Say what preemption would do for pods that fit nowhere");
+  command->add_flag("--verify-increments", options.verify_increments, kVerifyIncrements);
   option("-o,--output", flags.output, "FORMAT", "json or table (default json)")
       ->check(checked(check_evaluation_format));
 }
@@ -300,6 +346,8 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   add_simulate(program, simulation);
   EvaluateFlags evaluation;
   add_evaluate(program, evaluation);
+  BenchFlags benchmark;
+  add_bench(program, benchmark);
   PermitFlags permission;
   add_permit(program, permission);
   EmbeddedServerOptions server;
@@ -337,6 +385,8 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
     out << plugin_list(plugins::make_plugin_table());
   } else if (program.got_subcommand("apiserver")) {
     done = run_apiserver(server, out);
+  } else if (program.got_subcommand("bench")) {
+    done = bench(benchmark.read(), out, err);
   } else if (program.got_subcommand("run")) {
     done = run_cluster(cluster, out, err);
   } else if (program.got_subcommand("evaluate")) {

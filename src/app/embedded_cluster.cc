@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "api/decode.h"
+#include "api/devices.h"
+#include "api/devices_json.h"
 #include "api/pod.h"
 #include "base/time_text.h"
 #include "memapi/json_edit.h"
@@ -19,6 +21,14 @@ using memapi::set_text;
 constexpr std::size_t kMostSeries = 10'000;
 
 const memapi::Resource& pods() { return memapi::resource_of("pods"); }
+
+// Of kinds that the scheduler writes.
+const memapi::Resource& resource_of(ObjectKind kind) {
+  if (kind == ObjectKind::kPersistentVolume) return memapi::resource_of("persistentvolumes");
+  if (kind == ObjectKind::kPersistentVolumeClaim)
+    return memapi::resource_of("persistentvolumeclaims");
+  return memapi::resource_of("resourceclaims", "resource.k8s.io");
+}
 
 ErrorKind kind_of(int code) {
   switch (code) {
@@ -66,6 +76,19 @@ void write_condition(JsonValue& status, const PodCondition& condition) {
   memapi::array_at(status, "conditions").items.push_back(std::move(written));
 }
 
+void write_extended_claim(JsonValue& status, const PodExtendedResourceClaimStatus& claim) {
+  JsonValue& written = object_at(status, "extendedResourceClaimStatus");
+  written = JsonValue::object();
+  for (const ContainerExtendedResourceRequest& mapping : claim.request_mappings) {
+    JsonValue one = JsonValue::object();
+    set_text(one, "containerName", mapping.container_name);
+    set_text(one, "resourceName", mapping.resource_name);
+    set_text(one, "requestName", mapping.request_name);
+    memapi::array_at(written, "requestMappings").items.push_back(std::move(one));
+  }
+  set_text(written, "resourceClaimName", claim.claim_name);
+}
+
 }  // namespace
 
 EmbeddedCluster::EmbeddedCluster(memapi::LocalClient& api, Interner& interner)
@@ -73,21 +96,21 @@ EmbeddedCluster::EmbeddedCluster(memapi::LocalClient& api, Interner& interner)
 
 EmbeddedCluster::~EmbeddedCluster() = default;
 
-void EmbeddedCluster::serve(Engine& engine) {
+void EmbeddedCluster::serve(Engine& engine, extender::KeptObjects* kept) {
   for (const memapi::Resource& resource : memapi::resources()) {
     if (resource.verbs == memapi::Verbs::kCreate || !resource.stored_as.empty()) continue;
     const ObjectKind kind = object_kind(resource.group_version(), resource.kind);
     if (kind == ObjectKind::kOther) continue;
     followings_.push_back(
-        api_.follow(resource, [this, &engine, &resource, kind](const memapi::Change& change) {
-          changed(engine, kind, resource, change);
+        api_.follow(resource, [this, &engine, kept, &resource, kind](const memapi::Change& change) {
+          changed(engine, kept, kind, resource, change);
         }));
   }
   for (const auto& following : followings_) following->catch_up();
 }
 
-void EmbeddedCluster::changed(Engine& engine, ObjectKind kind, const memapi::Resource& resource,
-                              const memapi::Change& change) {
+void EmbeddedCluster::changed(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
+                              const memapi::Resource& resource, const memapi::Change& change) {
   const bool is_pod = &resource == &pods();
   const auto shown = [&](const memapi::ObjectRef& object) {
     return object && (!is_pod || not_ended().matches(object->selectable()));
@@ -101,7 +124,12 @@ void EmbeddedCluster::changed(Engine& engine, ObjectKind kind, const memapi::Res
   const DeltaType type = !after   ? DeltaType::kDeleted
                          : before ? DeltaType::kUpdated
                                   : DeltaType::kAdded;
-  engine.apply({type, *object});
+  const Delta delta{type, *object};
+  if (kept)
+    engine.in_turn([kept, delta, whole = change.object] {
+      kept->apply(delta, extender::ObjectText(whole, &whole->json));
+    });
+  engine.apply(delta);
 }
 
 Task<Result<void>> EmbeddedCluster::bind(Ref<const Pod> pod, std::string node_name) {
@@ -122,6 +150,7 @@ Task<Result<void>> EmbeddedCluster::patch_status(Ref<const Pod> pod, PodStatusPa
         set_text(status, "nominatedNodeName", *patch.nominated_node_name);
       }
     }
+    if (patch.extended_resource_claim) write_extended_claim(status, *patch.extended_resource_claim);
     return {};
   };
   co_return result_of(api_.update_status(pods(), pod->namespace_name(), pod->name(), edit));
@@ -133,10 +162,83 @@ Task<Result<void>> EmbeddedCluster::evict(Ref<const Pod> pod) {
   co_return result_of(api_.remove(pods(), pod->namespace_name(), pod->name(), options));
 }
 
-// Typed objects hold what scheduling reads, not all that is stored: nothing that could be written
-// back. Volumes and claims are written by edits of their own when there is somebody who does it.
-Task<Result<AnyObject>> EmbeddedCluster::update(AnyObject) {
-  co_return fail(ErrorKind::kInvalid, "objects are not written whole here");
+// ---- volumes and claims
+
+Result<AnyObject> EmbeddedCluster::decoded(ObjectKind kind,
+                                           const Answer<memapi::ObjectRef>& answer) {
+  if (!answer) return fail(kind_of(answer.error().code), answer.error().message);
+  return decode_object(kind, (*answer)->json, interner_, nullptr);
+}
+
+Result<AnyObject> EmbeddedCluster::write(const AnyObject& any, WrittenPart part) {
+  const auto* wanted = std::get_if<Ref<const Object>>(&any);
+  if (wanted == nullptr || !is_written((*wanted)->kind, part))
+    return fail(ErrorKind::kInvalid, "only volumes and claims are written");
+  const Object& object = **wanted;
+  const memapi::Resource& resource = resource_of(object.kind);
+  const auto edit = [&](JsonValue& stored) -> Answer<void> {
+    if (memapi::text_at(stored, "metadata.resourceVersion") != object.resource_version)
+      return memapi::refuse(memapi::ApiError::modified(resource, object.name));
+    Result<JsonValue> laid = lay_over(stored, object, part, interner_);
+    if (!laid) return memapi::refuse(memapi::ApiError::bad_request(laid.error().message));
+    stored = *std::move(laid);
+    return {};
+  };
+  const std::string_view where = object.symbols.text(object.namespace_name);
+  return decoded(object.kind, part == WrittenPart::kStatus
+                                  ? api_.update_status(resource, where, object.name, edit)
+                                  : api_.update(resource, where, object.name, edit));
+}
+
+Task<Result<AnyObject>> EmbeddedCluster::update(AnyObject object) {
+  co_return write(object, WrittenPart::kObject);
+}
+Task<Result<AnyObject>> EmbeddedCluster::update_status(AnyObject object) {
+  co_return write(object, WrittenPart::kStatus);
+}
+
+Task<Result<AnyObject>> EmbeddedCluster::create(AnyObject object) {
+  const auto* wanted = std::get_if<Ref<const Object>>(&object);
+  if (wanted == nullptr || (*wanted)->kind != ObjectKind::kResourceClaim)
+    co_return fail(ErrorKind::kInvalid, "only claims are created");
+  const auto& claim = static_cast<const ResourceClaim&>(**wanted);
+  co_return decoded(claim.kind, api_.create(resource_of(claim.kind), claim_json(claim)));
+}
+
+Task<Result<void>> EmbeddedCluster::remove(AnyObject object) {
+  const auto* wanted = std::get_if<Ref<const Object>>(&object);
+  if (wanted == nullptr || (*wanted)->kind != ObjectKind::kResourceClaim)
+    co_return fail(ErrorKind::kInvalid, "only claims are removed");
+  const Object& claim = **wanted;
+  memapi::DeleteOptions options;
+  options.uid = claim.uid;
+  co_return result_of(api_.remove(resource_of(claim.kind), claim.symbols.text(claim.namespace_name),
+                                  claim.name, options));
+}
+
+Task<Result<AnyObject>> EmbeddedCluster::get(ObjectKind kind, std::string namespace_name,
+                                             std::string name) {
+  if (!is_written(kind, WrittenPart::kObject))
+    co_return fail(ErrorKind::kInvalid, "only volumes and claims are read");
+  const memapi::ObjectRef present = api_.get(resource_of(kind), namespace_name, name);
+  if (!present) co_return fail(no_such_object(kind, name));
+  co_return decode_object(kind, present->json, interner_, nullptr);
+}
+
+Task<Result<void>> EmbeddedCluster::unreserve_claim(Ref<const Object> claim,
+                                                    std::string consumer_uid) {
+  const memapi::Resource& resource = resource_of(claim->kind);
+  const auto edit = [&](JsonValue& stored) -> Answer<void> {
+    if (memapi::text_at(stored, "metadata.uid") != claim->uid)
+      return memapi::refuse(memapi::ApiError::not_found(resource, claim->name));
+    std::erase_if(memapi::array_at(object_at(stored, "status"), "reservedFor").items,
+                  [&](const JsonValue& consumer) {
+                    return memapi::text_at(consumer, "uid") == consumer_uid;
+                  });
+    return {};
+  };
+  co_return result_of(
+      api_.update_status(resource, claim->symbols.text(claim->namespace_name), claim->name, edit));
 }
 
 void EmbeddedCluster::record(PodEvent event) {

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "api/interner.h"
+#include "api/owned_fields.h"
 #include "engine/engine.h"
+#include "extender/kept_objects.h"
 #include "framework/cluster_api.h"
 #include "memapi/local_client.h"
 
@@ -21,18 +23,26 @@ class EmbeddedCluster final : public ClusterApi {
   EmbeddedCluster(memapi::LocalClient& api, Interner& interner);
   ~EmbeddedCluster() override;
 
-  // From now on `engine` is shown what there is and what changes.
-  void serve(Engine& engine);
+  // From now on `engine` is shown what there is and what changes, and `kept` the same in full.
+  void serve(Engine& engine, extender::KeptObjects* kept = nullptr);
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
   Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   Task<Result<void>> evict(Ref<const Pod> pod) override;
   Task<Result<AnyObject>> update(AnyObject object) override;
+  Task<Result<AnyObject>> update_status(AnyObject object) override;
+  Task<Result<AnyObject>> create(AnyObject object) override;
+  Task<Result<void>> remove(AnyObject object) override;
+  Task<Result<AnyObject>> get(ObjectKind kind, std::string namespace_name,
+                              std::string name) override;
+  Task<Result<void>> unreserve_claim(Ref<const Object> claim, std::string consumer_uid) override;
   void record(PodEvent event) override;
 
  private:
-  void changed(Engine& engine, ObjectKind kind, const memapi::Resource& resource,
-               const memapi::Change& change);
+  void changed(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
+               const memapi::Resource& resource, const memapi::Change& change);
+  Result<AnyObject> write(const AnyObject& object, WrittenPart part);
+  Result<AnyObject> decoded(ObjectKind kind, const memapi::Answer<memapi::ObjectRef>& answer);
 
   memapi::LocalClient& api_;
   Interner& interner_;

@@ -170,5 +170,66 @@ TEST(EmbeddedCluster, WhatIsNoLongerThereCannotBeBound) {
   EXPECT_EQ(answer.error().kind, ErrorKind::kNotFound);
 }
 
+// ---- volumes and devices
+
+const char kLazyClass[] = R"({"metadata":{"name":"lazy"},"provisioner":"disk.example.com",)"
+                          R"("volumeBindingMode":"WaitForFirstConsumer"})";
+const char kClaim[] =
+    R"({"metadata":{"name":"data","namespace":"default"},"spec":{"storageClassName":"lazy",)"
+    R"("accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})";
+const char kWithData[] =
+    R"(,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}}])";
+
+TEST(EmbeddedCluster, APodWhoseVolumeWaitsForItRuns) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.create(resource_of("storageclasses", "storage.k8s.io"), kLazyClass);
+  whole.create(resource_of("persistentvolumeclaims"), kClaim);
+  whole.add_pod("p", "1", kWithData);
+  whole.pass(5s);
+  EXPECT_EQ(whole.node_of("p"), "n1");
+  EXPECT_EQ(text_at(whole.pod("p"), "status.phase"), "Running");
+  const memapi::ObjectRef claim =
+      whole.api.local().get(resource_of("persistentvolumeclaims"), "default", "data");
+  EXPECT_EQ(text_at(claim->tree(), "status.phase"), "Bound");
+}
+
+TEST(EmbeddedCluster, AnEphemeralVolumeIsMadeForItsPod) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.create(resource_of("storageclasses", "storage.k8s.io"), kLazyClass);
+  whole.add_pod("p", "1",
+                R"(,"volumes":[{"name":"v","ephemeral":{"volumeClaimTemplate":{"spec":)"
+                R"({"storageClassName":"lazy","accessModes":["ReadWriteOnce"],"resources":)"
+                R"({"requests":{"storage":"1Gi"}}}}}}])");
+  whole.pass(10s);
+  EXPECT_EQ(whole.node_of("p"), "n1");
+}
+
+TEST(EmbeddedCluster, DevicesGoFromPodToPod) {
+  Whole whole;
+  whole.add_node("n1");
+  const std::string_view group = "resource.k8s.io";
+  whole.create(resource_of("deviceclasses", group), R"({"metadata":{"name":"gpu"},"spec":{}})");
+  whole.create(resource_of("resourceslices", group),
+               R"({"metadata":{"name":"s"},"spec":{"driver":"gpu.example.com","nodeName":"n1",)"
+               R"("pool":{"name":"n1","generation":1,"resourceSliceCount":1},)"
+               R"("devices":[{"name":"dev-0"}]}})");
+  whole.create(resource_of("resourceclaimtemplates", group),
+               R"({"metadata":{"name":"one","namespace":"default"},"spec":{"spec":{"devices":)"
+               R"({"requests":[{"name":"r","exactly":{"deviceClassName":"gpu",)"
+               R"("allocationMode":"ExactCount","count":1}}]}}}})");
+  const std::string with_device =
+      R"(,"resourceClaims":[{"name":"dev","resourceClaimTemplateName":"one"}])";
+  whole.add_pod("a", "1", with_device, R"("berth/run-for":"10s")");
+  whole.pass(1s);
+  ASSERT_EQ(whole.node_of("a"), "n1");
+  whole.add_pod("b", "1", with_device);
+  whole.pass(5s);
+  EXPECT_EQ(whole.node_of("b"), "") << "the only device is taken";
+  whole.pass(60s);
+  EXPECT_EQ(whole.node_of("b"), "n1") << "the first pod has finished";
+}
+
 }  // namespace
 }  // namespace berth::app

@@ -22,6 +22,7 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
   how.profile = options.profile;
   how.sequence = options.sequence;
   how.preempt = options.preempt;
+  how.verify_increments = options.verify_increments;
   if (Result<void> set = how.gates.set(options.feature_gates); !set) return set;
   if (Result<void> valid = how.gates.validate(); !valid) return valid;
   Result<config::Configuration> configuration =
@@ -43,6 +44,8 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
   if (!evaluator) return fail(evaluator.error());
   if (Result<void> loaded = (*evaluator)->load(*objects); !loaded) return loaded;
   const std::vector<explain::PodDecision> decisions = (*evaluator)->decide();
+  if (const auto& difference = (*evaluator)->increment_difference())
+    return fail(ErrorKind::kInternal, "increments differ: " + *difference);
   out << (options.output == EvaluateOptions::Format::kTable ? explain::to_table(decisions)
                                                             : explain::to_json(decisions));
   return {};

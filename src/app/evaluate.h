@@ -17,6 +17,7 @@ struct EvaluateOptions {
   std::string profile;
   std::string feature_gates;
   bool sequence = false;
+  bool verify_increments = false;
   bool preempt = false;
   Format output = Format::kJson;
 };

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "base/signals.h"
 #include "engine/engine.h"
+#include "extender/extenders.h"
 #include "framework/log_observer.h"
 #include "framework/observers.h"
 #include "plugins/table.h"
@@ -61,13 +62,17 @@ class EmbeddedScheduler {
         read_configuration(options.config, engine.gates, interner_);
     if (!configuration) return fail(configuration.error());
     engine.configuration = std::move(*configuration);
-    if (!engine.configuration.extenders.empty())
-      return fail(ErrorKind::kInvalid, "extenders are not asked by `berth run`");
+    Result<std::unique_ptr<extender::Extenders>> extenders =
+        extender::Extenders::make(engine.configuration.extenders, loop_);
+    if (!extenders) return fail(extenders.error());
+    extenders_ = std::move(*extenders);
+    engine.extenders = extenders_->all();
     Result<std::unique_ptr<Engine>> made =
         Engine::make(loop_, interner_, plugins_, cluster_, observers_, std::move(engine));
     if (!made) return fail(made.error());
     engine_ = std::move(*made);
-    cluster_.serve(*engine_);
+    cluster_.serve(*engine_,
+                   extenders_->objects().needs().any() ? &extenders_->objects() : nullptr);
     engine_->start();
     return {};
   }
@@ -81,6 +86,7 @@ class EmbeddedScheduler {
   LogObserver log_observer_;
   Observers observers_;
   PluginTable plugins_;
+  std::unique_ptr<extender::Extenders> extenders_;
   std::unique_ptr<Engine> engine_;
 };
 

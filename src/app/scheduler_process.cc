@@ -22,6 +22,7 @@
 #include "config/write.h"
 #include "engine/debug_dump.h"
 #include "engine/engine.h"
+#include "extender/extenders.h"
 #include "framework/log_observer.h"
 #include "framework/metrics_observer.h"
 #include "framework/observers.h"
@@ -35,6 +36,7 @@
 namespace berth::app {
 namespace {
 
+constexpr Duration kEventsLeaveEvery = std::chrono::milliseconds(10);
 // How long the last events may take when the program ends.
 constexpr Duration kLastEvents = std::chrono::seconds(1);
 // How often it is noted what has not been listed yet.
@@ -61,6 +63,7 @@ class SchedulerProcess {
 
  private:
   EngineOptions engine_options();
+  kube::TextOptions text_options();
   kube::LeaderElectionOptions election_options();
   kube::LeaderCallbacks election_callbacks();
   Result<void> serve();
@@ -92,6 +95,7 @@ class SchedulerProcess {
   LogObserver logged_;
   Observers observers_;
   const PluginTable plugins_;
+  std::unique_ptr<extender::Extenders> extenders_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<kube::Reflectors> reflectors_;
   std::optional<kube::LeaderElector> elector_;
@@ -120,8 +124,9 @@ SchedulerProcess::SchedulerProcess(SchedulerSetup setup, RealLoop& loop, Interne
       events_(loop_, clients_.events, random_.fork(),
               {.hostname = hostname_,
                .component = setup_.configuration.profiles.front().scheduler_name,
-               .log = log_}),
-      api_(loop_, clients_.main, events_, random_.fork()),
+               .log = log_,
+               .gather = kEventsLeaveEvery}),
+      api_(loop_, clients_.main, interner_, events_, random_.fork()),
       measured_(loop_, metrics_.registry),
       logged_(log_),
       observers_({&measured_, &logged_}),
@@ -133,15 +138,32 @@ EngineOptions SchedulerProcess::engine_options() {
   options.gates = setup_.command.options.gates;
   options.max_unschedulable = setup_.command.options.pod_max_in_unschedulable;
   options.seed = random_.next();
+  options.extenders = extenders_->all();
   return options;
 }
 
+// What extenders are told in full.
+kube::TextOptions SchedulerProcess::text_options() {
+  const extender::ObjectNeeds& needs = extenders_->objects().needs();
+  if (!needs.any()) return {};
+  using Pods = extender::ObjectNeeds::Pods;
+  kube::TextOptions texts;
+  texts.nodes = needs.nodes ? kube::KeptText::kAll : kube::KeptText::kNone;
+  texts.pods = needs.pods == Pods::kAll          ? kube::KeptText::kAll
+               : needs.pods == Pods::kUnassigned ? kube::KeptText::kUnassigned
+                                                 : kube::KeptText::kNone;
+  texts.take = [this](const Delta& delta, kube::ObjectText text) {
+    engine_->in_turn(
+        [this, delta, text = std::move(text)] { extenders_->objects().apply(delta, text); });
+  };
+  return texts;
+}
+
 Result<void> SchedulerProcess::make() {
-  if (const std::size_t extenders = setup_.configuration.extenders.size(); extenders > 0)
-    return fail(ErrorKind::kInvalid,
-                fmt::format("couldn't build extenders: the configuration has {}, and extenders are "
-                            "not asked yet; remove them to go on without",
-                            extenders));
+  Result<std::unique_ptr<extender::Extenders>> extenders =
+      extender::Extenders::make(setup_.configuration.extenders, loop_);
+  if (!extenders) return fail(extenders.error());
+  extenders_ = std::move(*extenders);
   Result<std::unique_ptr<Engine>> engine =
       Engine::make(loop_, interner_, plugins_, api_, observers_, engine_options());
   if (!engine) return fail(engine.error());
@@ -149,8 +171,9 @@ Result<void> SchedulerProcess::make() {
   const config::FeatureGates& gates = setup_.command.options.gates;
   reflectors_ = std::make_unique<kube::Reflectors>(
       loop_, clients_.main, interner_, random_.fork(), log_,
-      kube::ReflectorsOptions{.kinds = kube::watched_kinds(setup_.configuration, gates),
-                              .each = {.streaming_lists = gates.enabled("WatchListClient")}},
+      kube::ReflectorsOptions{
+          .kinds = kube::watched_kinds(setup_.configuration, gates),
+          .each = {.streaming_lists = gates.enabled("WatchListClient"), .texts = text_options()}},
       [this](Delta delta) { engine_->apply(std::move(delta)); });
 
   if (elects()) {

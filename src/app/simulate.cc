@@ -44,6 +44,7 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   Interner interner;
   sim::SimulationOptions simulation;
   simulation.seed = options.seed;
+  simulation.verify_increments = options.verify_increments;
   simulation.until = options.until;
   simulation.keep_timeline = options.output != OutputFormat::kTable;
   if (Result<void> set = simulation.gates.set(options.feature_gates); !set) return set;
@@ -66,6 +67,8 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   if (Result<void> loaded = (*made)->load(*objects); !loaded) return loaded;
   for (const std::string& line : (*made)->skipped()) err << line << '\n';
   const sim::SimulationReport report = (*made)->run();
+  if (report.increment_difference)
+    return fail(ErrorKind::kInternal, "increments differ: " + *report.increment_difference);
   switch (options.output) {
     case OutputFormat::kTable: out << sim::to_table(report); break;
     case OutputFormat::kJson: out << sim::to_json(report); break;

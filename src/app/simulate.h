@@ -18,6 +18,7 @@ struct SimulateOptions {
   std::string config;
   std::string scenario;
   std::string feature_gates;
+  bool verify_increments = false;
   std::uint64_t seed = 0;
   // Some clusters never come to rest (pods that wake each other for ever); a day is enough.
   Duration until = std::chrono::hours(24);

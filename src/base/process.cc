@@ -1,15 +1,21 @@
 #include "base/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
+
+#include "base/check.h"
 
 namespace berth {
 namespace {
@@ -35,11 +41,25 @@ std::vector<std::string> merged_environment(
   return all;
 }
 
-}  // namespace
+// Until the other end is closed; false if that was not waited for.
+bool read_all(int pipe, const ProcessStop* stop, std::string& out) {
+  char chunk[1 << 12];
+  while (true) {
+    if (stop) {
+      pollfd ready[] = {{stop->descriptor(), POLLIN, 0}, {pipe, POLLIN, 0}};
+      if (::poll(ready, 2, -1) < 0 && errno == EINTR) continue;
+      if (ready[0].revents != 0) return false;
+    }
+    const ssize_t size = ::read(pipe, chunk, sizeof(chunk));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return true;
+    out.append(chunk, static_cast<std::size_t>(size));
+  }
+}
 
-Result<ProcessResult> run_process(
-    const std::string& command, const std::vector<std::string>& arguments,
-    const std::vector<std::pair<std::string, std::string>>& environment) {
+Result<ProcessResult> run(const ProcessStop* stop, const std::string& command,
+                          const std::vector<std::string>& arguments,
+                          const std::vector<std::pair<std::string, std::string>>& environment) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return fail(ErrorKind::kInternal, "pipe: " + std::generic_category().message(errno));
@@ -70,19 +90,46 @@ Result<ProcessResult> run_process(
                 std::generic_category().message(error));
   }
   ProcessResult result;
-  char chunk[1 << 12];
-  while (true) {
-    const ssize_t size = ::read(ends[0], chunk, sizeof(chunk));
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;
-    result.out.append(chunk, static_cast<std::size_t>(size));
-  }
+  const bool ended = read_all(ends[0], stop, result.out);
   ::close(ends[0]);
+  if (!ended) ::kill(child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (!ended) return fail(ErrorKind::kCancelled, "the program was stopped");
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
+}
+
+}  // namespace
+
+ProcessStop::ProcessStop() : descriptor_(::eventfd(0, EFD_CLOEXEC)) {
+  BERTH_CHECK(descriptor_ >= 0);
+}
+ProcessStop::~ProcessStop() { ::close(descriptor_); }
+
+void ProcessStop::stop() {
+  const std::uint64_t one = 1;
+  while (::write(descriptor_, &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
+}
+
+Result<ProcessResult> run_process(
+    const std::string& command, const std::vector<std::string>& arguments,
+    const std::vector<std::pair<std::string, std::string>>& environment) {
+  return run(nullptr, command, arguments, environment);
+}
+
+Result<ProcessResult> run_process_until(
+    const ProcessStop& stop, const std::string& command, const std::vector<std::string>& arguments,
+    const std::vector<std::pair<std::string, std::string>>& environment) {
+  return run(&stop, command, arguments, environment);
+}
+
+std::size_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
 }
 
 }  // namespace berth

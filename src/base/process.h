@@ -1,6 +1,7 @@
 // Running another program and reading what it prints. Blocks: not for the world thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,11 +15,34 @@ struct ProcessResult {
   std::string out;
 };
 
+// Ends programs from another thread: one that runs, and any that would be started later.
+class ProcessStop {
+ public:
+  ProcessStop();
+  ~ProcessStop();
+  ProcessStop(const ProcessStop&) = delete;
+  ProcessStop& operator=(const ProcessStop&) = delete;
+
+  // Any thread.
+  void stop();
+  int descriptor() const { return descriptor_; }  // can be read from once it is stopped
+
+ private:
+  int descriptor_;
+};
+
 // `command` is looked for in PATH unless it has a slash. It inherits the environment, in which
 // `environment` sets or replaces variables, and standard error; its standard input is empty.
 // kNotFound: there is no such program.
 Result<ProcessResult> run_process(
     const std::string& command, const std::vector<std::string>& arguments,
     const std::vector<std::pair<std::string, std::string>>& environment);
+// The same, until somebody stops it: then the program is killed, and the answer is kCancelled.
+Result<ProcessResult> run_process_until(
+    const ProcessStop& stop, const std::string& command, const std::vector<std::string>& arguments,
+    const std::vector<std::pair<std::string, std::string>>& environment);
+
+// The most memory that this process has had, in bytes.
+std::size_t peak_memory();
 
 }  // namespace berth

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/thread.h"
+
 namespace berth {
 namespace {
 
@@ -21,6 +23,17 @@ TEST(Process, HasNoInputAndReplacesVariables) {
 
 TEST(Process, SaysHowItWasKilled) {
   EXPECT_EQ(run_process("sh", {"-c", "kill -9 $$"}, {})->exit_code, 128 + 9);
+}
+
+TEST(Process, CanBeStoppedFromAnotherThread) {
+  ProcessStop stop;
+  EXPECT_EQ(run_process_until(stop, "sh", {"-c", "echo hello"}, {})->out, "hello\n");
+  const Thread stopper("stopper", [&stop] { stop.stop(); });
+  const Result<ProcessResult> ran = run_process_until(stop, "sleep", {"1000"}, {});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind, ErrorKind::kCancelled);
+  // Nor is another one waited for.
+  EXPECT_FALSE(run_process_until(stop, "sleep", {"1000"}, {}));
 }
 
 TEST(Process, AMissingProgramIsNotFound) {

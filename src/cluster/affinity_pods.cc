@@ -10,9 +10,14 @@
 namespace berth {
 namespace {
 
-using Place = AffinityPods::Place;
 using Role = AffinityPods::Role;
 using KindNumber = std::uint32_t;
+
+// How many pods of a kind a row has.
+struct Place {
+  NodeRow row;
+  std::int32_t pods;
+};
 
 constexpr std::uint8_t kWhoIsWhere =
     static_cast<std::uint8_t>(RowChange::kPods) | static_cast<std::uint8_t>(RowChange::kMembership);
@@ -21,14 +26,8 @@ bool has_stanza(const PodSpec& spec) {
   return spec.affinity && (spec.affinity->pod || spec.affinity->pod_anti);
 }
 
-// One term of one kind.
-struct TermAt {
-  KindNumber kind;
-  Role role;
-  std::uint32_t position;  // in the kind's list for the role
-
-  friend bool operator==(const TermAt&, const TermAt&) = default;
-};
+// Kinds that have a term in common share it.
+using TermNumber = std::uint32_t;
 
 struct LabelHash {
   std::size_t operator()(const Label& label) const noexcept {
@@ -45,14 +44,14 @@ class TermIndex {
   using Under = std::size_t;
   static constexpr Under kCommon = ~Under{0};
 
-  Under insert(const Selector& selector, TermAt at) {
+  Under insert(const Selector& selector, TermNumber at) {
     const Under under = choose(selector);
-    for_each_list(selector, under, [&](std::vector<TermAt>& list) { list.push_back(at); });
+    for_each_list(selector, under, [&](std::vector<TermNumber>& list) { list.push_back(at); });
     return under;
   }
 
-  void erase(const Selector& selector, Under under, TermAt at) {
-    for_each_list(selector, under, [&](std::vector<TermAt>& list) {
+  void erase(const Selector& selector, Under under, TermNumber at) {
+    for_each_list(selector, under, [&](std::vector<TermNumber>& list) {
       const auto found = std::ranges::find(list, at);
       *found = list.back();
       list.pop_back();
@@ -68,12 +67,12 @@ class TermIndex {
   // Each term that the labels do not rule out, once: a pod has one value of a key.
   template <typename Visit>
   void for_each_candidate(const LabelSet& labels, Visit visit) const {
-    for (const TermAt& at : common_) visit(at);
+    for (const TermNumber at : common_) visit(at);
     if (lists_.empty()) return;
     for (const Label& label : labels) {
       const auto found = lists_.find(label);
       if (found == lists_.end()) continue;
-      for (const TermAt& at : found->second) visit(at);
+      for (const TermNumber at : found->second) visit(at);
     }
   }
 
@@ -109,9 +108,34 @@ class TermIndex {
     for (const Symbol value : requirement.values) visit(lists_[Label{requirement.key, value}]);
   }
 
-  boost::unordered_flat_map<Label, std::vector<TermAt>, LabelHash> lists_;
-  std::vector<TermAt> common_;
+  boost::unordered_flat_map<Label, std::vector<TermNumber>, LabelHash> lists_;
+  std::vector<TermNumber> common_;
 };
+
+struct SharedTerm {
+  AffinityTerm term;
+  Role role;
+  TermIndex::Under under = TermIndex::kCommon;
+  std::vector<KindNumber> kinds;  // those that have it, as often as they have it
+  DomainSumsByKey sums;
+};
+
+// By the parts that tell terms apart best.
+std::size_t hash_of(const AffinityTerm& term, Role role) {
+  std::size_t value = static_cast<std::size_t>(role) + 1;
+  const auto add = [&value](std::size_t part) {
+    value = (value ^ part) * 0x9e3779b97f4a7c15ULL;
+    value ^= value >> 32;
+  };
+  add(term.topology_key.id);
+  add(static_cast<std::size_t>(term.weight));
+  for (const Symbol name : term.namespaces) add(name.id);
+  for (const Requirement& requirement : term.selector.requirements()) {
+    add(requirement.key.id);
+    for (const Symbol one : requirement.values) add(one.id);
+  }
+  return value;
+}
 
 struct KindName {
   Symbol namespace_name;
@@ -143,7 +167,7 @@ struct Kind {
   Ref<const PodSpec> spec;  // keeps the symbols of the terms, and its address from being reused
   Ref<const PodMeta> meta;  // of one such pod; keeps the namespace
   AffinityTerms terms;
-  std::vector<TermIndex::Under> under;  // by role and position: where the terms are indexed
+  std::vector<TermNumber> shared;  // the terms, as others may have them too
   std::vector<Place> places;
   std::int32_t counted = 0;  // while a row is being counted: pods of this kind there
 };
@@ -171,6 +195,11 @@ struct AffinityPods::Kept {
   void add_place(KindNumber kind, NodeRow row, std::int32_t pods);
   void remove_place(KindNumber kind, std::uint32_t place);
   void drop(KindNumber kind);
+  TermNumber share(const AffinityTerm& term, Role role, KindNumber kind);
+  void unshare(TermNumber number, KindNumber kind);
+  void count(KindNumber kind, NodeRow row, std::int32_t more) {
+    for (const TermNumber term : kinds[kind]->shared) terms[term]->sums.change(row, more);
+  }
   TermIndex& index(Role role) { return role == Role::kRequiredAnti ? anti : others; }
   std::vector<Match> matching(const TermIndex& among, const Pod& incoming,
                               const LabelSet& namespace_labels) const;
@@ -183,6 +212,10 @@ struct AffinityPods::Kept {
   std::vector<CountedRow> rows;
   std::vector<std::unique_ptr<Kind>> kinds;  // by number; null: the number is free
   std::vector<KindNumber> unused;
+  std::vector<std::unique_ptr<SharedTerm>> terms;  // by number; null: the number is free
+  std::vector<TermNumber> unused_terms;
+  boost::unordered_flat_map<std::size_t, std::vector<TermNumber>> terms_by_hash;
+  std::uint64_t last_id = 0;
   boost::unordered_flat_map<KindName, KindNumber, KindNameHash> by_name;
   TermIndex anti;
   TermIndex others;
@@ -196,7 +229,7 @@ void AffinityPods::Kept::for_each_term(const Kind& kind, Visit visit) {
     const std::vector<AffinityTerm>& list = kind.list(role);
     for (std::size_t i = 0; i < list.size(); ++i)
       // Nothing can match such a term, so that nobody needs to find it.
-      if (!list[i].selector.is_nothing()) visit(list[i], role, static_cast<std::uint32_t>(i));
+      if (!list[i].selector.is_nothing()) visit(list[i], role);
   }
 }
 
@@ -227,6 +260,9 @@ void AffinityPods::Kept::rebuild() {
   rows.clear();
   kinds.clear();
   unused.clear();
+  terms.clear();
+  unused_terms.clear();
+  terms_by_hash.clear();
   by_name.clear();
   anti.clear();
   others.clear();
@@ -252,7 +288,9 @@ void AffinityPods::Kept::recount(NodeRow row) {
   for (std::size_t i = 0; i < here.size();) {
     Kind& kind = *kinds[here[i].kind];
     if (kind.counted > 0) {
-      kind.places[here[i].place].pods = std::exchange(kind.counted, 0);
+      Place& place = kind.places[here[i].place];
+      count(here[i].kind, row, kind.counted - place.pods);
+      place.pods = std::exchange(kind.counted, 0);
       ++i;
       continue;
     }
@@ -280,20 +318,56 @@ KindNumber AffinityPods::Kept::kind_of(const Pod& pod) {
   entry->second = number;
   kinds[number] = std::make_unique<Kind>(pod);
   Kind& kind = *kinds[number];
-  for_each_term(kind, [&](const AffinityTerm& term, Role role, std::uint32_t at) {
-    kind.under.push_back(index(role).insert(term.selector, {number, role, at}));
+  for_each_term(kind, [&](const AffinityTerm& term, Role role) {
+    kind.shared.push_back(share(term, role, number));
   });
   return number;
+}
+
+TermNumber AffinityPods::Kept::share(const AffinityTerm& term, Role role, KindNumber kind) {
+  std::vector<TermNumber>& alike = terms_by_hash[hash_of(term, role)];
+  for (const TermNumber number : alike)
+    if (SharedTerm& known = *terms[number]; known.role == role && known.term == term) {
+      known.kinds.push_back(kind);
+      return number;
+    }
+  TermNumber number = static_cast<TermNumber>(terms.size());
+  if (unused_terms.empty()) {
+    terms.emplace_back();
+  } else {
+    number = unused_terms.back();
+    unused_terms.pop_back();
+  }
+  terms[number] = std::make_unique<SharedTerm>(SharedTerm{term, role, {}, {kind}, {}});
+  terms[number]->under = index(role).insert(term.selector, number);
+  alike.push_back(number);
+  return number;
+}
+
+void AffinityPods::Kept::unshare(TermNumber number, KindNumber kind) {
+  SharedTerm& shared = *terms[number];
+  const auto user = std::ranges::find(shared.kinds, kind);
+  *user = shared.kinds.back();
+  shared.kinds.pop_back();
+  if (!shared.kinds.empty()) return;
+  index(shared.role).erase(shared.term.selector, shared.under, number);
+  const auto alike = terms_by_hash.find(hash_of(shared.term, shared.role));
+  std::erase(alike->second, number);
+  if (alike->second.empty()) terms_by_hash.erase(alike);
+  terms[number].reset();
+  unused_terms.push_back(number);
 }
 
 void AffinityPods::Kept::add_place(KindNumber kind, NodeRow row, std::int32_t pods) {
   std::vector<Place>& places = kinds[kind]->places;
   rows[row].kinds.push_back({kind, static_cast<std::uint32_t>(places.size())});
   places.push_back({row, pods});
+  count(kind, row, pods);
 }
 
 void AffinityPods::Kept::remove_place(KindNumber kind, std::uint32_t place) {
   std::vector<Place>& places = kinds[kind]->places;
+  count(kind, places[place].row, -places[place].pods);
   const std::uint32_t last = static_cast<std::uint32_t>(places.size() - 1);
   if (place != last) {
     places[place] = places[last];
@@ -306,10 +380,7 @@ void AffinityPods::Kept::remove_place(KindNumber kind, std::uint32_t place) {
 
 void AffinityPods::Kept::drop(KindNumber number) {
   Kind& kind = *kinds[number];
-  auto under = kind.under.begin();
-  for_each_term(kind, [&](const AffinityTerm& term, Role role, std::uint32_t at) {
-    index(role).erase(term.selector, *under++, {number, role, at});
-  });
+  for (const TermNumber term : kind.shared) unshare(term, number);
   by_name.erase(kind.name());
   kinds[number].reset();
   unused.push_back(number);
@@ -320,10 +391,10 @@ void AffinityPods::Kept::drop(KindNumber number) {
 std::vector<AffinityPods::Match> AffinityPods::Kept::matching(
     const TermIndex& among, const Pod& incoming, const LabelSet& namespace_labels) const {
   std::vector<Match> matches;
-  among.for_each_candidate(incoming.labels(), [&](const TermAt& at) {
-    const Kind& kind = *kinds[at.kind];
-    const AffinityTerm& term = kind.list(at.role)[at.position];
-    if (term.matches(incoming, namespace_labels)) matches.push_back({term, at.role, kind.places});
+  among.for_each_candidate(incoming.labels(), [&](const TermNumber at) {
+    const SharedTerm& shared = *terms[at];
+    if (shared.term.matches(incoming, namespace_labels))
+      matches.push_back({shared.term, shared.role, at});
   });
   return matches;
 }
@@ -341,6 +412,14 @@ std::vector<AffinityPods::Match> AffinityPods::other_terms(const Pod& incoming,
                                                            const LabelSet& namespace_labels) {
   kept_->refresh();
   return kept_->matching(kept_->others, incoming, namespace_labels);
+}
+
+const DomainSums& AffinityPods::by_domain(const Match& match, const TopologyColumn& column) {
+  SharedTerm& shared = *kept_->terms[match.number];
+  return shared.sums.of(match.term.topology_key, column, kept_->last_id, [&](auto visit) {
+    for (const KindNumber kind : shared.kinds)
+      for (const Place& place : kept_->kinds[kind]->places) visit(place.row, place.pods);
+  });
 }
 
 const AffinityTerms* AffinityPods::known_terms(const Pod& pod) const {

@@ -1,6 +1,6 @@
 // AffinityPods: the pods on nodes that have pod affinity or anti-affinity, by kind: pods of one
-// namespace with one spec have the same terms, so a term is looked at once per kind and not once
-// per pod. Which kinds can match an incoming pod is found by its labels.
+// namespace with one spec have the same terms, and equal terms of several kinds are one, so a term
+// is looked at once and not once per pod. Which can match an incoming pod is found by its labels.
 //
 // Part of Cluster; asked by plugins that honour the terms of existing pods. Brought up to date from
 // the log of changed rows whenever it is asked; the edits of a Trial never show, and what was not
@@ -14,28 +14,20 @@
 #include <vector>
 
 #include "cluster/affinity_terms.h"
+#include "cluster/domain_sums.h"
 #include "cluster/node_table.h"
 
 namespace berth {
 
 class AffinityPods {
  public:
-  // How many pods of a kind a row has.
-  struct Place {
-    NodeRow row;
-    std::int32_t pods;
-
-    friend auto operator<=>(const Place&, const Place&) = default;
-  };
-
   enum class Role : std::uint8_t { kRequired, kRequiredAnti, kPreferred, kPreferredAnti };
 
-  // A term of placed pods that matches an incoming one, and where these pods are. Only rows with a
-  // node object are there.
+  // A term of placed pods that matches an incoming one. Where these pods are, by_domain() says.
   struct Match {
     const AffinityTerm& term;
     Role role;
-    std::span<const Place> places;
+    std::uint32_t number;
   };
 
   explicit AffinityPods(const NodeTable& nodes);
@@ -48,6 +40,9 @@ class AffinityPods {
   // namespace.
   std::vector<Match> required_anti_affinity(const Pod& incoming, const LabelSet& namespace_labels);
   std::vector<Match> other_terms(const Pod& incoming, const LabelSet& namespace_labels);
+
+  // The pods of a match per domain of its topology key, whose column it is. Valid as the match is.
+  const DomainSums& by_domain(const Match& match, const TopologyColumn& column);
 
   // The terms of pods like this one if such pods are placed, else null. Does not look for changes.
   const AffinityTerms* known_terms(const Pod& pod) const;

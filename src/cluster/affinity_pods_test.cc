@@ -68,6 +68,11 @@ class AffinityPodsTest : public ::testing::Test {
     return pod;
   }
 
+  testing::NodeBuilder hosting(const std::string& name) {
+    testing::NodeBuilder made = world.node(name);
+    made.label("host", name);
+    return made;
+  }
   void place(Ref<const Pod> pod) { ASSERT_TRUE(cluster.add_pod(std::move(pod)).has_value()); }
 
   // (role, topology key, weight, node name) to the number of pods.
@@ -77,11 +82,18 @@ class AffinityPodsTest : public ::testing::Test {
     Found found;
     for (const auto& matches : {pods.required_anti_affinity(*incoming, namespace_labels),
                                 pods.other_terms(*incoming, namespace_labels)})
-      for (const AffinityPods::Match& match : matches)
-        for (const AffinityPods::Place& place : match.places)
-          found[{match.role, std::string(incoming->text(match.term.topology_key)),
-                 match.term.weight, std::string(cluster.nodes().name_text(place.row))}] +=
-              place.pods;
+      for (const AffinityPods::Match& match : matches) {
+        // By a key that tells every node from every other.
+        const TopologyColumn column = cluster.topology().column(world.symbol("host"));
+        const DomainSums& sums = pods.by_domain(match, column);
+        cluster.nodes().nodes().for_each([&](NodeRow row) {
+          const std::int64_t here = sums.by_domain()[column.by_row[row]];
+          if (here != 0)
+            found[{match.role, std::string(incoming->text(match.term.topology_key)),
+                   match.term.weight, std::string(cluster.nodes().name_text(row))}] +=
+                static_cast<std::int32_t>(here);
+        });
+      }
     return found;
   }
 
@@ -107,8 +119,8 @@ class AffinityPodsTest : public ::testing::Test {
 };
 
 TEST_F(AffinityPodsTest, FindsTheTermsThatMatchAPodAndWhereTheyAre) {
-  cluster.add_node(world.node("n1"));
-  cluster.add_node(world.node("n2"));
+  cluster.add_node(hosting("n1"));
+  cluster.add_node(hosting("n2"));
   place(pod_with("a", Role::kRequiredAnti, {{"app", {"web", "api"}}}).on("n1"));
   place(pod_with("b", Role::kRequiredAnti, {{"app", {"web", "api"}}}).on("n1"));
   place(pod_with("c", Role::kRequiredAnti, {{"app", {"web", "api"}}}).on("n2"));
@@ -126,7 +138,7 @@ TEST_F(AffinityPodsTest, FindsTheTermsThatMatchAPodAndWhereTheyAre) {
 }
 
 TEST_F(AffinityPodsTest, KindsAreOfANamespace) {
-  cluster.add_node(world.node("n1"));
+  cluster.add_node(hosting("n1"));
   place(pod_with("a", Role::kRequiredAnti, {{"app", {"web"}}}).in("x").on("n1"));
   place(pod_with("b", Role::kRequiredAnti, {{"app", {"web"}}}).in("y").on("n1"));
   EXPECT_EQ(pods.kinds(), 2u);
@@ -135,7 +147,7 @@ TEST_F(AffinityPodsTest, KindsAreOfANamespace) {
 }
 
 TEST_F(AffinityPodsTest, NamespacesAreThePodsOwnUnlessTheTermSaysOtherwise) {
-  cluster.add_node(world.node("n1"));
+  cluster.add_node(hosting("n1"));
   PodBuilder listing = world.pod("a");
   listing.on("n1");
   PodAffinityTerm listed = term(listing, {});
@@ -161,7 +173,7 @@ TEST_F(AffinityPodsTest, NamespacesAreThePodsOwnUnlessTheTermSaysOtherwise) {
 }
 
 TEST_F(AffinityPodsTest, AbsentSelectorsMatchNothingAndEmptyOnesEverything) {
-  cluster.add_node(world.node("n1"));
+  cluster.add_node(hosting("n1"));
   PodBuilder pod = world.pod("a");
   pod.on("n1");
   PodAffinityTerm nothing = term(pod, {});
@@ -190,7 +202,7 @@ TEST_F(AffinityPodsTest, AListWithAnErrorIsEmptyAndTheOthersCount) {
   EXPECT_FALSE(required_affinity_terms(*built).has_value());
   EXPECT_EQ(required_anti_affinity_terms(*built)->size(), 1u);
 
-  cluster.add_node(world.node("n1"));
+  cluster.add_node(hosting("n1"));
   place(built);
   EXPECT_EQ(found(world.pod("p").label("app", "web")),
             (Found{{{Role::kRequiredAnti, "zone", 0, "n1"}, 1}}));
@@ -200,7 +212,7 @@ TEST_F(AffinityPodsTest, OnlyRowsWithANodeCount) {
   const Ref<const Pod> incoming = world.pod("p").label("app", "web");
   place(pod_with("a", Role::kRequiredAnti, {{"app", {"web"}}}).on("n1"));
   EXPECT_EQ(found(incoming), Found());
-  cluster.add_node(world.node("n1"));
+  cluster.add_node(hosting("n1"));
   EXPECT_EQ(found(incoming), (Found{{{Role::kRequiredAnti, "zone", 0, "n1"}, 1}}));
   ASSERT_TRUE(cluster.remove_node(world.symbol("n1")).has_value());
   EXPECT_EQ(found(incoming), Found());
@@ -209,7 +221,7 @@ TEST_F(AffinityPodsTest, OnlyRowsWithANodeCount) {
 
 TEST_F(AffinityPodsTest, TheEditsOfATrialDoNotShow) {
   const Ref<const Pod> incoming = world.pod("p").label("app", "web");
-  cluster.add_node(world.node("n1"));
+  cluster.add_node(hosting("n1"));
   const Ref<const Pod> placed = pod_with("a", Role::kRequiredAnti, {{"app", {"web"}}}).on("n1");
   place(placed);
   const Found before = found(incoming);
@@ -225,7 +237,7 @@ TEST_F(AffinityPodsTest, TheEditsOfATrialDoNotShow) {
 }
 
 TEST_F(AffinityPodsTest, KnowsTheTermsOfPodsLikeThosePlaced) {
-  cluster.add_node(world.node("n1"));
+  cluster.add_node(hosting("n1"));
   const Ref<const Pod> sibling = pod_with("b", Role::kRequiredAnti, {{"app", {"web"}}});
   const Ref<const Pod> elsewhere = pod_with("b", Role::kRequiredAnti, {{"app", {"web"}}}).in("x");
   EXPECT_EQ(pods.known_terms(*sibling), nullptr);
@@ -276,7 +288,7 @@ class AffinityPodsChurn : public AffinityPodsTest, public ::testing::WithParamIn
           break;
         }
         [[fallthrough]];
-      case 1: cluster.add_node(world.node(node).zone(pick({"a", "b"}))); break;
+      case 1: cluster.add_node(hosting(node).zone(pick({"a", "b"}))); break;
       default: {
         const auto known = placed.find(name);
         if (known != placed.end()) {

@@ -7,7 +7,9 @@
 
 #include "base/check.h"
 #include "cluster/affinity_pods.h"
+#include "cluster/assumed_objects.h"
 #include "cluster/columns.h"
+#include "cluster/object_changes.h"
 #include "cluster/object_store.h"
 #include "cluster/placed_pods.h"
 #include "cluster/pod_counts.h"
@@ -57,6 +59,8 @@ struct Cluster::State {
   PlacedPods placed;
   SeenPods seen;
   ObjectStore objects;
+  ObjectChanges object_changes;
+  AssumeCache assumed_claims{"ResourceClaim"};
   TopologyDomains topology;
   PodCounts pod_counts;
   AffinityPods affinity_pods;
@@ -122,7 +126,9 @@ AffinityPods& Cluster::affinity_pods() const { return state_->affinity_pods; }
 void Cluster::add_node(Ref<const Node> node) {
   NodeTable::Columns& columns = state_->settled();
   const NodeRow row = columns.claim(node->symbol);
+  const Ref<const Node> told = node;
   columns.set_node(row, std::move(node));
+  state_->object_changes.tell(ObjectKind::kNode, {}, told->name);
 }
 
 // Upstream's two differ only for orders of events that informers never deliver (core.md §6.8).
@@ -133,8 +139,10 @@ Result<void> Cluster::remove_node(Symbol name) {
   const NodeRow row = columns.find(name);
   if (row == kNoRow || !nodes_.has_node(row))
     return fail(ErrorKind::kNotFound, fmt::format("node {} is not found", symbols_->text(name)));
+  const Ref<const Node> told = nodes_.node_ref(row);
   columns.clear_node(row);
   columns.free_if_unused(row);
+  state_->object_changes.tell(ObjectKind::kNode, {}, told->name);
   return {};
 }
 
@@ -247,8 +255,16 @@ void Cluster::for_each_placed(
 
 // ---- all pods that the watch has shown ----------------------------------------------------------
 
-void Cluster::see_pod(Ref<const Pod> pod) { state_->seen.put(std::move(pod)); }
-void Cluster::unsee_pod(const Pod& pod) { state_->seen.remove(pod); }
+void Cluster::see_pod(Ref<const Pod> pod) {
+  const Ref<const Pod> told = pod;
+  state_->seen.put(std::move(pod));
+  state_->object_changes.tell(ObjectKind::kPod, told->namespace_name(), told->name());
+}
+void Cluster::unsee_pod(const Pod& pod) {
+  const Ref<const Pod> told(&pod);  // the one in the index may be the last
+  state_->seen.remove(pod);
+  state_->object_changes.tell(ObjectKind::kPod, told->namespace_name(), told->name());
+}
 Ref<const Pod> Cluster::seen_pod(std::string_view namespace_name, std::string_view name) const {
   return state_->seen.find(namespace_name, name);
 }
@@ -259,10 +275,28 @@ void Cluster::for_each_seen(const std::function<void(const Ref<const Pod>&)>& vi
 
 // ---- other objects ------------------------------------------------------------------------------
 
-void Cluster::put(Ref<const Object> object) { state_->objects.put(std::move(object)); }
-void Cluster::remove(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
-  state_->objects.remove(kind, namespace_name, name);
+void Cluster::put(Ref<const Object> object) {
+  const ObjectKind kind = object->kind;
+  if (kind != ObjectKind::kResourceClaim && !state_->object_changes.heard(kind)) {
+    state_->objects.put(std::move(object));
+    return;
+  }
+  const Ref<const Object> before = find(
+      kind, object->symbols.table() ? symbols_->text(object->namespace_name) : "", object->name);
+  state_->objects.put(object);
+  if (kind == ObjectKind::kResourceClaim) state_->assumed_claims.put(object);
+  state_->object_changes.tell(kind, before, object);
 }
+void Cluster::remove(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
+  const Ref<const Object> before = find(kind, namespace_name, name);
+  if (!before) return;
+  // The texts of the call may be the object's own, or the store's.
+  if (kind == ObjectKind::kResourceClaim) state_->assumed_claims.remove(namespace_name, name);
+  state_->objects.remove(kind, namespace_name, name);
+  state_->object_changes.tell(kind, before, {});
+}
+ObjectChanges& Cluster::object_changes() const { return state_->object_changes; }
+AssumeCache& Cluster::assumed_claims() const { return state_->assumed_claims; }
 Ref<const Object> Cluster::find(ObjectKind kind, std::string_view namespace_name,
                                 std::string_view name) const {
   return state_->objects.find(kind, namespace_name, name);

@@ -28,6 +28,8 @@
 namespace berth {
 
 class AffinityPods;
+class AssumeCache;
+class ObjectChanges;
 class PodCounts;
 class TopologyDomains;
 
@@ -97,6 +99,10 @@ class Cluster {
   std::vector<Ref<const Object>> list(ObjectKind kind, std::string_view namespace_name) const;
   // Grows whenever an object of the kind changes.
   std::uint64_t generation(ObjectKind kind) const;
+  // Who wants to hear of changes (cluster/object_changes.h).
+  ObjectChanges& object_changes() const;
+  // ResourceClaims as they will be: written by us, ahead of the watch (cluster/assumed_objects.h).
+  AssumeCache& assumed_claims() const;
 
  private:
   friend class Trial;

@@ -178,7 +178,11 @@ TEST_F(Columns, CountHostPortsOfSidecarsButNotOfInitContainers) {
 TEST_F(Columns, CountTheUsersOfClaims) {
   const auto with_claim = [this](const std::string& name, VolumeSource source) {
     berth::testing::PodBuilder pod = world.pod(name);
-    pod.spec().volumes.push_back({pod.symbol("v"), source, pod.symbol("data"), false});
+    Volume volume;
+    volume.name = pod.symbol("v");
+    volume.source = source;
+    volume.source_name = pod.symbol("data");
+    pod.spec().volumes.push_back(std::move(volume));
     return pod.on("n").build();
   };
   const Symbol ns = names::kDefaultNamespace, data = world.symbol("data");

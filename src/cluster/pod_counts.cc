@@ -105,8 +105,11 @@ class MetaVerdicts {
 
 class Answer {
  public:
-  Answer(const PodQuery& query, const NodeTable& nodes, MetaVerdicts& verdicts)
-      : query_(query),
+  Answer(const PodQuery& query, const NodeTable& nodes, MetaVerdicts& verdicts,
+         std::uint64_t& last_id)
+      : last_id_(last_id),
+        id_(++last_id),
+        query_(query),
         symbols_(hold_symbols(query, nodes.symbol_table())),
         nodes_(nodes),
         verdicts_(verdicts) {
@@ -114,10 +117,15 @@ class Answer {
   }
 
   const PodQuery& query() const { return query_; }
-  PodCount count() const { return {by_row_, rows_}; }
+  PodCount count() const { return {by_row_, rows_, id_}; }
+  const DomainSums& by_domain(Symbol key, const TopologyColumn& column) {
+    return sums_.of(key, column, last_id_, [this](auto visit) {
+      rows_.for_each([&](NodeRow row) { visit(row, by_row_[row]); });
+    });
+  }
   std::size_t bytes() const {
     return sizeof(*this) + by_row_.capacity() * sizeof(std::int32_t) + rows_.capacity() / 8 +
-           symbols_.size() * 2 * sizeof(Symbol);
+           symbols_.size() * 2 * sizeof(Symbol) + sums_.bytes();
   }
 
   void catch_up() {
@@ -150,6 +158,7 @@ class Answer {
     BERTH_CHECK(!nodes_.on_trial());
     resize();
     verdicts_.begin(query_, *nodes_.symbol_table());
+    sums_.clear();
     for (NodeRow row = 0; row < by_row_.size(); ++row) count(row);
     position_ = nodes_.log_end();
   }
@@ -161,6 +170,7 @@ class Answer {
         if (verdicts_.matches(pod->meta()) && (query_.terminating_count || !pod->terminating()))
           ++total;
     }
+    sums_.change(row, total - by_row_[row]);
     by_row_[row] = total;
     if (total != 0)
       rows_.insert(row);
@@ -168,6 +178,8 @@ class Answer {
       rows_.erase(row);
   }
 
+  std::uint64_t& last_id_;
+  std::uint64_t id_;
   PodQuery query_;
   SymbolHold symbols_;  // that the query is made of
   const NodeTable& nodes_;
@@ -175,6 +187,7 @@ class Answer {
   std::uint64_t position_ = 0;
   std::vector<std::int32_t> by_row_;
   NodeSet rows_;
+  DomainSumsByKey sums_;
 };
 
 }  // namespace
@@ -193,22 +206,29 @@ struct PodCounts::Kept {
 
   const NodeTable& nodes;
   MetaVerdicts verdicts;
+  Answer& answer(const PodQuery& query);
+  std::uint64_t last_id = 0;
   KeptAnswers<Answer> answers{kMaxBytes};
 };
 
 PodCounts::PodCounts(const NodeTable& nodes) : kept_(std::make_unique<Kept>(nodes)) {}
 PodCounts::~PodCounts() = default;
 
-PodCount PodCounts::count(const PodQuery& query) {
+Answer& PodCounts::Kept::answer(const PodQuery& query) {
   const std::size_t hash = hash_of(query);
-  Answer* found =
-      kept_->answers.find(hash, [&](const Answer& answer) { return answer.query() == query; });
+  Answer* const found =
+      answers.find(hash, [&](const Answer& known) { return known.query() == query; });
   if (!found)
-    found = &kept_->answers.insert(hash,
-                                   std::make_unique<Answer>(query, kept_->nodes, kept_->verdicts));
-  else
-    found->catch_up();
-  return found->count();
+    return answers.insert(hash, std::make_unique<Answer>(query, nodes, verdicts, last_id));
+  found->catch_up();
+  return *found;
+}
+
+PodCount PodCounts::count(const PodQuery& query) { return kept_->answer(query).count(); }
+
+const DomainSums& PodCounts::count(const PodQuery& query, Symbol key,
+                                   const TopologyColumn& column) {
+  return kept_->answer(query).by_domain(key, column);
 }
 
 void PodCounts::begin_cycle() { kept_->answers.begin_cycle(); }

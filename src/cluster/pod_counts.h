@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/labels.h"
+#include "cluster/domain_sums.h"
 #include "cluster/node_table.h"
 
 namespace berth {
@@ -37,6 +38,7 @@ struct PodQuery {
 struct PodCount {
   std::span<const std::int32_t> by_row;  // 0 where no node is
   const NodeSet& rows;                   // that have any
+  std::uint64_t version;                 // another one when it is not the same count going on
 };
 
 class PodCounts {
@@ -48,6 +50,8 @@ class PodCounts {
 
   // Valid until the cluster changes or the next cycle begins.
   PodCount count(const PodQuery& query);
+  // The same per domain of a key, whose column it is.
+  const DomainSums& count(const PodQuery& query, Symbol key, const TopologyColumn& column);
 
   // For Cluster: answers given before are no longer looked at, what is not asked for goes.
   void begin_cycle();

@@ -17,8 +17,8 @@ constexpr std::uint8_t kRelevant = static_cast<std::uint8_t>(RowChange::kLabels)
 // One key's column. Holds the key, and the values for as long as a node has them.
 class KeyColumn {
  public:
-  KeyColumn(Symbol key, const NodeTable& nodes)
-      : key_(key), nodes_(nodes), symbols_(*nodes.symbol_table()) {
+  KeyColumn(Symbol key, const NodeTable& nodes, std::uint64_t& last_version)
+      : key_(key), nodes_(nodes), symbols_(*nodes.symbol_table()), last_version_(last_version) {
     symbols_.retain(key_);
     read_all();
   }
@@ -30,7 +30,11 @@ class KeyColumn {
   }
 
   Symbol key() const { return key_; }
-  TopologyColumn column() const { return {by_row_, values_.size(), values_}; }
+  TopologyColumn column() const {
+    return {by_row_, values_.size(),  values_,
+            users_,  nodes_with_key_, nodes_with_key_ == by_value_.size(),
+            id_,     version_};
+  }
   std::size_t bytes() const {
     return sizeof(*this) + by_row_.capacity() * sizeof(Domain) + values_.capacity() * 32;
   }
@@ -59,8 +63,10 @@ class KeyColumn {
     const Symbol* value = nodes_.has_node(row) ? nodes_.node(row).labels.find(key_) : nullptr;
     const Domain before = by_row_[row];
     if (value && before != kNoDomain && values_[before] == *value) return;
+    if (!value && before == kNoDomain) return;
     by_row_[row] = value ? enter(*value) : kNoDomain;
     if (before != kNoDomain) leave(before);
+    version_ = ++last_version_;
   }
 
   Domain enter(Symbol value) {
@@ -78,10 +84,12 @@ class KeyColumn {
       values_[found->second] = value;
     }
     ++users_[found->second];
+    ++nodes_with_key_;
     return found->second;
   }
 
   void leave(Domain domain) {
+    --nodes_with_key_;
     if (--users_[domain] != 0) return;
     const Symbol value = std::exchange(values_[domain], Symbol());
     by_value_.erase(value);
@@ -92,6 +100,10 @@ class KeyColumn {
   Symbol key_;
   const NodeTable& nodes_;
   Symbols& symbols_;
+  std::uint64_t& last_version_;  // of any column
+  const std::uint64_t id_ = ++last_version_;
+  std::uint64_t version_ = id_;
+  std::size_t nodes_with_key_ = 0;
   std::uint64_t position_ = 0;
   std::vector<Domain> by_row_;
   std::vector<Symbol> values_{Symbol()};
@@ -106,6 +118,7 @@ struct TopologyDomains::Kept {
   explicit Kept(const NodeTable& table) : nodes(table) {}
 
   const NodeTable& nodes;
+  std::uint64_t last_version = 0;
   KeptAnswers<KeyColumn> columns{kMaxBytes};
 };
 
@@ -117,7 +130,8 @@ TopologyColumn TopologyDomains::column(Symbol key) {
   KeyColumn* found =
       kept_->columns.find(hash, [key](const KeyColumn& column) { return column.key() == key; });
   if (!found)
-    found = &kept_->columns.insert(hash, std::make_unique<KeyColumn>(key, kept_->nodes));
+    found = &kept_->columns.insert(
+        hash, std::make_unique<KeyColumn>(key, kept_->nodes, kept_->last_version));
   else
     found->catch_up();
   return found->column();

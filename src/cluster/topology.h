@@ -23,6 +23,11 @@ struct TopologyColumn {
   std::size_t size = 1;  // every domain is below this; some may be in use by no node
   // By domain: the value of the key. That of kNoDomain, and of one that is not in use, is empty.
   std::span<const Symbol> values;
+  std::span<const std::uint32_t> nodes;  // by domain; of kNoDomain: 0
+  std::size_t nodes_with_key = 0;
+  bool unique = false;        // no two nodes are in the same domain
+  std::uint64_t id = 0;       // another one when domains are numbered anew
+  std::uint64_t version = 0;  // another one whenever a node's domain changes; never 0
 };
 
 class TopologyDomains {

@@ -35,9 +35,13 @@ struct Trials : ::testing::Test {
       affinity.pod_anti.emplace().required.emplace_back();
       builder.spec().affinity = std::make_shared<const Affinity>(std::move(affinity));
     }
-    if (variant % 5 == 1)
-      builder.spec().volumes.push_back({builder.symbol("v"), VolumeSource::kPersistentVolumeClaim,
-                                        builder.symbol("data"), false});
+    if (variant % 5 == 1) {
+      Volume volume;
+      volume.name = builder.symbol("v");
+      volume.source = VolumeSource::kPersistentVolumeClaim;
+      volume.source_name = builder.symbol("data");
+      builder.spec().volumes.push_back(std::move(volume));
+    }
     if (!node.empty()) builder.on(node);
     return builder;
   }

@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
-#include <tuple>
 #include <utility>
 
 #include "base/check.h"
+#include "framework/measurements.h"
 
 namespace berth {
 namespace {
@@ -28,7 +27,7 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
                                    std::int32_t percentage) {
   SearchResult result;
   const std::size_t all_nodes = cluster_.nodes().node_count();
-  scratch_.reset(cluster_.nodes().rows());
+  scratch_.begin(cluster_.nodes().rows());
   cycle.lend(&scratch_);
   if (all_nodes == 0) {
     result.outcome.code = Code::kUnschedulableAndUnresolvable;
@@ -37,9 +36,20 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
     co_return result;
   }
 
+  PreFilterRun pre = framework.run_pre_filter(cycle);
+  if (std::optional<SearchResult> kept = from_class(cycle, framework, pre, percentage)) {
+    if (verify_) {
+      Task<Outcome> verifying = verify(cycle, framework, pre, *kept);
+      kept->outcome = co_await verifying;
+    }
+    co_return std::move(*kept);
+  }
+
+  // Where only a few nodes are looked at, only their verdicts are there to be read.
+  if (!pre.nodes) scratch_.reset(cluster_.nodes().rows());
   Found found{NodeSet(cluster_.nodes().rows()), {}};
   found.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
-  Task<Outcome> finding = find_feasible(cycle, framework, percentage, found);
+  Task<Outcome> finding = find_feasible(cycle, framework, pre, percentage, found);
   Outcome outcome = co_await finding;
   result.feasible = found.feasible.count();
   result.evaluated = result.feasible + found.diagnosis.explicit_nodes.count();
@@ -57,7 +67,9 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
     co_return result;
   }
   if (result.feasible > 1) {
-    std::tie(result.row, result.score) = select(found.feasible);
+    const Selection selected = select(found.feasible, totals_, random_);
+    result.row = selected.row;
+    result.score = selected.total;
     co_return result;
   }
 
@@ -77,13 +89,62 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
   co_return result;
 }
 
+std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework& framework,
+                                                   const PreFilterRun& pre,
+                                                   std::int32_t percentage) {
+  const std::size_t nodes = cluster_.nodes().node_count();
+  if (!pre.outcome.ok() || pre.nodes || !cycle.pod().nominated_node().empty() ||
+      !extenders_.empty() || enough(framework, nodes, percentage) < nodes)
+    return std::nullopt;
+  classes_.begin_cycle();
+  const std::optional<ClassSearch::Found> found =
+      classes_.run(cycle, framework, verify_ ? &kept_ : nullptr);
+  if (!found) return std::nullopt;
+  ++decided_from_kept_;
+  SearchResult result;
+  result.row = found->row;
+  result.score = found->total;
+  result.evaluated = nodes;
+  result.feasible = found->feasible;
+  return result;
+}
+
+// Success when the same comes of a look at everything.
+Task<Outcome> NodeSearch::verify(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
+                                 const SearchResult& result) {
+  scratch_.reset(cluster_.nodes().rows());
+  Found found{NodeSet(cluster_.nodes().rows()), {}};
+  found.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
+  Task<Outcome> finding = find_feasible(cycle, framework, pre, 0, found);
+  Outcome outcome = co_await finding;
+  if (outcome.ok() && found.feasible.count() > 1) {
+    Task<Outcome> scoring = prioritize(cycle, framework, found.feasible);
+    outcome = co_await scoring;
+  }
+  if (!outcome.ok()) {
+    difference_ = fmt::format("pod {}: decided from what is kept, but {}", cycle.pod().full_name(),
+                              outcome.message());
+  } else if (std::optional<std::string> found_difference =
+                 find_difference(cycle, framework, kept_, found.feasible, totals_)) {
+    difference_ = std::move(found_difference);
+  } else if (found.feasible.count() > 1 &&
+             result.score != find_maxima(found.feasible, totals_).total) {
+    difference_ = fmt::format("pod {}: a node of {} points was taken, the best has {}",
+                              cycle.pod().full_name(), result.score,
+                              find_maxima(found.feasible, totals_).total);
+  }
+  if (!difference_) co_return Outcome::success();
+  observer_.trouble("increments differ: " + *difference_);
+  co_return Outcome::failure("increments differ: " + *difference_);
+}
+
 Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework,
-                                        std::int32_t percentage, Found& found) {
-  PreFilterRun pre = framework.run_pre_filter(cycle);
+                                        const PreFilterRun& pre, std::int32_t percentage,
+                                        Found& found) {
   Diagnosis& diagnosis = found.diagnosis;
   pre.note_in(diagnosis);
   if (pre.outcome.rejected()) co_return Outcome::success();
-  if (!pre.outcome.ok()) co_return std::move(pre.outcome);
+  if (!pre.outcome.ok()) co_return pre.outcome;
 
   if (!cycle.pod().nominated_node().empty()) {
     Task<bool> trying = try_nominated(cycle, framework, found);
@@ -94,8 +155,10 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
   if (pre.nodes)
     for (const Symbol name : *pre.nodes)
       if (const NodeRow row = cluster_.nodes().find(name);
-          row != kNoRow && cluster_.nodes().has_node(row))
+          row != kNoRow && cluster_.nodes().has_node(row)) {
         named.push_back(row);
+        scratch_.verdicts[row] = Status{};
+      }
   const std::size_t candidates = pre.nodes ? named.size() : cluster_.nodes().node_count();
   const PointTimer timer(framework.measurements(), Point::kFilter);
   Outcome filtered = filter(cycle, framework, pre.nodes ? &named : nullptr,
@@ -255,6 +318,22 @@ NodeRow NodeSearch::row_of(std::string_view node_name) const {
   return row != kNoRow && cluster_.nodes().has_node(row) ? row : kNoRow;
 }
 
+// The nodes that an extender lets pass; it must have been asked about them.
+Result<NodeSet> NodeSearch::rows_of(const ExtenderVerdicts& verdicts, const Extender& extender,
+                                    const NodeSet& asked) const {
+  NodeSet passed(cluster_.nodes().rows());
+  for (const std::string& name : verdicts.nodes) {
+    const NodeRow row = row_of(name);
+    if (row == kNoRow || !asked.contains(row))
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("extender \"{}\" claims a filtered node \"{}\" which is not found in "
+                              "the input node list",
+                              extender.name(), name));
+    passed.insert(row);
+  }
+  return passed;
+}
+
 Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, Found& found) {
   const NodeTable& nodes = cluster_.nodes();
   const std::size_t before = found.feasible.count();
@@ -266,22 +345,12 @@ Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, Found& found) {
       if (found.feasible.contains(row)) names.emplace_back(nodes.name_text(row));
     Task<Result<ExtenderVerdicts>> asking = extender->filter(cycle.pod_ref(), names);
     const Result<ExtenderVerdicts> verdicts = co_await asking;
-    if (!verdicts) {
-      if (extender->ignorable()) {
-        observer_.trouble(verdicts.error().message);
-        continue;
-      }
-      co_return Outcome::failure(verdicts.error().message);
-    }
-    NodeSet passed(nodes.rows());
-    for (const std::string& name : verdicts->nodes) {
-      const NodeRow row = row_of(name);
-      if (row == kNoRow || !found.feasible.contains(row))
-        co_return Outcome::failure(
-            fmt::format("extender \"{}\" claims a filtered node \"{}\" which is not found in the"
-                        " input node list",
-                        extender->name(), name));
-      passed.insert(row);
+    Result<NodeSet> passed = verdicts ? rows_of(*verdicts, *extender, found.feasible)
+                                      : Result<NodeSet>(fail(verdicts.error()));
+    if (!passed) {
+      if (!extender->ignorable()) co_return Outcome::failure(passed.error().message);
+      observer_.trouble(passed.error().message);
+      continue;
     }
     const auto note = [&](const std::string& name, Code code, const std::string& why) {
       const NodeRow row = row_of(name);
@@ -294,7 +363,7 @@ Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, Found& found) {
       note(name, Code::kUnschedulableAndUnresolvable, why);
     for (const auto& [name, why] : verdicts->failed)
       if (!verdicts->failed_unresolvable.contains(name)) note(name, Code::kUnschedulable, why);
-    found.feasible = std::move(passed);
+    found.feasible = *std::move(passed);
   }
   if (found.feasible.count() < before) found.diagnosis.unschedulable_plugins.insert("Extender");
   co_return Outcome::success();
@@ -323,8 +392,11 @@ Task<Outcome> NodeSearch::prioritize(Cycle& cycle, const Framework& framework,
     asking.push_back(extender->prioritize(cycle.pod_ref(), std::move(names)));
   }
   if (asked.empty()) co_return Outcome::success();
+  Measurements* const measured = observer_.measurements();
+  if (measured) measured->extenders_prioritizing(asked.size());
   WhenAll<Result<std::vector<ExtenderScore>>> all(std::move(asking));
   const std::vector<Result<std::vector<ExtenderScore>>> answers = co_await all;
+  if (measured) measured->extenders_prioritizing(0);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     if (!answers[i]) {  // costs that extender's contribution, nothing else
       observer_.trouble(answers[i].error().message);
@@ -335,25 +407,6 @@ Task<Outcome> NodeSearch::prioritize(Cycle& cycle, const Framework& framework,
         totals_[row] += score.score * asked[i]->weight() * kExtenderScale;
   }
   co_return Outcome::success();
-}
-
-std::pair<NodeRow, std::int64_t> NodeSearch::select(const NodeSet& feasible) {
-  std::int64_t best = std::numeric_limits<std::int64_t>::min();
-  std::uint64_t ties = 0;
-  feasible.for_each([&](NodeRow row) {
-    if (totals_[row] > best) {
-      best = totals_[row];
-      ties = 0;
-    }
-    if (totals_[row] == best) ++ties;
-  });
-  // Ties are numbered by row, so that whatever else finds the same maxima draws the same one.
-  std::uint64_t drawn = ties > 1 ? random_.below(ties) : 0;
-  NodeRow chosen = kNoRow;
-  feasible.for_each([&](NodeRow row) {
-    if (totals_[row] == best && drawn-- == 0) chosen = row;
-  });
-  return {chosen, best};
 }
 
 }  // namespace berth

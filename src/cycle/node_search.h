@@ -1,5 +1,8 @@
 // NodeSearch: which node for this pod? Filter, extenders, score, select (core.md §7.2 to §7.6).
 //
+// Pods like others before them are decided by ClassSearch from what it keeps; all others, and all
+// that fit nowhere, from scratch.
+//
 // Where berth differs from upstream on purpose: without a percentage every node is looked at, and
 // ties among the best are broken by a seeded, uniform draw.
 #pragma once
@@ -14,6 +17,7 @@
 #include "cluster/cluster.h"
 #include "framework/extender.h"
 #include "framework/framework.h"
+#include "increments/class_search.h"
 
 namespace berth {
 
@@ -32,7 +36,19 @@ struct SearchResult {
 class NodeSearch {
  public:
   NodeSearch(Cluster& cluster, Random& random, std::vector<Extender*> extenders, Observer& observer)
-      : cluster_(cluster), random_(random), extenders_(std::move(extenders)), observer_(observer) {}
+      : cluster_(cluster),
+        random_(random),
+        extenders_(std::move(extenders)),
+        observer_(observer),
+        classes_(cluster, random) {}
+
+  // From now on every decision from what is kept is also made from scratch, and compared.
+  void verify_increments() { verify_ = true; }
+  // The first difference that was found: a bug.
+  const std::optional<std::string>& difference() const { return difference_; }
+
+  // How many searches ended without a look at everything.
+  std::size_t decided_from_kept() const { return decided_from_kept_; }
 
   // One at a time. The cycle's verdicts stay readable until the next search.
   Task<SearchResult> run(Cycle& cycle, const Framework& framework, std::int32_t percentage);
@@ -42,8 +58,13 @@ class NodeSearch {
     NodeSet feasible;
     Diagnosis diagnosis;
   };
-  Task<Outcome> find_feasible(Cycle& cycle, const Framework& framework, std::int32_t percentage,
-                              Found& found);
+  // What PreFilter left; decided from what is kept, where that is possible.
+  std::optional<SearchResult> from_class(Cycle& cycle, const Framework& framework,
+                                         const PreFilterRun& pre, std::int32_t percentage);
+  Task<Outcome> verify(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
+                       const SearchResult& result);
+  Task<Outcome> find_feasible(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
+                              std::int32_t percentage, Found& found);
   Task<bool> try_nominated(Cycle& cycle, const Framework& framework, Found& found);
   Outcome filter(Cycle& cycle, const Framework& framework, const std::vector<NodeRow>* only,
                  std::size_t limit, Found& found);
@@ -52,8 +73,9 @@ class NodeSearch {
   std::optional<Outcome> note_rejections(const Cycle& cycle, const Framework& framework,
                                          const NodeSet& looked_at, Found& found);
   Task<Outcome> ask_extenders(Cycle& cycle, Found& found);
+  Result<NodeSet> rows_of(const ExtenderVerdicts& verdicts, const Extender& extender,
+                          const NodeSet& asked) const;
   Task<Outcome> prioritize(Cycle& cycle, const Framework& framework, const NodeSet& feasible);
-  std::pair<NodeRow, std::int64_t> select(const NodeSet& feasible);
   NodeRow row_of(std::string_view node_name) const;
   std::size_t enough(const Framework& framework, std::size_t nodes, std::int32_t percentage) const;
 
@@ -62,8 +84,13 @@ class NodeSearch {
   std::vector<Extender*> extenders_;
   Observer& observer_;
 
+  ClassSearch classes_;
   CycleScratch scratch_;
   std::vector<Score> totals_;
+  std::size_t decided_from_kept_ = 0;
+  bool verify_ = false;
+  Evaluation kept_;  // with verify_: what the last decision was made of
+  std::optional<std::string> difference_;
   std::size_t next_start_ = 0;  // where the next sampled search begins, for fairness
 };
 

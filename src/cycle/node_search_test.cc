@@ -295,6 +295,8 @@ TEST_F(NodeSearchTest, AnExtenderMayOnlyNameNodesItWasGiven) {
   EXPECT_EQ(search().outcome.message(),
             "extender \"http://extender\" claims a filtered node \"n9\" which is not found in the "
             "input node list");
+  liar.is_ignorable = true;
+  EXPECT_TRUE(search().outcome.ok());
 }
 
 TEST_F(NodeSearchTest, AnExtendersErrorFailsTheAttemptUnlessItMayBeIgnored) {
@@ -325,6 +327,55 @@ TEST_F(NodeSearchTest, ExtenderScoresAreScaledAndTheirErrorsCostOnlyThem) {
   const SearchResult result = search();
   EXPECT_EQ(chosen(result), "n2");
   EXPECT_EQ(result.score, 3 * 5 * 10);
+}
+
+// ---- from what is kept
+
+struct KeptSearch : NodeSearchTest {
+  // A filter and a scorer that say they look at the row alone, and count how often they are asked.
+  void row_plugins() {
+    profile
+        .filter("Filter",
+                [this](const Cycle& c, NodeRow row) {
+                  asked.emplace_back(c.nodes().name_text(row));
+                  return Outcome();
+                })
+        .declared = Dependence::kRow;
+    profile
+        .score("Score", [](const Cycle& c,
+                           NodeRow row) { return static_cast<Score>(c.nodes().pod_counts()[row]); })
+        .declared = Dependence::kRow;
+  }
+};
+
+TEST_F(KeptSearch, FromTheThirdPodOfAClassOnOnlyChangedNodesAreAskedAbout) {
+  nodes(4);
+  row_plugins();
+  for (int i = 0; i < 2; ++i) search();  // the first is seen, the second is worth remembering
+  EXPECT_EQ(asked.size(), 4U);
+  search();
+  EXPECT_EQ(asked.size(), 0U);
+  ASSERT_TRUE(world.cluster.add_pod(world.pod("other").on("n3")).has_value());
+  EXPECT_EQ(chosen(search()), "n3");
+  EXPECT_THAT(asked, ElementsAre("n3"));
+  EXPECT_EQ(fixture.search->decided_from_kept(), 3U);
+}
+
+TEST_F(KeptSearch, PodsOfAnotherSpecAreAnotherClass) {
+  nodes(4);
+  row_plugins();
+  for (int i = 0; i < 3; ++i) search();
+  search(world.pod("p").cpu("1"));
+  EXPECT_EQ(asked.size(), 4U);
+}
+
+TEST_F(KeptSearch, ANodeMoreIsAReasonToAskAboutAll) {
+  nodes(4);
+  row_plugins();
+  for (int i = 0; i < 3; ++i) search();
+  world.cluster.add_node(world.node("n5"));
+  search();
+  EXPECT_EQ(asked.size(), 5U);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ AnyObject Scheduler::Parts::as_applied(AnyObject written) {
     draft.scheduled_condition = true;
     draft.extra.reset();
   }
-  draft.resource_version = local_api.next_version();
+  draft.resource_version = local_api.next_version(present->resource_version());
   return make_pod(std::move(draft));
 }
 

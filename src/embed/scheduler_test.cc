@@ -314,6 +314,93 @@ TEST_F(SchedulerTest, AWaitingPodThatIsRemovedGivesItsPlaceBack) {
   EXPECT_EQ(scheduler->pending(), 0u);
 }
 
+// ---- volumes and claims, where nobody stands behind the door
+
+TEST_F(SchedulerTest, AVolumeThatIsChosenIsShownAsChosen) {
+  start();
+  apply(node("n1") + R"(
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: disk}
+spec: {storageClassName: local, capacity: {storage: 2Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}
+status: {phase: Available}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {storageClassName: local, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: db}
+spec:
+  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]
+  containers: [{name: c, image: i}]
+)");
+  scheduler->run_until(5s);
+  EXPECT_EQ(where("db"), "") << "it waits for whoever binds volumes";
+  apply(R"(
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
+spec: {storageClassName: local, volumeName: disk, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+status: {phase: Bound}
+)");
+  scheduler->run_until(10s);
+  EXPECT_EQ(where("db"), "n1");
+}
+
+TEST_F(SchedulerTest, ADeviceIsAllocatedAndReserved) {
+  start();
+  apply(node("n1") + R"(
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+spec: {}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: gpu.example.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices: [{name: dev-0}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: mine}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: second}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {resourceClaims: [{name: d, resourceClaimName: mine}], containers: [{name: c, image: i}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: b}
+spec: {resourceClaims: [{name: d, resourceClaimName: second}], containers: [{name: c, image: i}]}
+)");
+  scheduler->run_until(5s);
+  EXPECT_EQ(where("a"), "n1");
+  EXPECT_EQ(where("b"), "");
+  EXPECT_EQ(scheduler->pending(), 1u);
+}
+
 // ---- a door of the embedder's own
 
 // Fails the first binding and shows the others by itself.

@@ -117,6 +117,7 @@ struct Engine::Parts {
   WaitingPods waiting_pods;
   PodsInPreBind pods_in_pre_bind;
   QueueDoor door;
+  const std::shared_ptr<SharedParts> shared = std::make_shared<SharedParts>();
   Frameworks frameworks;
   std::unique_ptr<SchedulingQueue> queue;
   TaskSet tasks;
@@ -143,7 +144,8 @@ Result<void> Engine::Parts::make_frameworks(const PluginTable& plugins) {
                         .trial_cluster = &cluster,
                         .gate = &gate,
                         .observer = &observer,
-                        .extenders = extenders};
+                        .extenders = extenders,
+                        .shared = shared};
     Result<ProfilePlugins> made = ProfilePlugins::make(profile, defaults, plugins, handle);
     if (!made)
       return fail(made.error().kind,
@@ -199,6 +201,7 @@ Result<void> Engine::Parts::assemble() {
   door.lead_to(*queue);
   failures = std::make_unique<FailureHandler>(loop, cluster, *queue, api, tasks, observer);
   search = std::make_unique<NodeSearch>(cluster, random, extenders, observer);
+  if (options.verify_increments) search->verify_increments();
   bindings = std::make_unique<BindingCycle>(
       BindingCycle::Collaborators{loop, cluster, *queue, waiting_pods, pods_in_pre_bind, api, gate,
                                   *failures, tasks, observer},
@@ -225,6 +228,7 @@ Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Engine::~Engine() = default;
 
 void Engine::apply(Delta delta) { parts_->ingest->apply(std::move(delta)); }
+void Engine::in_turn(Callback change) { parts_->gate.pass(std::move(change)); }
 
 void Engine::start() {
   parts_->queue->run();
@@ -238,6 +242,10 @@ Cluster& Engine::cluster() { return parts_->cluster; }
 SchedulingQueue& Engine::queue() { return *parts_->queue; }
 WaitingPods& Engine::waiting_pods() { return parts_->waiting_pods; }
 std::size_t Engine::tasks() const { return parts_->tasks.size(); }
+const std::optional<std::string>& Engine::increment_difference() const {
+  return parts_->search->difference();
+}
+std::size_t Engine::decided_from_kept() const { return parts_->search->decided_from_kept(); }
 bool Engine::cycle_open() const { return parts_->schedule_one->cycle_open(); }
 
 }  // namespace berth

@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "api/interner.h"
@@ -36,6 +38,8 @@ struct EngineOptions {
   std::vector<Extender*> extenders;
   // How long a pod stays unschedulable before it is tried again unasked.
   Duration max_unschedulable = std::chrono::minutes(5);
+  // Every decision made from what is kept between pods is also made from scratch, and compared.
+  bool verify_increments = false;
 };
 
 class Engine {
@@ -51,6 +55,9 @@ class Engine {
 
   // The watch shows something.
   void apply(Delta delta);
+  // In turn with the deltas: now, or when the cycle that is open has ended. For those who keep more
+  // of the objects than the engine does.
+  void in_turn(Callback change);
 
   // From now on pods are scheduled as they come; the queue's flushes run.
   void start();
@@ -64,6 +71,10 @@ class Engine {
   WaitingPods& waiting_pods();
   // Attempts that are open, waiting or binding.
   std::size_t tasks() const;
+  // With verify_increments: the first difference. The pod at hand has failed with it.
+  const std::optional<std::string>& increment_difference() const;
+  // How many decisions were made from what is kept between pods.
+  std::size_t decided_from_kept() const;
   // Whether a scheduling cycle is suspended in the middle (an extender is asked).
   bool cycle_open() const;
 

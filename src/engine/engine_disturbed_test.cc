@@ -70,7 +70,7 @@ TEST_F(EngineTest, WhileAnExtenderIsAskedTheWorldStandsStillAndTimeDoesNot) {
   run_to(2s);
   ASSERT_TRUE(engine->cycle_open());
   const Ref<const Node> late_node = node("n3");
-  api.remove(waits);
+  api.remove_pod(waits);
   EXPECT_EQ(engine->cluster().nodes().node_count(), 2u) << "parked";
   EXPECT_EQ(engine->waiting_pods().size(), 1u);
   run_to(2min);  // the wait is over meanwhile
@@ -202,7 +202,7 @@ TEST(DeletedPods, LeaveNothingBehindWhereverTheyWere) {
       c.arrange(test);
       test.start();
       test.node("n1");
-      if (c.queued > 0) test.api.create(test.world.pod("resident").on("n1"));
+      if (c.queued > 0) test.api.create_pod(test.world.pod("resident").on("n1"));
       const Ref<const Pod> p = test.pod("p");
       test.run_to(2s);
       EXPECT_EQ(test.queued(), c.queued);
@@ -215,7 +215,7 @@ TEST(DeletedPods, LeaveNothingBehindWhereverTheyWere) {
              test.world.pod("p").version("2").deleted(test.loop.wall_now()).build()});
         test.run_to(3s);
       }
-      test.api.remove(p);
+      test.api.remove_pod(p);
       test.run_to(4s);
       EXPECT_EQ(test.engine->cluster().assumed_count(), 0u) << "the place is free at once";
       test.run_to(1min);
@@ -235,7 +235,7 @@ TEST_F(EngineTest, AWaitingPodThatIsDeletedTellsSo) {
   node("n1");
   const Ref<const Pod> p = pod("p");
   run_to(1s);
-  api.remove(p);
+  api.remove_pod(p);
   run_to(2s);
   ASSERT_EQ(observer.failures.size(), 1u);
   EXPECT_EQ(observer.failures[0].second.message(), "0/1 nodes are available: 1 removed.");
@@ -250,7 +250,7 @@ TEST_F(EngineTest, APodMadeAnewWhileTheOldOneWaitsIsScheduledOnItsOwn) {
   pod(world.pod("p").uid("first"));
   run_to(1s);
   const Ref<const Pod> second = world.pod("p").uid("second").version("2");
-  api.create(second);
+  api.create_pod(second);
   run_to(5s);
   EXPECT_TRUE(engine->waiting_pods().contains(second->uid()));
   engine->waiting_pods().allow(second->uid(), "Gang");
@@ -277,8 +277,8 @@ TEST_F(EngineTest, ANodeThatGoesWhilePodsAreAssumedOnIt) {
   EXPECT_EQ(api.node_of(p), "n1") << "the API server does not mind";
   EXPECT_EQ(engine->cluster().nodes().ghost_count(), 1u);
   EXPECT_NE(engine->queue().place(*q), QueuePlace::kNowhere);
-  api.remove(p);
-  api.remove(q);
+  api.remove_pod(p);
+  api.remove_pod(q);
   run_to(3s);
   EXPECT_EQ(engine->cluster().nodes().ghost_count(), 0u);
   EXPECT_EQ(queued(), 0u);

@@ -84,7 +84,7 @@ TEST_F(EngineMetricsTest, ARejectedPodCountsUnderItsPluginUntilItIsTriedAgain) {
                           ",result=\"unschedulable\"} 1"));
   EXPECT_THAT(text(), has("queue_incoming_pods_total{event=\"ScheduleAttemptFailure\","
                           "queue=\"unschedulable\"} 1"));
-  api.remove(first);
+  api.remove_pod(first);
   run_to(10s);
   EXPECT_THAT(text(), has(rejected + "} 0"));
   EXPECT_THAT(text(), has("pending_pods{queue=\"unschedulable\"} 0"));
@@ -99,7 +99,7 @@ TEST_F(EngineMetricsTest, APodThatIsDeletedCountsNoLonger) {
   run_to(1s);
   const Ref<const Pod> second = pod("second");
   run_to(2s);
-  api.remove(second);
+  api.remove_pod(second);
   run_to(3s);
   EXPECT_THAT(text(),
               has(std::string("unschedulable_pods{plugin=\"OneEach\",") + kProfile + "} 0"));

@@ -69,7 +69,7 @@ TEST_F(EngineTest, APodThatFitsNowhereIsHelpedByTheEndOfAnother) {
   run_to(2s);
   EXPECT_EQ(engine->queue().place(*second), QueuePlace::kUnschedulable);
   EXPECT_THAT(api.patches, ElementsAre("second: 0/1 nodes are available: 1 node(s) were taken."));
-  api.remove(first);
+  api.remove_pod(first);
   run_to(10s);
   EXPECT_EQ(api.node_of(second), "n1");
   expect_settled();

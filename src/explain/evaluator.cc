@@ -16,6 +16,7 @@
 #include "framework/observer.h"
 #include "framework/pods_in_pre_bind.h"
 #include "framework/waiting_pods.h"
+#include "increments/class_search.h"
 
 namespace berth::explain {
 namespace {
@@ -63,6 +64,7 @@ struct Evaluator::Parts {
   bool filter(Cycle& cycle, Diagnosis& diagnosis, NodeSet& feasible, PodDecision& decision);
   Outcome filter_in_turn(Cycle& cycle, NodeSet& feasible);
   bool score(Cycle& cycle, const NodeSet& feasible, PodDecision& decision);
+  void decide_from_kept(Cycle& cycle);
   void stay(Cycle& cycle, PodDecision& decision);
   void nothing_fits(Cycle& cycle, const Diagnosis& diagnosis, PodDecision& decision);
   PostFilterResult post_filter(Cycle& cycle, const Diagnosis& diagnosis);
@@ -80,6 +82,9 @@ struct Evaluator::Parts {
   std::vector<Ref<const Pod>> pending;
   std::unique_ptr<Framework> framework;
   TaskSet tasks;
+  ClassSearch classes{cluster, random};
+  std::optional<Evaluation> kept;  // with verify_increments: what came of that for the pod at hand
+  std::optional<std::string> difference;
 };
 
 // ---- putting it together
@@ -173,8 +178,15 @@ void Evaluator::Parts::set_clock() {
 std::vector<PodDecision> Evaluator::decide() {
   std::vector<PodDecision> decisions;
   decisions.reserve(parts_->pending.size());
-  for (const Ref<const Pod>& pod : parts_->pending) decisions.push_back(parts_->decide(pod));
+  for (const Ref<const Pod>& pod : parts_->pending) {
+    decisions.push_back(parts_->decide(pod));
+    if (parts_->difference) break;
+  }
   return decisions;
+}
+
+const std::optional<std::string>& Evaluator::increment_difference() const {
+  return parts_->difference;
 }
 
 PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod) {
@@ -190,13 +202,25 @@ PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod) {
   diagnosis.explicit_nodes = NodeSet(rows);
   NodeSet feasible(rows);
   if (!pre_filter(cycle, diagnosis, feasible, decision)) return decision;
+  kept.reset();
+  if (options.verify_increments && !decision.narrowed) decide_from_kept(cycle);
   if (!filter(cycle, diagnosis, feasible, decision)) return decision;
   if (feasible.empty()) {
+    if (kept) difference = find_difference(cycle, *framework, *kept, feasible, {});
     nothing_fits(cycle, diagnosis, decision);
     return decision;
   }
   if (score(cycle, feasible, decision) && options.sequence) stay(cycle, decision);
   return decision;
+}
+
+// A class is remembered from the second pod on; here the first one counts for two.
+void Evaluator::Parts::decide_from_kept(Cycle& cycle) {
+  kept.emplace();
+  classes.begin_cycle();
+  if (!classes.run(cycle, *framework, &*kept) && !classes.run(cycle, *framework, &*kept))
+    kept.reset();
+  scratch.reset(cluster.nodes().rows());
 }
 
 // Whether there is anything left to ask Filter; `candidates` are the nodes to ask about then.
@@ -294,6 +318,7 @@ bool Evaluator::Parts::score(Cycle& cycle, const NodeSet& feasible, PodDecision&
     decision.error = outcome.message();
     return false;
   }
+  if (kept) difference = find_difference(cycle, *framework, *kept, feasible, totals);
   decision.scores = std::move(scores);
   feasible.for_each([&](NodeRow row) { decision.totals[name_of(row)] = totals[row]; });
   const Score highest = std::ranges::max_element(decision.totals, {}, [](const auto& entry) {

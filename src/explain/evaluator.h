@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct EvaluatorOptions {
   std::string profile;    // its scheduler name; empty: the first
   bool sequence = false;  // every pod that finds a node stays there for the next
   bool preempt = false;   // ask PostFilter when nothing fits
+  // Decide from what is kept between pods too, and compare.
+  bool verify_increments = false;
 };
 
 class Evaluator {
@@ -45,6 +48,8 @@ class Evaluator {
 
   // One decision per pending pod, in the order in which they were loaded.
   std::vector<PodDecision> decide();
+  // With verify_increments: the first difference, at which decide() stopped.
+  const std::optional<std::string>& increment_difference() const;
 
  private:
   struct Parts;

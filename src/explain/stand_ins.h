@@ -62,6 +62,10 @@ class NotingApi final : public ClusterApi {
   Task<Result<AnyObject>> update(AnyObject object) override {
     co_return Result<AnyObject>(std::move(object));
   }
+  Task<Result<AnyObject>> update_status(AnyObject object) override {
+    co_return Result<AnyObject>(std::move(object));
+  }
+  Task<Result<void>> remove(AnyObject) override { co_return Result<void>(); }
   void record(PodEvent) override {}
 
  private:

@@ -13,10 +13,11 @@
 
 namespace berth {
 
-// A change of pod.status: a condition, the nominated node, or both.
+// A change of pod.status: any of these.
 struct PodStatusPatch {
   std::optional<PodCondition> condition;
   std::optional<std::string> nominated_node_name;  // empty text clears it
+  std::optional<PodExtendedResourceClaimStatus> extended_resource_claim{};
 };
 
 enum class EventType : std::uint8_t { kNormal, kWarning };
@@ -40,8 +41,25 @@ class ClusterApi {
   virtual Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) = 0;
   // Deletes a pod to make room, with its grace period.
   virtual Task<Result<void>> evict(Ref<const Pod> pod) = 0;
-  // Writes an object (a volume, a claim); the answer is the object as stored.
+
+  // ---- volumes and claims. The object's resource_version is the precondition: if the stored one
+  // has another, the answer is kConflict. Only what the scheduler owns is written:
+  //   PersistentVolume       annotations, spec.claimRef
+  //   PersistentVolumeClaim  annotations
+  //   ResourceClaim          finalizers; with update_status: allocation, reservedFor, devices
+  // Everything else stays as stored. The answer is the object as stored now. Doors behind which
+  // there are no such objects answer kNotFound.
   virtual Task<Result<AnyObject>> update(AnyObject object) = 0;
+  virtual Task<Result<AnyObject>> update_status(AnyObject object);
+  // A ResourceClaim without a name gets one from its generate_name.
+  virtual Task<Result<AnyObject>> create(AnyObject object);
+  // Of this uid, if the object has one.
+  virtual Task<Result<void>> remove(AnyObject object);
+  virtual Task<Result<AnyObject>> get(ObjectKind kind, std::string namespace_name,
+                                      std::string name);
+  // Takes one consumer out of the claim's reservedFor, whatever the claim's version is by now.
+  virtual Task<Result<void>> unreserve_claim(Ref<const Object> claim, std::string consumer_uid);
+
   // Never waits, never fails; what cannot be delivered is dropped.
   virtual void record(PodEvent event) = 0;
 };

@@ -24,6 +24,14 @@ class Plugin;
 struct CycleScratch {
   std::vector<Status> verdicts;                          // by row
   std::vector<std::vector<std::string>> listed_reasons;  // what Status::kListed refers to
+  std::vector<std::int64_t> scores;                      // by row, of the plugin at hand
+  std::vector<std::int32_t> sums;                        // by row
+
+  // For a pod whose verdicts are set before they are read, row by row.
+  void begin(std::size_t rows) {
+    if (verdicts.size() < rows) verdicts.resize(rows);
+    listed_reasons.clear();
+  }
   void reset(std::size_t rows) {
     verdicts.assign(rows, Status{});
     listed_reasons.clear();
@@ -36,6 +44,7 @@ class PluginMask {
   void set(std::uint16_t plugin) { words_[plugin / 64] |= std::uint64_t{1} << (plugin % 64); }
   bool test(std::uint16_t plugin) const { return (words_[plugin / 64] >> (plugin % 64) & 1) != 0; }
   void clear() { words_[0] = words_[1] = 0; }
+  friend bool operator==(const PluginMask&, const PluginMask&) = default;
   static constexpr std::size_t kCapacity = 128;  // plugins in one profile
 
  private:

@@ -71,6 +71,19 @@ bool scaled_down(const Pod& before, const Pod& after) {
   });
 }
 
+// The claims that were made for the pod.
+bool generated_claims_changed(const Pod& before, const Pod& after) {
+  const auto differs = [&](auto member) {
+    using Value = std::remove_cvref_t<decltype(std::declval<PodExtra>().*member)>;
+    static const Value kNone{};
+    const Value& then = before.extra() ? before.extra()->*member : kNone;
+    const Value& now = after.extra() ? after.extra()->*member : kNone;
+    return then != now;
+  };
+  return differs(&PodExtra::resource_claim_statuses) ||
+         differs(&PodExtra::extended_resource_claim_status);
+}
+
 // type → status, whatever the order.
 std::vector<NodeCondition> by_type(std::vector<NodeCondition> conditions) {
   std::ranges::sort(conditions, {}, &NodeCondition::type);
@@ -105,6 +118,7 @@ std::vector<ClusterEvent> pod_update_events(const Pod& before, const Pod& after)
     happened(action::kUpdatePodSchedulingGatesEliminated);
   if (before.spec().tolerations.size() != after.spec().tolerations.size())
     happened(action::kUpdatePodToleration);
+  if (generated_claims_changed(before, after)) happened(action::kUpdatePodGeneratedResourceClaim);
   if (events.empty()) happened(action::kUpdate);
   return events;
 }

@@ -100,6 +100,29 @@ TEST(PodUpdateEvents, OnePerThingThatChanged) {
   EXPECT_EQ(pod_update_events(*before, *before).front().resource, EventResource::kUnscheduledPod);
 }
 
+TEST(PodUpdateEvents, GeneratedClaimsOfAPod) {
+  World world;
+  const Ref<const Pod> before = world.pod("p");
+  const auto with = [&](std::vector<PodResourceClaimStatus> statuses,
+                        std::optional<PodExtendedResourceClaimStatus> extended) {
+    PodDraft draft = draft_of(*before);
+    draft.extra = std::make_unique<PodExtra>(world.interner.hold());
+    draft.extra->resource_claim_statuses = std::move(statuses);
+    draft.extra->extended_resource_claim_status = std::move(extended);
+    return make_pod(std::move(draft));
+  };
+  const auto changed = std::vector<std::uint32_t>{action::kUpdatePodGeneratedResourceClaim};
+  const Ref<const Pod> generated = with({{"gpu", "claim-1"}}, {});
+  EXPECT_EQ(actions(pod_update_events(*before, *generated)), changed);
+  EXPECT_EQ(actions(pod_update_events(*generated, *with({{"gpu", std::nullopt}}, {}))), changed);
+  EXPECT_EQ(actions(pod_update_events(*generated, *with({{"gpu", "claim-1"}}, {{{}, "c"}}))),
+            changed);
+  EXPECT_EQ(actions(pod_update_events(*generated, *with({{"gpu", "claim-1"}}, {}))),
+            (std::vector<std::uint32_t>{action::kUpdate}));
+  EXPECT_EQ(actions(pod_update_events(*before, *with({}, {}))),
+            (std::vector<std::uint32_t>{action::kUpdate}));
+}
+
 TEST(NodeUpdateEvents, OnePerThingThatChanged) {
   World world;
   const Ref<const Node> before =

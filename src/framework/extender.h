@@ -32,6 +32,13 @@ struct ExtenderVictims {
 };
 using VictimsByNode = std::map<std::string, ExtenderVictims>;
 
+// The same as an extender answers it: pods by their UIDs, which may be any text.
+struct ExtenderMetaVictims {
+  std::vector<std::string> pod_uids;
+  std::int64_t pdb_violations = 0;
+};
+using MetaVictimsByNode = std::map<std::string, ExtenderMetaVictims>;
+
 class Extender {
  public:
   virtual ~Extender() = default;
@@ -49,10 +56,10 @@ class Extender {
                                                               std::vector<std::string> nodes) = 0;
   virtual Task<Result<void>> bind(Ref<const Pod> pod, std::string node) = 0;
 
-  // Preemption: which of these nodes remain, and with which victims. Answers name only what the
-  // scheduler knows.
+  // Preemption: which of these nodes remain, and with which victims. Without an answer of its own:
+  // all of them.
   virtual bool preempts() const { return false; }
-  virtual Task<Result<VictimsByNode>> preempt(Ref<const Pod> pod, VictimsByNode victims);
+  virtual Task<Result<MetaVictimsByNode>> preempt(Ref<const Pod> pod, VictimsByNode victims);
 };
 
 }  // namespace berth

@@ -153,22 +153,24 @@ Outcome Framework::run_remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) con
 // ---- Filter
 
 void Framework::run_filters(const Cycle& cycle, NodeSet& feasible) const {
+  for (const Placed<FilterPlugin>& placed : plugins_.filter)
+    if (!cycle.skip_filter.test(placed.index)) ask_filter(placed, cycle, feasible);
+}
+
+void Framework::ask_filter(const Placed<FilterPlugin>& placed, const Cycle& cycle,
+                           NodeSet& feasible) const {
   BERTH_CHECK(cycle.scratch() != nullptr);
-  std::span<Status> verdicts = cycle.scratch()->verdicts;
-  for (const Placed<FilterPlugin>& placed : plugins_.filter) {
-    if (cycle.skip_filter.test(placed.index)) continue;
-    FilterPass pass(placed.index, cycle, feasible, verdicts);
-    // All rows are one call, and one duration; each row that is asked about is an evaluation.
-    if (measured_) evaluated(placed.index, Point::kFilter, feasible.count());
-    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kFilter);
-    const Outcome ran = guarded(*placed.plugin, [&] {
-      placed->filter(cycle, pass);
-      return Outcome();
-    });
-    timer.ended(ran.code);
-    if (!ran.ok())  // it threw: no row it was asked about can be trusted
-      pass.fail_all(ran.all_reasons());
-  }
+  FilterPass pass(placed.index, cycle, feasible, cycle.scratch()->verdicts);
+  // All rows are one call, and one duration; each row that is asked about is an evaluation.
+  if (measured_) evaluated(placed.index, Point::kFilter, feasible.count());
+  const PluginTimer timer = time_plugin(cycle, placed.index, Point::kFilter);
+  const Outcome ran = guarded(*placed.plugin, [&] {
+    placed->filter(cycle, pass);
+    return Outcome();
+  });
+  timer.ended(ran.code);
+  if (!ran.ok())  // it threw: no row it was asked about can be trusted
+    pass.fail_all(ran.all_reasons());
 }
 
 Status Framework::filter_row(const Cycle& cycle, NodeRow row) const {

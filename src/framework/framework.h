@@ -65,6 +65,7 @@ class Framework {
   const Plugin* plugin(std::uint16_t index) const {
     return index < plugins_.all.size() ? plugins_.all[index].get() : nullptr;
   }
+  const Nominator& nominator() const { return handle_.nominator; }
   // Who measures this profile; null: nobody.
   ProfileMeasurements* measurements() const { return measured_; }
   // The events that each rejecting plugin waits for, completed as upstream does (§2.6). The error
@@ -89,6 +90,15 @@ class Framework {
   // The same, with pods that are nominated to a row and no less important taken into account
   // (§3.4): such a row must be good both with and without them.
   Outcome run_filters_with_nominated(Cycle& cycle, Cluster& cluster, NodeSet& feasible) const;
+  // One plugin's turn: the parts that run_filters, run_pre_score and run_scores are made of, for
+  // whoever asks some plugins about some rows only. `feasible` and verdicts as there.
+  void ask_filter(const Placed<FilterPlugin>& placed, const Cycle& cycle, NodeSet& feasible) const;
+  Outcome ask_pre_score(const Placed<PreScorePlugin>& placed, Cycle& cycle,
+                        const NodeSet& feasible) const;
+  Outcome ask_score(const Placed<ScorePlugin>& placed, const Cycle& cycle, const NodeSet& feasible,
+                    std::span<Score> raw) const;
+  Outcome ask_normalize(const Placed<ScorePlugin>& placed, const Cycle& cycle,
+                        const NodeSet& feasible, std::span<Score> raw) const;
   // A row alone; its verdict.
   Status filter_row(const Cycle& cycle, NodeRow row) const;
   // One row with its nominated pods.
@@ -125,7 +135,7 @@ class Framework {
 
  private:
   PreFilterRun ask_pre_filter(Cycle& cycle) const;
-  Outcome ask_pre_score(Cycle& cycle, const NodeSet& feasible) const;
+  Outcome ask_pre_scores(Cycle& cycle, const NodeSet& feasible) const;
   Outcome ask_scores(const Cycle& cycle, const NodeSet& feasible, std::span<Score> totals,
                      const ScoreVisitor& visit) const;
   Outcome score_rows(const Placed<ScorePlugin>& placed, const Cycle& cycle, const NodeSet& feasible,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/random.h"
 #include "cluster/cluster.h"
 #include "framework/cluster_api.h"
+#include "framework/shared_parts.h"
 
 namespace berth {
 
@@ -58,6 +60,9 @@ struct Handle {
   ChangeGate* gate = nullptr;        // what is done after the cycle and touches the queue passes it
   Observer* observer = nullptr;
   std::span<Extender* const> extenders = {};
+
+  // What plugins of several profiles have in common; never null.
+  std::shared_ptr<SharedParts> shared = std::make_shared<SharedParts>();
 };
 
 }  // namespace berth

@@ -102,8 +102,19 @@ class Measurements {
   // was its time that brought it back from the unschedulable, not an event.
   virtual void pod_scheduled(std::int32_t attempts, Duration since_first, bool flushed) = 0;
   virtual void bindings(std::size_t running) = 0;
+  // How many extenders are asked for scores at this moment.
+  virtual void extenders_prioritizing(std::size_t asked) = 0;
+  // VolumeBinding met an error in "predicate" (Filter), "assume" (Reserve) or "bind" (PreBind).
+  virtual void volume_stage_failed(std::string_view operation) = 0;
   virtual void preemption_attempted() = 0;
   virtual void victims_chosen(std::size_t victims) = 0;
+  // A claim for a pod's extended resources was to be created.
+  virtual void claim_created(bool success) = 0;
+  // A pod has waited for an allocated device, one of its `driver`, until all devices of the pod
+  // were ready; `status` is success, failure, timeout or error. `conditions`: this device has some.
+  virtual void binding_conditions_waited(std::string_view scheduler_name, std::string_view driver,
+                                         std::string_view status, Duration took,
+                                         bool conditions) = 0;
   // The evictions for one preemptor, with and without success.
   virtual void evictions_began() = 0;
   virtual void evictions_ended(bool success, Duration took) = 0;

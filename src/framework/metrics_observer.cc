@@ -282,6 +282,28 @@ void MetricsObserver::bindings(std::size_t running) {
   handles_->bindings.set(static_cast<double>(running));
 }
 
+// A call to another program: this may look up its series.
+void MetricsObserver::extenders_prioritizing(std::size_t asked) {
+  metrics_.goroutines.gauge({"prioritizing_extender"}).set(static_cast<double>(asked));
+}
+
+void MetricsObserver::volume_stage_failed(std::string_view operation) {
+  metrics_.volume_scheduling_stage_error.counter({operation}).add();
+}
+
+void MetricsObserver::claim_created(bool success) {
+  metrics_.resourceclaim_creates.counter({success ? "success" : "failure"}).add();
+}
+
+void MetricsObserver::binding_conditions_waited(std::string_view scheduler_name,
+                                                std::string_view driver, std::string_view status,
+                                                Duration took, bool conditions) {
+  metrics_.dra_bindingconditions_wait_duration.histogram({scheduler_name, driver, status})
+      .observe(seconds(took));
+  if (conditions)
+    metrics_.dra_bindingconditions_allocations.counter({scheduler_name, driver, status}).add();
+}
+
 void MetricsObserver::preemption_attempted() { handles_->preemptions.add(); }
 
 void MetricsObserver::victims_chosen(std::size_t victims) {

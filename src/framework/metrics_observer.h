@@ -43,6 +43,11 @@ class MetricsObserver final : public Observer, public Measurements {
   void cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) override;
   void pod_scheduled(std::int32_t attempts, Duration since_first, bool flushed) override;
   void bindings(std::size_t running) override;
+  void extenders_prioritizing(std::size_t asked) override;
+  void volume_stage_failed(std::string_view operation) override;
+  void claim_created(bool success) override;
+  void binding_conditions_waited(std::string_view scheduler_name, std::string_view driver,
+                                 std::string_view status, Duration took, bool conditions) override;
   void preemption_attempted() override;
   void victims_chosen(std::size_t victims) override;
   void evictions_began() override;

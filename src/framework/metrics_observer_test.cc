@@ -131,16 +131,36 @@ TEST_F(MetricsObserverTest, TellsOfPreemptionBindingsAndTheCluster) {
   EXPECT_TRUE(shows("scheduler_goroutines{operation=\"DefaultPreemption\"} 1"));
   observer_.evictions_ended(false, seconds(1));
   observer_.bindings(7);
+  EXPECT_FALSE(shows("prioritizing_extender"));
+  observer_.extenders_prioritizing(2);
   observer_.cluster_size(5, 6, 1);
   observer_.event_handled("NodeAdd", milliseconds(1));
   EXPECT_TRUE(shows("scheduler_goroutines{operation=\"DefaultPreemption\"} 0"));
   EXPECT_TRUE(shows("scheduler_goroutines{operation=\"binding\"} 7"));
+  EXPECT_TRUE(shows("scheduler_goroutines{operation=\"prioritizing_extender\"} 2"));
   EXPECT_TRUE(shows("scheduler_preemption_attempts_total 1"));
   EXPECT_TRUE(shows("scheduler_preemption_victims_sum 3"));
   EXPECT_TRUE(shows("scheduler_preemption_goroutines_execution_total{result=\"error\"} 1"));
   EXPECT_TRUE(shows("scheduler_preemption_goroutines_duration_seconds_sum{result=\"error\"} 1"));
   EXPECT_TRUE(shows("scheduler_cache_size{type=\"assumed_pods\"} 1"));
   EXPECT_TRUE(shows("scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"} 1"));
+}
+
+TEST_F(MetricsObserverTest, CountsClaimsAndTheDevicesThatWereWaitedFor) {
+  observer_.claim_created(true);
+  observer_.claim_created(false);
+  observer_.claim_created(false);
+  observer_.binding_conditions_waited("p", "gpu.example.com", "timeout", seconds(600), true);
+  observer_.binding_conditions_waited("p", "net.example.com", "timeout", seconds(600), false);
+  EXPECT_TRUE(shows("scheduler_resourceclaim_creates_total{status=\"success\"} 1"));
+  EXPECT_TRUE(shows("scheduler_resourceclaim_creates_total{status=\"failure\"} 2"));
+  const std::string labels = "example.com\",profile=\"p\",status=\"timeout\"}";
+  const std::string waited = "scheduler_dra_bindingconditions_wait_duration_seconds_sum{driver=\"";
+  EXPECT_TRUE(shows(waited + "gpu." + labels + " 600"));
+  EXPECT_TRUE(shows(waited + "net." + labels + " 600"));
+  const std::string allocated = "scheduler_dra_bindingconditions_allocations_total{driver=\"";
+  EXPECT_TRUE(shows(allocated + "gpu." + labels + " 1"));
+  EXPECT_FALSE(shows(allocated + "net."));
 }
 
 }  // namespace

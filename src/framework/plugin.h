@@ -28,6 +28,7 @@
 #include "framework/diagnosis.h"
 #include "framework/events.h"
 #include "framework/queued_pod.h"
+#include "framework/row_keys.h"
 #include "framework/status.h"
 
 namespace berth {
@@ -36,12 +37,24 @@ using Score = std::int64_t;
 inline constexpr Score kMinScore = 0;
 inline constexpr Score kMaxScore = 100;
 
-// What an answer about a row depends on; tells what makes a kept answer stale.
+// What a plugin's answer about a row, at Filter and at Score, depends on. It tells which answers
+// can be kept for the next pod that is like this one (ARCHITECTURE.md, "What is kept between
+// pods").
 enum class Dependence : std::uint8_t {
-  kRow,       // the pod's spec and the node's own columns
-  kDomain,    // counts of pods per topology domain
-  kObjects,   // objects of some kinds
-  kAnything,  // run it again each time
+  // The pod's spec, namespace and labels, the row's own columns, and how many nodes there are.
+  // Asked
+  // again about the rows that changed. normalize() may look at which scores there are, but not at
+  // how many rows have them.
+  kRow,
+  // Counts of pods per topology domain: asked again for every pod, but only about one row of those
+  // that are alike in filter_keys() and score_keys().
+  kDomain,
+  // Objects of some kinds: the same, and as a rule every row is asked about.
+  kObjects,
+  // Asked about all rows for every pod, unless PreFilter said Skip and, for Score, score_keys()
+  // says
+  // that all rows are alike.
+  kAnything,
 };
 
 class Plugin {
@@ -51,6 +64,10 @@ class Plugin {
   // The sentences that Status::reason refers to.
   virtual std::span<const std::string_view> reasons() const { return {}; }
   virtual Dependence dependence() const { return Dependence::kAnything; }
+  // With kDomain and kObjects, after PreFilter of this cycle: adds what the answers at Filter, and
+  // those at Score, are a function of. False: there is nothing such, every row is asked about.
+  virtual bool filter_keys(const Cycle&, RowKeys&) const { return false; }
+  virtual bool score_keys(Cycle&, RowKeys&) const { return false; }
 
   // The events that may make a pod schedulable that this plugin rejected. nullopt: it does not say,
   // so every event may. An empty list: none will.
@@ -171,6 +188,8 @@ class ScorePlugin : public virtual Plugin {
                         std::span<Score> by_row) const = 0;
   // Brings the scores of the feasible rows into [0, 100].
   virtual Outcome normalize(const Cycle&, const NodeSet&, std::span<Score>) const { return {}; }
+  // False when normalize() leaves everything as it is.
+  virtual bool normalizes() const { return true; }
 };
 
 class PerNodeScore : public ScorePlugin {

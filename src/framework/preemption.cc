@@ -55,6 +55,35 @@ constexpr Measure kMeasures[] = {
     },
 };
 
+// An extender's victims as pods: it may name any pod of a node that there is, and no other.
+Result<VictimsByNode> with_pods(const MetaVictimsByNode& answer, const Cluster& cluster,
+                                std::string_view extender) {
+  const NodeTable& nodes = cluster.nodes();
+  VictimsByNode victims;
+  for (const auto& [node, meta] : answer) {
+    const Symbol name = cluster.symbols().find(node);
+    const NodeRow row = name.empty() ? kNoRow : nodes.find(name);
+    if (row == kNoRow || !nodes.has_node(row))
+      return fail(ErrorKind::kNotFound,
+                  fmt::format("nodeinfo not found for node name \"{}\"", node));
+    ExtenderVictims& of_node = victims[node];
+    of_node.pdb_violations = meta.pdb_violations;
+    for (const std::string& uid : meta.pod_uids) {
+      const auto pods = nodes.pods(row);
+      const auto found = std::ranges::find_if(
+          pods, [&](const Ref<const Pod>& pod) { return pod->uid_text() == uid; });
+      // Parity: the UID stands there as Go shows a pointer to a struct.
+      if (found == pods.end())
+        return fail(ErrorKind::kInvalid,
+                    fmt::format("extender: {} claims to preempt pod (UID: &{{{}}}) on node: {}, "
+                                "but the pod is not found on that node",
+                                extender, uid, node));
+      of_node.pods.push_back(*found);
+    }
+  }
+  return victims;
+}
+
 }  // namespace
 
 std::size_t candidates_to_find(std::size_t nodes, const PreemptionLimits& limits) {
@@ -207,8 +236,10 @@ Task<Result<void>> Preemption::ask_extenders(Ref<const Pod> pod,
     victims.emplace(candidate.node, candidate.victims);
   for (Extender* extender : handle_.extenders) {
     if (!extender->preempts() || !extender->interested_in(*pod)) continue;
-    Task<Result<VictimsByNode>> asking = extender->preempt(pod, victims);
-    Result<VictimsByNode> answer = co_await asking;
+    Task<Result<MetaVictimsByNode>> asking = extender->preempt(pod, victims);
+    const Result<MetaVictimsByNode> meta = co_await asking;
+    Result<VictimsByNode> answer =
+        meta ? with_pods(*meta, handle_.cluster, extender->name()) : fail(meta.error());
     if (!answer) {
       if (!extender->ignorable()) co_return fail(answer.error());
       if (handle_.observer) handle_.observer->trouble(answer.error().message);

@@ -220,14 +220,19 @@ class PreemptingExtender final : public Extender {
     co_return std::vector<ExtenderScore>{};
   }
   Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<VictimsByNode>> preempt(Ref<const Pod>, VictimsByNode victims) override {
-    Result<VictimsByNode> answer = script(std::move(victims));
+  Task<Result<MetaVictimsByNode>> preempt(Ref<const Pod> pod, VictimsByNode victims) override {
+    Result<VictimsByNode> chosen = script(std::move(victims));
+    if (!chosen) co_return fail(chosen.error());
+    Task<Result<MetaVictimsByNode>> by_uid = Extender::preempt(std::move(pod), *chosen);
+    Result<MetaVictimsByNode> answer = co_await by_uid;
+    if (lie) lie(*answer);
     co_return answer;
   }
 
   bool interested = true;
   bool is_ignorable = false;
   std::function<Result<VictimsByNode>(VictimsByNode)> script;
+  std::function<void(MetaVictimsByNode&)> lie;
 };
 
 class ExtendersInPreemption : public PreemptionTest {
@@ -286,6 +291,31 @@ TEST_F(ExtendersInPreemption, ErrorsAndNodesWithoutVictimsOnlyMatterIfTheyMayNot
   EXPECT_EQ(chosen(important("4")), "n1: low");
   first.is_ignorable = false;
   EXPECT_EQ(chosen(important("4")), "expected at least one victim pod on node \"n2\"");
+}
+
+TEST_F(ExtendersInPreemption, WhatTheSchedulerDoesNotKnowIsAnError) {
+  first.script = [](VictimsByNode victims) -> Result<VictimsByNode> { return victims; };
+  first.lie = [](MetaVictimsByNode& answer) { answer["n2"].pod_uids.push_back("nobody"); };
+  EXPECT_EQ(chosen(important("4")),
+            "extender: http://extender claims to preempt pod (UID: &{nobody}) on node: n2, but the "
+            "pod is not found on that node");
+  first.lie = [](MetaVictimsByNode& answer) { answer["n9"].pod_uids.push_back("nobody"); };
+  EXPECT_EQ(chosen(important("4")), "nodeinfo not found for node name \"n9\"");
+  first.is_ignorable = true;
+  EXPECT_EQ(chosen(important("4")), "n2: lower");
+}
+
+TEST_F(ExtendersInPreemption, MayNameAnyPodOfTheNode) {
+  const Ref<const Pod> bystander = world.pod("bystander").on("n1").cpu("0");
+  place(bystander);
+  first.script = [](VictimsByNode victims) -> Result<VictimsByNode> {
+    victims.erase("n2");
+    return victims;
+  };
+  first.lie = [&](MetaVictimsByNode& answer) {
+    answer["n1"].pod_uids.push_back(bystander->uid_text());
+  };
+  EXPECT_EQ(chosen(important("4")), "n1: low bystander");
 }
 
 }  // namespace

@@ -13,26 +13,32 @@ namespace berth {
 
 Outcome Framework::run_pre_score(Cycle& cycle, const NodeSet& feasible) const {
   const PointTimer timer(measured_, Point::kPreScore);
-  Outcome outcome = ask_pre_score(cycle, feasible);
+  Outcome outcome = ask_pre_scores(cycle, feasible);
   timer.ended(outcome.code);
   return outcome;
 }
 
-Outcome Framework::ask_pre_score(Cycle& cycle, const NodeSet& feasible) const {
+Outcome Framework::ask_pre_scores(Cycle& cycle, const NodeSet& feasible) const {
   cycle.skip_score.clear();
-  for (const Placed<PreScorePlugin>& placed : plugins_.pre_score) {
-    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreScore);
-    const Outcome outcome =
-        guarded(*placed.plugin, [&] { return placed->pre_score(cycle, feasible); });
-    timer.ended(outcome.code);
-    if (outcome.code != Code::kSkip) evaluated(placed.index, Point::kPreScore, 1);
-    if (outcome.code == Code::kSkip)
-      cycle.skip_score.set(placed.index);
-    else if (!outcome.ok())
-      return wrap_failure(fmt::format("running PreScore plugin \"{}\": ", placed->name()), outcome,
-                          placed->name());
-  }
+  for (const Placed<PreScorePlugin>& placed : plugins_.pre_score)
+    if (Outcome outcome = ask_pre_score(placed, cycle, feasible); !outcome.ok()) return outcome;
   return {};
+}
+
+Outcome Framework::ask_pre_score(const Placed<PreScorePlugin>& placed, Cycle& cycle,
+                                 const NodeSet& feasible) const {
+  const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreScore);
+  const Outcome outcome =
+      guarded(*placed.plugin, [&] { return placed->pre_score(cycle, feasible); });
+  timer.ended(outcome.code);
+  if (outcome.code == Code::kSkip) {
+    cycle.skip_score.set(placed.index);
+    return {};
+  }
+  evaluated(placed.index, Point::kPreScore, 1);
+  if (outcome.ok()) return {};
+  return wrap_failure(fmt::format("running PreScore plugin \"{}\": ", placed->name()), outcome,
+                      placed->name());
 }
 
 namespace {
@@ -57,7 +63,7 @@ BERTH_VECTOR_CLONES bool add_weighted(std::int64_t weight, std::size_t rows, Sco
 std::optional<Score> add_weighted(std::int64_t weight, const NodeSet& feasible,
                                   std::span<Score> scores, std::span<Score> totals) {
   constexpr std::size_t kWord = 64;
-  for (std::size_t w = 0; w < feasible.words().size(); ++w) {
+  for (std::size_t w = feasible.begin_word(); w < feasible.end_word(); ++w) {
     std::uint64_t rest = feasible.words()[w];
     const std::size_t first = w * kWord;
     if (rest == ~std::uint64_t{0} && add_weighted(weight, kWord, &scores[first], &totals[first]))
@@ -77,16 +83,28 @@ std::optional<Score> add_weighted(std::int64_t weight, const NodeSet& feasible,
 // One plugin's scores of the feasible rows, normalised.
 Outcome Framework::score_rows(const Placed<ScorePlugin>& placed, const Cycle& cycle,
                               const NodeSet& feasible, std::span<Score> raw) const {
+  if (Outcome outcome = ask_score(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
+  return ask_normalize(placed, cycle, feasible, raw);
+}
+
+Outcome Framework::ask_score(const Placed<ScorePlugin>& placed, const Cycle& cycle,
+                             const NodeSet& feasible, std::span<Score> raw) const {
   if (measured_) evaluated(placed.index, Point::kScore, feasible.count());
   const PluginTimer scoring = time_plugin(cycle, placed.index, Point::kScore);
-  Outcome outcome = guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
+  const Outcome outcome =
+      guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
   scoring.ended(outcome.code);
-  if (!outcome.ok())
-    return wrap_failure(
-        fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
-        placed->name());
+  if (outcome.ok()) return {};
+  return wrap_failure(
+      fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
+      placed->name());
+}
+
+Outcome Framework::ask_normalize(const Placed<ScorePlugin>& placed, const Cycle& cycle,
+                                 const NodeSet& feasible, std::span<Score> raw) const {
   const PluginTimer normalizing = time_plugin(cycle, placed.index, Point::kScoreExtensionNormalize);
-  outcome = guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
+  const Outcome outcome =
+      guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
   normalizing.ended(outcome.code);
   if (outcome.ok()) return {};
   return wrap_failure(fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",

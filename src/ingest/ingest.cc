@@ -36,7 +36,11 @@ Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_po
       gate_(gate),
       schedulers_(std::move(schedulers)),
       observer_(observer),
-      measured_(observer.measurements()) {}
+      measured_(observer.measurements()),
+      claims_(cluster.assumed_claims().add_handler(
+          [this](const Ref<const Object>& before, const Ref<const Object>& after) {
+            gate_.pass([this, before, after] { claim_changed(before, after); });
+          })) {}
 
 void Ingest::check(const Result<void>& result) {
   if (!result) observer_.trouble(result.error().message);
@@ -234,7 +238,9 @@ void Ingest::other(DeltaType type, const Ref<const Object>& object) {
   const std::optional<EventResource> resource = resource_of(object->kind);
   const auto happened = [&](std::uint32_t actions, const AnyObject& old_object,
                             const AnyObject& new_object) {
-    if (resource) queue_.move_all({*resource, actions, {}}, old_object, new_object);
+    // Of claims the queue hears through the assume cache.
+    if (resource && resource != EventResource::kResourceClaim)
+      queue_.move_all({*resource, actions, {}}, old_object, new_object);
   };
   if (type == DeltaType::kDeleted) {
     cluster_.remove(object->kind, where, object->name);
@@ -246,6 +252,14 @@ void Ingest::other(DeltaType type, const Ref<const Object>& object) {
     happened(action::kUpdate, before, object);
   else
     happened(action::kAdd, {}, object);
+}
+
+void Ingest::claim_changed(const Ref<const Object>& before, const Ref<const Object>& after) {
+  const auto any = [](const Ref<const Object>& object) {
+    return object ? AnyObject(object) : AnyObject();
+  };
+  const std::uint32_t actions = !before ? action::kAdd : !after ? action::kDelete : action::kUpdate;
+  queue_.move_all({EventResource::kResourceClaim, actions, {}}, any(before), any(after));
 }
 
 }  // namespace berth

@@ -12,6 +12,7 @@
 
 #include "api/object.h"
 #include "base/change_gate.h"
+#include "cluster/assumed_objects.h"
 #include "cluster/cluster.h"
 #include "framework/observer.h"
 #include "framework/waiting_pods.h"
@@ -42,6 +43,8 @@ class Ingest {
 
   void node(DeltaType type, const Ref<const Object>& object);
   void other(DeltaType type, const Ref<const Object>& object);
+  // By the watch, or by a write of our own that the watch has not shown yet.
+  void claim_changed(const Ref<const Object>& before, const Ref<const Object>& after);
 
   bool ours(const Pod& pod) const { return schedulers_.contains(pod.scheduler_name()); }
   void check(const Result<void>& result);
@@ -53,6 +56,7 @@ class Ingest {
   std::set<Symbol> schedulers_;
   Observer& observer_;
   Measurements* measured_;
+  Subscription claims_;
 };
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/devices.h"
 #include "framework/testing/fake_plugins.h"
 #include "queue/testing/queue_world.h"
 
@@ -51,7 +52,10 @@ struct IngestTest : ::testing::Test {
              {kUnscheduledPod, a::kAdd},
              {kUnscheduledPod, a::kUpdatePodLabel},
              {kPersistentVolume, a::kAdd},
-             {kPersistentVolume, a::kDelete}})
+             {kPersistentVolume, a::kDelete},
+             {kResourceClaim, a::kAdd},
+             {kResourceClaim, a::kUpdate},
+             {kResourceClaim, a::kDelete}})
       spy_on({resource, actions, {}});
     q.queue();
   }
@@ -548,6 +552,51 @@ TEST_F(IngestTest, KindsThatNoPluginCanWaitForMoveNobody) {
   to_test.apply({DeltaType::kAdded, Ref<const Object>(service.get())});
   EXPECT_NE(other.cluster.find(ObjectKind::kService, "", "web"), nullptr);
   EXPECT_EQ(other.place(rejected), QueuePlace::kUnschedulable);
+}
+
+// ---- claims, of which the queue hears through the assume cache
+
+struct ClaimEvents : IngestTest {
+  // Named after its version.
+  Ref<const Object> claim(const std::string& version) {
+    auto object = make_ref<ResourceClaim>(q.world.interner.hold());
+    object->namespace_name = object->symbols.intern("default");
+    object->name = "c";
+    object->resource_version = version;
+    return object;
+  }
+};
+
+TEST_F(ClaimEvents, TheWatchIsToldOnce) {
+  spy();
+  apply(DeltaType::kAdded, claim("1"));
+  apply(DeltaType::kUpdated, claim("2"));
+  apply(DeltaType::kDeleted, claim("3"));
+  EXPECT_THAT(heard, ElementsAre("spy: resource.k8s.io/ResourceClaimAdd - > c",
+                                 "spy: resource.k8s.io/ResourceClaimUpdate c > c",
+                                 "spy: resource.k8s.io/ResourceClaimDelete c > -"));
+}
+
+TEST_F(ClaimEvents, OurOwnWriteIsToldBeforeTheWatchShowsIt) {
+  spy();
+  apply(DeltaType::kAdded, claim("1"));
+  heard.clear();
+  ASSERT_TRUE(cluster.assumed_claims().assume(claim("2")));
+  EXPECT_THAT(heard, ElementsAre("spy: resource.k8s.io/ResourceClaimUpdate c > c"));
+  apply(DeltaType::kUpdated, claim("2"));
+  EXPECT_EQ(heard.size(), 1U) << "its echo is no news";
+  EXPECT_EQ(cluster.find(ObjectKind::kResourceClaim, "default", "c")->resource_version, "2");
+}
+
+TEST_F(ClaimEvents, AWriteDuringACycleIsToldAfterIt) {
+  spy();
+  apply(DeltaType::kAdded, claim("1"));
+  heard.clear();
+  gate.close();
+  ASSERT_TRUE(cluster.assumed_claims().assume(claim("2")));
+  EXPECT_THAT(heard, IsEmpty());
+  gate.open();
+  EXPECT_THAT(heard, ElementsAre("spy: resource.k8s.io/ResourceClaimUpdate c > c"));
 }
 
 // ---- the gate

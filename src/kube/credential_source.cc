@@ -37,12 +37,20 @@ CredentialSource::CredentialSource(const ClientConfig& config, const Loop& loop,
       runs_program_(config.uses_tls() && !reads_file_ && config.token.empty() && config.exec),
       loop_(loop),
       metrics_(metrics),
-      credentials_(config, loop, counted(std::move(run), metrics)) {
+      credentials_(config, loop, counted(run ? std::move(run) : until_closed(), metrics)) {
   if (reads_file_ || runs_program_) thread_ = Thread("credentials", [this] { this->run(); });
+}
+
+Credentials::RunProcess CredentialSource::until_closed() {
+  return [this](const std::string& command, const std::vector<std::string>& arguments,
+                const auto& environment) {
+    return run_process_until(stop_, command, arguments, environment);
+  };
 }
 
 void CredentialSource::close() {
   if (!thread_.joinable()) return;
+  stop_.stop();
   {
     const MutexLock lock(mutex_);
     ending_ = true;

@@ -19,7 +19,7 @@ class CredentialSource {
  public:
   using Done = std::function<void(Result<Credential>)>;
 
-  // All of these outlive it.
+  // All of these outlive it. Without `run` programs are run as they are, and stopped in the end.
   CredentialSource(const ClientConfig& config, const Loop& loop, telemetry::ClientMetrics& metrics,
                    Credentials::RunProcess run);
   ~CredentialSource() { close(); }
@@ -36,7 +36,7 @@ class CredentialSource {
   void refuse(Credential refused) EXCLUDES(mutex_);
 
   // Nobody asks any more. Who still waits is told kCancelled, by and by; a program that runs is
-  // waited for.
+  // killed.
   void close() EXCLUDES(mutex_);
 
  private:
@@ -44,6 +44,7 @@ class CredentialSource {
     std::vector<Credential> refused;
     std::vector<Done> asking;
   };
+  Credentials::RunProcess until_closed();
   void run() EXCLUDES(mutex_);
   Result<Credential> find() EXCLUDES(mutex_);
   void note(const Credential& credential);
@@ -52,6 +53,7 @@ class CredentialSource {
   const bool runs_program_;
   const Loop& loop_;
   telemetry::ClientMetrics& metrics_;
+  ProcessStop stop_;
   Credentials credentials_;
   Credential noted_;  // the source's thread only
 

@@ -209,11 +209,15 @@ void EventRecorder::Parts::tell_of_drop() {
 
 void EventRecorder::Parts::pump_soon() {
   if (std::exchange(pump_posted, true)) return;
-  loop.post([this, present = std::weak_ptr<int>(alive)] {
+  auto pumping = [this, present = std::weak_ptr<int>(alive)] {
     if (present.expired()) return;
     pump_posted = false;
     pump();
-  });
+  };
+  if (options.gather > Duration::zero() && flushing.empty())
+    loop.after(options.gather, std::move(pumping));
+  else
+    loop.post(std::move(pumping));
 }
 
 void EventRecorder::Parts::pump() {
@@ -309,6 +313,7 @@ Task<void> EventRecorder::flush(Duration limit) {
   if (parts_->idle()) co_return;
   Eventual<bool> over;
   const Flushing flushing(parts_->flushing, over);
+  if (parts_->options.gather > Duration::zero()) parts_->pump();  // now, rather than then
   const ScopedTimer timer(parts_->loop, parts_->loop.now() + limit, [&over] { over.set(true); });
   co_await over;
 }

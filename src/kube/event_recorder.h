@@ -27,6 +27,8 @@ struct EventRecorderOptions {
   // Whom the events of leases come from: the first profile's scheduler name.
   std::string component;
   telemetry::Log log;
+  // Those of so long leave together, which costs less: nobody waits for an event.
+  Duration gather = Duration::zero();
 };
 
 class EventRecorder {

@@ -22,6 +22,7 @@ using ::testing::Ge;
 using ::testing::HasSubstr;
 using testing::kCorePost;
 using testing::kFirstName;
+using testing::kPost;
 using testing::kProbe;
 using ::testing::Le;
 using testing::no_answer;
@@ -204,6 +205,27 @@ TEST_F(EventRecorderTest, FlushWaitsForAllThatWasRecorded) {
   ASSERT_TRUE(done);
   EXPECT_EQ(done->since_start, seconds(2));
   EXPECT_EQ(tasks.size(), 0u);
+}
+
+TEST_F(EventRecorderTest, GatheredEventsLeaveTogetherAndAtOnceWhenAllIsFlushed) {
+  gather = std::chrono::milliseconds(10);
+  start_with_events_api();
+  for (int i = 0; i < 3; ++i) client.script(answered());
+  pass(seconds(1));
+  recorder->record(failed("a", "1"));
+  pass(std::chrono::milliseconds(9));
+  recorder->record(failed("b", "2"));
+  EXPECT_THAT(client.requests(), ElementsAre(kProbe));
+  pass(std::chrono::milliseconds(1));
+  EXPECT_THAT(client.requests(), ElementsAre(kProbe, kPost, kPost));
+  pass(seconds(1));
+  recorder->record(failed("c", "3"));
+  std::optional<TimePoint> done;
+  TaskSet tasks;
+  tasks.spawn(flush(*recorder, loop, done));
+  EXPECT_EQ(client.requests().size(), 4u);
+  pass(seconds(1));
+  EXPECT_TRUE(done);
 }
 
 TEST_F(EventRecorderTest, FlushHasALimit) {

@@ -110,7 +110,9 @@ struct HttpApiClient::Parts {
   ApiResult result_of(const ApiCall& call, Result<net::HttpResponse> answer,
                       const Credential& credential);
   std::string why_unauthorized(const Credential& credential) const;
-  Task<ApiResult> call_with_retries(ApiCall call, CancelToken cancel);
+  struct Tried;
+  Task<std::unique_ptr<Tried>> try_once(const ApiCall& call, int number, CancelToken cancel);
+  Task<ApiResult> call_with_retries(const ApiCall& call, CancelToken cancel);
   void begin_stream(net::HttpCallId id, ApiCall call, net::HttpStreamCallbacks callbacks,
                     Result<Credential> credential);
   net::HttpStreamCallbacks watched(net::HttpCallId id, const ApiCall& call,
@@ -156,7 +158,7 @@ HttpApiClient::Parts::Parts(HttpApiClientOptions given, Loop& world, telemetry::
       accept(accept_header(options)),
       content_type(body_type(options)),
       identity(identity_headers(options.config)),
-      report(metrics, std::move(log), host_of(options.config.server)),
+      report(metrics, std::move(log), options.config.server, host_of(options.config.server)),
       turns(options.qps, options.burst, loop),
       source(options.config, loop, metrics, std::move(run)),
       client(client_options(options, metrics)) {}
@@ -236,49 +238,73 @@ ApiResult HttpApiClient::Parts::result_of(const ApiCall& call, Result<net::HttpR
   return std::unexpected(std::move(failure));
 }
 
-Task<ApiResult> HttpApiClient::Parts::call_with_retries(ApiCall call, CancelToken cancel) {
-  const std::string address = url(call);
+// What came of one try.
+struct HttpApiClient::Parts::Tried {
+  ApiResult result = no_answer(ErrorKind::kInternal, "");
+  std::optional<Retry> retry;  // not the last one; what the result is does not matter
+  std::string lost;            // why there was no answer, if it is to be tried again
+};
+
+// One try, by whoever has a slot for it.
+Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_once(
+    const ApiCall& call, int number, CancelToken cancel) {
+  auto tried = std::make_unique<Tried>();
+  Task<Result<Credential>> asking = credential(cancel);
+  const Result<Credential> who = co_await asking;
+  if (!who) {
+    tried->result = no_answer(who.error().kind, prefix(call) + who.error().message);
+    co_return tried;
+  }
+  show(*who);
+  const TimePoint sent = loop.now();
+  Task<Result<net::HttpResponse>> fetching =
+      net::fetch(client, loop, http_call(call, *who), cancel);
+  Result<net::HttpResponse> answer = co_await fetching;
+  const std::optional<int> code = answer ? std::optional(answer->status) : std::nullopt;
+  report.tried(call.method, call.path, code, number > 1, loop.now() - sent);
+  report.sent(call.method, call.body.size());
+  tried->retry = retry_after(call.method, number, answer);
+  if (!tried->retry)
+    tried->result = result_of(call, std::move(answer), *who);
+  else if (!answer)
+    tried->lost = std::move(answer.error().message);
+  co_return tried;
+}
+
+// Thousands may wait in here for their turn: what a try needs is made when it begins.
+Task<ApiResult> HttpApiClient::Parts::call_with_retries(const ApiCall& call, CancelToken cancel) {
   std::optional<Retry> retry;
   std::string lost;  // the error of a try before
-  for (int attempt = 1;; ++attempt) {
+  for (int number = 1;; ++number) {
     if (turns.limited()) {
       const TimePoint asked = loop.now();
       Task<bool> turn = turns.wait(call.urgency, cancel);
       const bool come = co_await turn;
       const TimePoint now = loop.now();
-      report.waited(now, now - asked, retry ? retry->reason : "", call.method, address);
+      report.waited(now, now - asked, retry ? retry->reason : "", call.method, call.path);
       if (!come)
         co_return no_answer(ErrorKind::kCancelled,
                             "client rate limiter Wait returned an error: context canceled");
     }
-    if (retry) report.will_try_again(std::chrono::seconds(retry->seconds), attempt - 1, address);
+    if (retry) report.will_try_again(std::chrono::seconds(retry->seconds), number - 1, call.path);
 
-    Task<Result<Credential>> asking = credential(cancel);
-    const Result<Credential> who = co_await asking;
-    if (!who) co_return no_answer(who.error().kind, prefix(call) + who.error().message);
-    show(*who);
     Task<bool> slot = slots.take(call.urgency, cancel);
     const bool taken = co_await slot;
     if (!taken) co_return no_answer(ErrorKind::kCancelled, prefix(call) + "context canceled");
     std::optional<TakenSlot> under_way(std::in_place, slots);
-    const TimePoint sent = loop.now();
-    Task<Result<net::HttpResponse>> fetching =
-        net::fetch(client, loop, http_call(call, *who), cancel);
-    Result<net::HttpResponse> answer = co_await fetching;
+    Task<std::unique_ptr<Tried>> trying = try_once(call, number, cancel);
+    const std::unique_ptr<Tried> tried = co_await trying;
     under_way.reset();
-    const bool again = retry.has_value();
-    report.tried(call.method, address, answer ? std::optional(answer->status) : std::nullopt, again,
-                 loop.now() - sent);
-    report.sent(call.method, call.body.size());
-
-    retry = retry_after(call.method, attempt, answer);
+    retry = std::move(tried->retry);
     if (!retry) {
-      if (!answer && !lost.empty() && answer.error().message != lost)
-        answer.error().message +=
+      ApiResult& result = tried->result;
+      const bool answered = result || result.error().status.code != 0;
+      if (!answered && !lost.empty() && result.error().error.message != lost)
+        result.error().error.message +=
             " - error from a previous attempt: " + lost.substr(prefix(call).size());
-      co_return result_of(call, std::move(answer), *who);
+      co_return std::move(result);
     }
-    if (!answer) lost = answer.error().message;
+    if (!tried->lost.empty()) lost = std::move(tried->lost);
     Task<bool> pausing = pause(loop, std::chrono::seconds(retry->seconds), cancel);
     const bool waited = co_await pausing;
     if (!waited) co_return no_answer(ErrorKind::kCancelled, prefix(call) + "context canceled");
@@ -294,14 +320,14 @@ net::HttpStreamCallbacks HttpApiClient::Parts::watched(net::HttpCallId id, const
   struct Seen {
     bool begun = false;
     TimePoint sent;
-    std::string method, url;
+    std::string method, path;
   };
-  auto seen = std::make_shared<Seen>(Seen{false, loop.now(), call.method, url(call)});
+  auto seen = std::make_shared<Seen>(Seen{false, loop.now(), call.method, call.path});
   net::HttpStreamCallbacks result;
   result.begin = [this, seen, credential, begin = std::move(callbacks.begin)](
                      int code, net::HttpHeaders headers) {
     seen->begun = true;
-    report.tried(seen->method, seen->url, code, false, loop.now() - seen->sent);
+    report.tried(seen->method, seen->path, code, false, loop.now() - seen->sent);
     report.warnings(headers);
     if (code == 401) source.refuse(credential);
     if (begin) begin(code, std::move(headers));
@@ -309,7 +335,7 @@ net::HttpStreamCallbacks HttpApiClient::Parts::watched(net::HttpCallId id, const
   result.chunk = std::move(callbacks.chunk);
   result.end = [this, seen, id, end = std::move(callbacks.end)](Result<void> ended) {
     if (!seen->begun)
-      report.tried(seen->method, seen->url, std::nullopt, false, loop.now() - seen->sent);
+      report.tried(seen->method, seen->path, std::nullopt, false, loop.now() - seen->sent);
     streams.close(id);
     if (end) end(std::move(ended));
   };
@@ -344,10 +370,9 @@ Task<ApiResult> HttpApiClient::call(ApiCall call, CancelToken cancel) {
   if (call.timeout <= Duration::zero()) call.timeout = parts_->options.timeout;
   Loop& loop = parts_->loop;
   const TimePoint begun = loop.now();
-  const std::string method = call.method;
-  Task<ApiResult> calling = parts_->call_with_retries(std::move(call), cancel);
+  Task<ApiResult> calling = parts_->call_with_retries(call, cancel);
   ApiResult result = co_await calling;
-  parts_->report.done(method, loop.now() - begun);
+  parts_->report.done(call.method, loop.now() - begun);
   co_return result;
 }
 

@@ -41,9 +41,10 @@ struct HttpApiClientOptions {
 
 class HttpApiClient final : public ApiClient {
  public:
-  // `metrics` outlives this. `run` runs the programs that print credentials.
+  // `metrics` outlives this. `run` runs the programs that print credentials; without it they run
+  // until they end, or this does.
   HttpApiClient(HttpApiClientOptions options, Loop& loop, telemetry::Log log,
-                telemetry::ClientMetrics& metrics, Credentials::RunProcess run = run_process);
+                telemetry::ClientMetrics& metrics, Credentials::RunProcess run = {});
   ~HttpApiClient() override;
   HttpApiClient(const HttpApiClient&) = delete;
   HttpApiClient& operator=(const HttpApiClient&) = delete;

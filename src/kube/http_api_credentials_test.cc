@@ -101,6 +101,21 @@ struct ProgramTest : HttpApiClientTest {
   }
 };
 
+TEST_F(HttpApiClientTest, AProgramThatNeverEndsEndsWithTheClient) {
+  Server server(server_tls());
+  trust(server);
+  options.config.exec.emplace();
+  options.config.exec->command = "sleep";
+  options.config.exec->args = {"100000"};
+  options.config.exec->api_version = "client.authentication.k8s.io/v1";
+  run = {};
+  StreamLog log;
+  client().stream(at("/1"), log.callbacks());
+  made.reset();
+  EXPECT_FALSE(log.ended());
+  EXPECT_THAT(server.requests(), IsEmpty());
+}
+
 TEST_F(ProgramTest, ConcurrentCallsWaitForTheProgramAndTheWorldGoesOn) {
   Server server(server_tls());
   server.answer({status(200)});

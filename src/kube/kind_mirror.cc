@@ -65,7 +65,7 @@ struct SlotEqual {
 template <typename T>
 class MirrorOf final : public KindMirror {
  public:
-  explicit MirrorOf(const Apply& apply) : apply_(apply) {}
+  MirrorOf(const Apply& apply, const TakeText* take_text) : apply_(apply), take_text_(take_text) {}
 
   void changed(WatchedEvent event) override { take(event); }
 
@@ -134,7 +134,7 @@ class MirrorOf final : public KindMirror {
     const auto found = slots_.find(name_of(event));
     const Ref<const T>* object = std::get_if<Ref<const T>>(&event.object);
     if (found == slots_.end()) {
-      if (object && event.type != Type::kDeleted) add(*object);
+      if (object && event.type != Type::kDeleted) add(*object, event.text);
       return;
     }
     const Ref<const T> known = found->object;
@@ -147,14 +147,14 @@ class MirrorOf final : public KindMirror {
     } else if (!same) {
       if (!is_news(version, *known)) return;
       remove(found, known);
-      if (object) add(*object);
+      if (object) add(*object, event.text);
     } else if (!object || version == version_of(*known) || !is_news(version, *known)) {
       see(known);
     } else {
       forget(known);
       found->object = *object;
       see(*object);
-      apply_({DeltaType::kUpdated, *object});
+      tell({DeltaType::kUpdated, *object}, event.text);
     }
   }
 
@@ -164,16 +164,21 @@ class MirrorOf final : public KindMirror {
     return in_list_ || version.empty() || is_newer_version(version, version_of(known));
   }
 
-  void add(const Ref<const T>& object) {
+  void tell(Delta delta, const ObjectText& text) {
+    if (take_text_) (*take_text_)(delta, text);
+    apply_(std::move(delta));
+  }
+
+  void add(const Ref<const T>& object, const ObjectText& text) {
     slots_.insert(Slot<T>{object});
     see(object);
-    apply_({DeltaType::kAdded, object});
+    tell({DeltaType::kAdded, object}, text);
   }
 
   void remove(typename Slots::iterator slot, const Ref<const T>& last_state) {
     forget(slot->object);
     slots_.erase(slot);
-    apply_({DeltaType::kDeleted, last_state});
+    tell({DeltaType::kDeleted, last_state}, nullptr);
   }
 
   // In the order of their names, so that a run can be repeated.
@@ -186,6 +191,7 @@ class MirrorOf final : public KindMirror {
   }
 
   const Apply& apply_;
+  const TakeText* const take_text_;
   Slots slots_;
 
   // Of the list that is being read.
@@ -209,9 +215,10 @@ bool is_newer_version(std::string_view version, std::string_view known) {
   return version > known;
 }
 
-std::unique_ptr<KindMirror> KindMirror::make(ObjectKind kind, const Apply& apply) {
-  if (kind == ObjectKind::kPod) return std::make_unique<MirrorOf<Pod>>(apply);
-  return std::make_unique<MirrorOf<Object>>(apply);
+std::unique_ptr<KindMirror> KindMirror::make(ObjectKind kind, const Apply& apply,
+                                             const TakeText* take_text) {
+  if (kind == ObjectKind::kPod) return std::make_unique<MirrorOf<Pod>>(apply, take_text);
+  return std::make_unique<MirrorOf<Object>>(apply, take_text);
 }
 
 }  // namespace berth::kube

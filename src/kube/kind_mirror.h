@@ -20,9 +20,12 @@ namespace berth::kube {
 class KindMirror {
  public:
   using Apply = std::function<void(Delta)>;
+  // Hears of a delta before it is applied, with the object's text if that is kept.
+  using TakeText = std::function<void(const Delta&, ObjectText)>;
 
-  // `apply` outlives it, and does not call it.
-  static std::unique_ptr<KindMirror> make(ObjectKind kind, const Apply& apply);
+  // `apply` and `take_text` outlive it, and do not call it.
+  static std::unique_ptr<KindMirror> make(ObjectKind kind, const Apply& apply,
+                                          const TakeText* take_text = nullptr);
   virtual ~KindMirror() = default;
 
   // An event of a watch: added, modified or deleted.

@@ -64,6 +64,29 @@ TEST(KindMirror, ChangesOfAWatchBecomeDeltas) {
   EXPECT_EQ(is.mirror->size(), 0U);
 }
 
+TEST(KindMirror, TextsAreHandedOnBeforeTheirDeltas) {
+  Mirrored is;
+  const KindMirror::TakeText take = [&](const Delta& delta, const ObjectText& text) {
+    is.deltas.push_back((text ? *text : "nothing") + " for " + Mirrored::text(delta));
+  };
+  is.mirror = KindMirror::make(ObjectKind::kPod, is.apply, &take);
+  const auto event = [&](Type type, std::string uid, int version, const char* text) {
+    WatchedEvent made = is.event(type, "a", std::move(uid), version);
+    made.text = std::make_shared<const std::string>(text);
+    return made;
+  };
+  is.mirror->begin_list();
+  is.mirror->listed(event(Type::kAdded, "u1", 5, "five"));
+  is.mirror->finish_list();
+  is.mirror->changed(event(Type::kModified, "u1", 7, "seven"));
+  is.mirror->changed(event(Type::kModified, "u1", 6, "old news"));
+  is.mirror->changed(event(Type::kAdded, "u2", 8, "eight"));
+  is.mirror->changed(event(Type::kDeleted, "u2", 9, "nine"));
+  EXPECT_THAT(is.taken(), ElementsAre("five for +a/u1@5", "+a/u1@5", "seven for ~a/u1@7", "~a/u1@7",
+                                      "nothing for -a/u1@7", "-a/u1@7", "eight for +a/u2@8",
+                                      "+a/u2@8", "nothing for -a/u2@9", "-a/u2@9"));
+}
+
 TEST(KindMirror, WhatTheServerCallsItDoesNotMatter) {
   Mirrored is;
   is.change(Type::kModified, "a", "u1", 5);

@@ -48,6 +48,12 @@ bool worth_another_try(const ApiFailure& failure) {
   return reason == "Conflict" || reason == "InternalError" || reason == "ServiceUnavailable";
 }
 
+// Pods have calls of their own.
+template <typename T>
+Task<Result<T>> refuse() {
+  co_return fail(ErrorKind::kInvalid, "a Pod is not written as a whole");
+}
+
 }  // namespace
 
 Task<Result<void>> KubeClusterApi::bind(Ref<const Pod> pod, std::string node_name) {
@@ -110,14 +116,28 @@ Task<Result<void>> KubeClusterApi::evict(Ref<const Pod> pod) {
 }
 
 Task<Result<AnyObject>> KubeClusterApi::update(AnyObject object) {
-  std::string what = "this object";
-  if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) what = "pod " + (*pod)->full_name();
-  if (const auto* other = std::get_if<Ref<const Object>>(&object))
-    what = fmt::format("{} {}", to_string((*other)->kind), (*other)->name);
-  // A PUT replaces the whole object, and we keep of it only what scheduling reads: written back
-  // from that, everything else in it would be lost.
-  co_return fail(ErrorKind::kInvalid,
-                 fmt::format("cannot write {}: only parts of it are kept in memory", what));
+  const auto* other = std::get_if<Ref<const Object>>(&object);
+  return other ? writes_.update(*other, WrittenPart::kObject) : refuse<AnyObject>();
+}
+Task<Result<AnyObject>> KubeClusterApi::update_status(AnyObject object) {
+  const auto* other = std::get_if<Ref<const Object>>(&object);
+  return other ? writes_.update(*other, WrittenPart::kStatus) : refuse<AnyObject>();
+}
+Task<Result<AnyObject>> KubeClusterApi::create(AnyObject object) {
+  const auto* other = std::get_if<Ref<const Object>>(&object);
+  return other ? writes_.create(*other) : refuse<AnyObject>();
+}
+Task<Result<void>> KubeClusterApi::remove(AnyObject object) {
+  const auto* other = std::get_if<Ref<const Object>>(&object);
+  return other ? writes_.remove(*other) : refuse<void>();
+}
+Task<Result<AnyObject>> KubeClusterApi::get(ObjectKind kind, std::string namespace_name,
+                                            std::string name) {
+  return writes_.get(kind, std::move(namespace_name), std::move(name));
+}
+Task<Result<void>> KubeClusterApi::unreserve_claim(Ref<const Object> claim,
+                                                   std::string consumer_uid) {
+  return writes_.unreserve(std::move(claim), std::move(consumer_uid));
 }
 
 }  // namespace berth::kube

@@ -1,5 +1,5 @@
 // KubeClusterApi: the scheduler's writes as requests to an API server (shell.md §6.4): bindings,
-// changes of pod statuses, deletions. World thread.
+// changes of pod statuses, deletions, volumes and claims (object_writes.h). World thread.
 //
 // What is sent is what upstream sends, key for key. A binding is tried once: who asked for it
 // decides what comes next. A status is tried again where that can help.
@@ -7,19 +7,22 @@
 
 #include <string>
 
+#include "api/interner.h"
 #include "base/loop.h"
 #include "base/random.h"
 #include "framework/cluster_api.h"
 #include "kube/api_client.h"
 #include "kube/event_recorder.h"
+#include "kube/object_writes.h"
 
 namespace berth::kube {
 
 class KubeClusterApi final : public ClusterApi {
  public:
   // All must outlive it; `random` spreads further tries.
-  KubeClusterApi(Loop& loop, ApiClient& client, EventRecorder& events, Random random)
-      : loop_(loop), client_(client), events_(events), random_(random) {}
+  KubeClusterApi(Loop& loop, ApiClient& client, Interner& interner, EventRecorder& events,
+                 Random random)
+      : loop_(loop), client_(client), events_(events), random_(random), writes_(client, interner) {}
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
   // Nothing is sent when the pod, as given, has all that the patch says.
@@ -27,6 +30,12 @@ class KubeClusterApi final : public ClusterApi {
   // kNotFound when this very pod is gone; another one that has its name by now stays.
   Task<Result<void>> evict(Ref<const Pod> pod) override;
   Task<Result<AnyObject>> update(AnyObject object) override;
+  Task<Result<AnyObject>> update_status(AnyObject object) override;
+  Task<Result<AnyObject>> create(AnyObject object) override;
+  Task<Result<void>> remove(AnyObject object) override;
+  Task<Result<AnyObject>> get(ObjectKind kind, std::string namespace_name,
+                              std::string name) override;
+  Task<Result<void>> unreserve_claim(Ref<const Object> claim, std::string consumer_uid) override;
   void record(PodEvent event) override { events_.record(std::move(event)); }
 
  private:
@@ -34,6 +43,7 @@ class KubeClusterApi final : public ClusterApi {
   ApiClient& client_;
   EventRecorder& events_;
   Random random_;
+  ObjectWrites writes_;
 };
 
 }  // namespace berth::kube

@@ -57,8 +57,8 @@ class KubeClusterApiTest : public ::testing::Test {
                            .log = telemetry::Log(std::make_shared<telemetry::LogOutput>(
                                telemetry::LogOptions{}, [] { return WallTime{}; },
                                std::make_unique<telemetry::StringSink>(log_text)))}};
-  KubeClusterApi api{loop, client, events, Random(7)};
-  KubeClusterApi protobuf_api{loop, protobuf_client, events, Random(7)};
+  KubeClusterApi api{loop, client, world.interner, events, Random(7)};
+  KubeClusterApi protobuf_api{loop, protobuf_client, world.interner, events, Random(7)};
   std::optional<Result<void>> outcome;
   TaskSet tasks;
 };
@@ -212,13 +212,15 @@ Task<void> keep_object(Task<Result<AnyObject>> task, std::string& message) {
   message = result ? "written" : result.error().message;
 }
 
-TEST_F(KubeClusterApiTest, AnObjectOfWhichOnlyPartsAreKnownIsNotWritten) {
+TEST_F(KubeClusterApiTest, PodsAndNodesAreNotWrittenAsAWhole) {
   std::string message;
   tasks.spawn(keep_object(api.update(AnyObject(pod())), message));
-  EXPECT_EQ(message, "cannot write pod default/a: only parts of it are kept in memory");
+  EXPECT_EQ(message, "a Pod is not written as a whole");
   const Ref<const Object> node = world.node("n1").build();
   tasks.spawn(keep_object(api.update(AnyObject(node)), message));
-  EXPECT_EQ(message, "cannot write Node n1: only parts of it are kept in memory");
+  EXPECT_EQ(message, "a Node is not written");
+  tasks.spawn(keep_object(api.create(AnyObject(node)), message));
+  EXPECT_EQ(message, "a Node is not written");
   EXPECT_TRUE(client.calls().empty());
 }
 

@@ -118,12 +118,35 @@ void append_conditions(std::string& status, const Pod& pod, PodCondition conditi
   append_member(status, "conditions", "[" + change + "]");
 }
 
+bool has(const Pod& pod, const PodExtendedResourceClaimStatus& wanted) {
+  return pod.extra() && pod.extra()->extended_resource_claim_status == wanted;
+}
+
+std::string extended_claim_json(const PodExtendedResourceClaimStatus& claim) {
+  std::string mappings;
+  for (const ContainerExtendedResourceRequest& mapping : claim.request_mappings) {
+    std::string one = "{";
+    append_member(one, "containerName", text_json(mapping.container_name));
+    append_member(one, "requestName", text_json(mapping.request_name));
+    append_member(one, "resourceName", text_json(mapping.resource_name));
+    if (!mappings.empty()) mappings += ',';
+    mappings += one + "}";
+  }
+  std::string json = "{";
+  append_member(json, "requestMappings", "[" + mappings + "]");
+  append_member(json, "resourceClaimName", text_json(claim.claim_name));
+  return json + "}";
+}
+
 }  // namespace
 
 std::optional<std::string> pod_status_patch(const Pod& pod, const PodStatusPatch& patch,
                                             WallTime now) {
   std::string status = "{";
   if (patch.condition) append_conditions(status, pod, *patch.condition, now);
+  if (patch.extended_resource_claim && !has(pod, *patch.extended_resource_claim))
+    append_member(status, "extendedResourceClaimStatus",
+                  extended_claim_json(*patch.extended_resource_claim));
   if (patch.nominated_node_name && *patch.nominated_node_name != pod.nominated_node_name())
     append_member(
         status, "nominatedNodeName",

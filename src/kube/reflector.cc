@@ -40,6 +40,11 @@ std::string with_query(const std::string& path, const Parameters& parameters) {
 
 }  // namespace
 
+KeptText TextOptions::of(ObjectKind kind) const {
+  if (!take) return KeptText::kNone;
+  return kind == ObjectKind::kPod ? pods : kind == ObjectKind::kNode ? nodes : KeptText::kNone;
+}
+
 Reflector::Reflector(Loop& loop, ApiClient& client, Interner& interner, Random random,
                      telemetry::Log log, WatchedKind kind, const ReflectorOptions& options,
                      const std::function<void(Delta)>& apply, std::function<void()> synced)
@@ -51,7 +56,9 @@ Reflector::Reflector(Loop& loop, ApiClient& client, Interner& interner, Random r
       kind_(std::move(kind)),
       options_(options),
       tell_synced_(std::move(synced)),
-      mirror_(KindMirror::make(kind_.kind, apply)),
+      mirror_(KindMirror::make(
+          kind_.kind, apply,
+          options_.texts.of(kind_.kind) == KeptText::kNone ? nullptr : &options_.texts.take)),
       backoff_(random_.fork()),
       step_(relist()) {}
 

@@ -36,10 +36,20 @@
 
 namespace berth::kube {
 
+// Objects in full, for those who hand them on: whose, and who takes them.
+struct TextOptions {
+  KeptText pods = KeptText::kNone;
+  KeptText nodes = KeptText::kNone;
+  KindMirror::TakeText take = {};  // before the delta is applied; without it nothing is kept
+
+  KeptText of(ObjectKind kind) const;
+};
+
 struct ReflectorOptions {
   bool streaming_lists = true;  // the gate WatchListClient
   std::size_t page_size = 500;
   StreamLimits limits = {};
+  TextOptions texts = {};
 };
 
 // Delays between tries: 0.8 s, then twice as long up to 30 s, each made longer by up to its own
@@ -114,7 +124,9 @@ class Reflector {
   ApiCall watch_call(bool initial);
   ApiCall list_call(const std::string& version, const std::string& continue_token,
                     bool paged) const;
-  StreamedKind streamed_kind() const { return {kind_.kind, kind_.api_version, kind_.kind_name}; }
+  StreamedKind streamed_kind() const {
+    return {kind_.kind, kind_.api_version, kind_.kind_name, options_.texts.of(kind_.kind)};
+  }
 
   Loop& loop_;
   ApiClient& client_;

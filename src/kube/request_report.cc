@@ -31,8 +31,8 @@ std::optional<std::string> warning_text(std::string_view header) {
 }  // namespace
 
 RequestReport::RequestReport(telemetry::ClientMetrics& metrics, telemetry::Log log,
-                             std::string host)
-    : metrics_(metrics), log_(std::move(log)), host_(std::move(host)) {
+                             std::string server, std::string host)
+    : metrics_(metrics), log_(std::move(log)), server_(std::move(server)), host_(std::move(host)) {
   // Each client has connections of its own.
   metrics_.transport_create_calls.counter({"miss"}).add();
   metrics_.transport_cache_entries.gauge().add(1);
@@ -41,13 +41,16 @@ RequestReport::RequestReport(telemetry::ClientMetrics& metrics, telemetry::Log l
 RequestReport::~RequestReport() { metrics_.transport_cache_entries.gauge().add(-1); }
 
 void RequestReport::waited(TimePoint now, Duration delay, std::string_view reason,
-                           std::string_view verb, std::string_view url) {
+                           std::string_view verb, std::string_view path) {
   metrics_.rate_limiter_duration.histogram({verb, host_}).observe(seconds(delay));
   if (delay <= kLongWait) return;
   if (reason.empty()) reason = "client-side throttling, not priority and fairness";
   const auto complain = [&](int level) {
     log_.info(level, "Waited before sending request",
-              {{"delay", delay}, {"reason", reason}, {"verb", verb}, {"URL", url}});
+              {{"delay", delay},
+               {"reason", reason},
+               {"verb", verb},
+               {"URL", fmt::format("{}{}", server_, path)}});
   };
   complain(3);
   int level = 0;
@@ -63,7 +66,7 @@ bool RequestReport::may_complain(TimePoint now, int& level) {
   return true;
 }
 
-void RequestReport::tried(std::string_view verb, std::string_view url, std::optional<int> code,
+void RequestReport::tried(std::string_view verb, std::string_view path, std::optional<int> code,
                           bool again, Duration took) {
   const std::string label = code ? std::to_string(*code) : "<error>";
   metrics_.requests.counter({label, verb, host_}).add();
@@ -72,14 +75,14 @@ void RequestReport::tried(std::string_view verb, std::string_view url, std::opti
   const std::string status = code ? fmt::format("{} {}", *code, net::reason_phrase(*code)) : "";
   log_.info(6, "Response",
             {{"verb", verb},
-             {"url", url},
+             {"url", fmt::format("{}{}", server_, path)},
              {"status", status},
              {"milliseconds", std::chrono::floor<std::chrono::milliseconds>(took).count()}});
 }
 
-void RequestReport::will_try_again(Duration delay, int attempt, std::string_view url) {
+void RequestReport::will_try_again(Duration delay, int attempt, std::string_view path) {
   log_.info(4, "Got a Retry-After response",
-            {{"delay", delay}, {"attempt", attempt}, {"url", url}});
+            {{"delay", delay}, {"attempt", attempt}, {"url", fmt::format("{}{}", server_, path)}});
 }
 
 void RequestReport::sent(std::string_view verb, std::size_t bytes) {

@@ -9,6 +9,7 @@
 #include "api/decode_proto.h"
 #include "api/json_reader.h"
 #include "api/pod.h"
+#include "api/proto_json.h"
 #include "kube/json_stream.h"
 
 namespace berth::kube {
@@ -76,10 +77,23 @@ class EventMaker {
     WatchedEvent event;
     event.type = type;
     event.object = *std::move(object);
+    if (keeps_text(event.object)) event.text = text_of(raw);
     return event;
   }
 
  private:
+  bool keeps_text(const AnyObject& object) const {
+    if (kind_.kept_text != KeptText::kUnassigned) return kind_.kept_text == KeptText::kAll;
+    const auto* pod = std::get_if<Ref<const Pod>>(&object);
+    return pod && (*pod)->node().empty();
+  }
+
+  ObjectText text_of(const RawObject& raw) const {
+    if (raw.format == WireFormat::kJson) return std::make_shared<const std::string>(raw.bytes);
+    Result<std::string> json = proto_to_json(kind_.api_version, kind_.kind_name, raw.bytes);
+    return json ? std::make_shared<const std::string>(*std::move(json)) : nullptr;
+  }
+
   static WatchedEvent error_event(const RawObject& raw) {
     WatchedEvent event;
     event.type = Type::kError;

@@ -21,6 +21,15 @@
 
 namespace berth::kube {
 
+// An object in full, as JSON: what the API server has, not what scheduling reads of it.
+using ObjectText = std::shared_ptr<const std::string>;
+// Whose texts come along with the objects.
+enum class KeptText : std::uint8_t {
+  kNone,
+  kUnassigned,  // those of pods without a node
+  kAll,
+};
+
 // One thing that a watch or a list tells. Many of them wait at times, so the rare parts are apart.
 struct WatchedEvent {
   enum class Type : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
@@ -32,6 +41,7 @@ struct WatchedEvent {
 
   Type type = Type::kAdded;
   AnyObject object;                // empty: `detail` tells
+  ObjectText text;                 // of an object, where that is kept (KeptText)
   std::unique_ptr<Detail> detail;  // of objects: only if there is no `object`
 
   std::string_view version() const;  // of the object or bookmark; empty: not known
@@ -46,6 +56,7 @@ struct StreamedKind {
   ObjectKind kind = ObjectKind::kOther;
   std::string api_version;
   std::string kind_name;
+  KeptText kept_text = KeptText::kNone;
 };
 
 class WatchReader {

@@ -5,6 +5,7 @@
 
 #include "api/node.h"
 #include "api/pod.h"
+#include "api/pod_json.h"
 #include "kube/json_stream.h"
 #include "kube/testing/watch_words.h"
 
@@ -22,7 +23,7 @@ using testing::WatchWords;
 constexpr std::size_t kLimit = 1 << 16;
 const StreamedKind kPods{ObjectKind::kPod, "v1", "Pod"};
 const StreamedKind kNodes{ObjectKind::kNode, "v1", "Node"};
-const StreamedKind kVolumes{ObjectKind::kPersistentVolume, "v1", "PersistentVolume"};
+const StreamedKind kPodGroups{ObjectKind::kPodGroup, "scheduling.k8s.io/v1alpha2", "PodGroup"};
 
 std::string_view name_of(WatchedEvent::Type type) {
   switch (type) {
@@ -96,6 +97,41 @@ TEST_P(EitherFormat, EventsComeOutHoweverTheBytesAreCut) {
   }
 }
 
+TEST_P(EitherFormat, TextsComeAlongWhereTheyAreKept) {
+  const std::string bytes = words.event("ADDED", pod_json("a", 5)) +
+                            words.event("MODIFIED", pod_json("a", 6, {}, "n1")) +
+                            words.bookmark("Pod", 8);
+  const auto texts = [&](KeptText kept) {
+    StreamedKind kind = kPods;
+    kind.kept_text = kept;
+    events.clear();
+    watch(kind)->add(bytes, events);
+    std::vector<std::string> out;
+    for (const WatchedEvent& event : events) {
+      if (!event.text) {
+        out.emplace_back();
+        continue;
+      }
+      const Result<Ref<const Pod>> read = decode_pod(*event.text, interner);
+      out.push_back(read ? fmt::format("{} v{} on \"{}\"", (*read)->full_name(),
+                                       (*read)->resource_version(), (*read)->node_name())
+                         : read.error().message);
+    }
+    return out;
+  };
+  EXPECT_THAT(texts(KeptText::kNone), ElementsAre("", "", ""));
+  EXPECT_THAT(texts(KeptText::kUnassigned), ElementsAre("default/a v5 on \"\"", "", ""));
+  EXPECT_THAT(texts(KeptText::kAll),
+              ElementsAre("default/a v5 on \"\"", "default/a v6 on \"n1\"", ""));
+
+  StreamedKind nodes = kNodes;
+  nodes.kept_text = KeptText::kAll;
+  events.clear();
+  watch(nodes)->add(words.event("ADDED", node_json("n1", 3)), events);
+  ASSERT_TRUE(events.at(0).text);
+  EXPECT_THAT(*events[0].text, HasSubstr("\"name\":\"n1\""));
+}
+
 TEST_P(EitherFormat, AStreamThatIsCutWithinAnEventIsNotAtABoundary) {
   const std::string bytes = words.event("ADDED", pod_json("a", 5));
   const auto reader = watch();
@@ -133,13 +169,13 @@ TEST_P(EitherFormat, AnObjectOfAnotherKindIsNotTakenForOneOfThis) {
 }
 
 TEST_P(EitherFormat, KindsThatNothingReadsAreTakenNoteOfOnly) {
-  const auto reader = watch(kVolumes);
+  const auto reader = watch(kPodGroups);
   reader->add(
       words.event(
           "ADDED",
-          R"({"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"p","resourceVersion":"3"}})"),
+          R"({"kind":"PodGroup","apiVersion":"scheduling.k8s.io/v1alpha2","metadata":{"namespace":"x","name":"p","resourceVersion":"3"}})"),
       events);
-  ASSERT_THAT(told(events), ElementsAre("added (/p) v3"));
+  ASSERT_THAT(told(events), ElementsAre("added (x/p) v3"));
   EXPECT_FALSE(events[0].detail->undecodable);
 }
 

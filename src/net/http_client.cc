@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/thread.h"
+#include "net/http2_pool.h"
 #include "net/http_transfer.h"
+#include "net/open_call.h"
 
 namespace berth::net {
 
@@ -17,22 +19,35 @@ namespace berth::net {
 struct HttpClient::Parts {
   explicit Parts(HttpClientOptions given)
       : options(std::move(given)),
+        pool(transfers, options, clock),
         tls(std::make_shared<const TlsClientSettings>(options.tls)),
         thread("http-client", [this] { run(); }) {}
 
   struct Inbox {
-    std::vector<std::unique_ptr<HttpTransfer>> calls;
+    std::vector<std::unique_ptr<OpenCall>> calls;
     std::vector<HttpCallId> cancels;
     bool ending = false;
+
+    bool empty() const { return calls.empty() && cancels.empty() && !ending; }
+  };
+  // A call under way: in the pool, or a transfer of libcurl's.
+  struct Open {
+    std::unique_ptr<OpenCall> call;
+    std::unique_ptr<HttpTransfer> transfer;
   };
 
-  HttpCallId submit(HttpCall call, HttpTransferCallbacks callbacks) EXCLUDES(mutex);
+  HttpCallId submit(HttpCall call, HttpCallbacks callbacks) EXCLUDES(mutex);
   void run() EXCLUDES(mutex);
-  void begin(std::unique_ptr<HttpTransfer> transfer);
+  void begin(std::unique_ptr<OpenCall> call);
+  void transfer(Open& open);
+  void work();
+  void cancel(HttpCallId id, std::string why);
   void end(HttpCallId id, Result<void> ended);
 
   const HttpClientOptions options;
+  const RealLoop clock;  // never run
   HttpTransferSet transfers;
+  Http2Pool pool;
 
   Mutex mutex;
   Inbox inbox GUARDED_BY(mutex);
@@ -40,41 +55,85 @@ struct HttpClient::Parts {
   std::shared_ptr<const TlsClientSettings> tls GUARDED_BY(mutex);
 
   // The client's thread only.
-  boost::unordered_flat_map<HttpCallId, std::unique_ptr<HttpTransfer>> open;
+  boost::unordered_flat_map<HttpCallId, Open> open;
 
   Thread thread;  // last: it uses all of the above
 };
 
-HttpCallId HttpClient::Parts::submit(HttpCall call, HttpTransferCallbacks callbacks) {
+// Whoever finds the inbox empty wakes the thread, which then takes all that is in it.
+HttpCallId HttpClient::Parts::submit(HttpCall call, HttpCallbacks callbacks) {
   HttpCallId id = 0;
+  bool first = false;
   {
     MutexLock lock(mutex);
+    first = inbox.empty();
     id = ++last_id;
     inbox.calls.push_back(
-        std::make_unique<HttpTransfer>(id, std::move(call), std::move(callbacks), options, tls));
+        std::make_unique<OpenCall>(id, std::move(call), std::move(callbacks), options, tls));
   }
-  transfers.wake();
+  if (first) transfers.wake();
   return id;
 }
 
-void HttpClient::Parts::begin(std::unique_ptr<HttpTransfer> transfer) {
-  const HttpCallId id = transfer->id();
-  Result<void> begun = transfer->prepare();
-  if (begun) begun = transfers.add(*transfer);
-  open.emplace(id, std::move(transfer));
-  if (!begun) end(id, std::move(begun));
+void HttpClient::Parts::begin(std::unique_ptr<OpenCall> call) {
+  const HttpCallId id = call->id();
+  Open& entered = open[id];
+  entered.call = std::move(call);
+  if (Result<void> ok = entered.call->can_be_sent(); !ok) return end(id, std::move(ok));
+  if (pool.takes(*entered.call))
+    pool.begin(*entered.call);
+  else
+    transfer(entered);
+}
+
+void HttpClient::Parts::transfer(Open& given) {
+  given.transfer = std::make_unique<HttpTransfer>(*given.call);
+  Result<void> begun = given.transfer->prepare();
+  if (begun) begun = transfers.add(given.transfer->easy());
+  if (begun) return;
+  given.transfer.reset();
+  end(given.call->id(), std::move(begun));
 }
 
 void HttpClient::Parts::end(HttpCallId id, Result<void> ended) {
   const auto found = open.find(id);
   if (found == open.end()) return;
-  const std::unique_ptr<HttpTransfer> transfer = std::move(found->second);
+  const Open taken = std::move(found->second);
   open.erase(found);
-  transfers.remove(*transfer);
-  transfer->finish(std::move(ended));
+  if (taken.transfer) {
+    transfers.remove(taken.transfer->easy());
+    taken.transfer->easy().report_lookup();
+  }
+  taken.call->finish(std::move(ended));
+}
+
+void HttpClient::Parts::cancel(HttpCallId id, std::string why) {
+  const auto found = open.find(id);
+  if (found == open.end()) return;
+  if (!found->second.transfer) pool.forget(*found->second.call);
+  end(id, fail(ErrorKind::kCancelled, std::move(why)));
+}
+
+void HttpClient::Parts::work() {
+  for (const HttpTransferSet::Ended& ended : transfers.work()) {
+    if (ended.easy->call == 0) {
+      pool.dialed(*ended.easy, ended.code);
+    } else if (const auto found = open.find(ended.easy->call); found != open.end()) {
+      Result<void> result = found->second.transfer->result_of(ended.code);
+      end(found->first, std::move(result));
+    }
+  }
+  pool.work();
+  for (Http2Pool::Outcome& outcome : pool.take_outcomes()) {
+    if (!outcome.elsewhere)
+      end(outcome.call, std::move(outcome.result));
+    else if (const auto found = open.find(outcome.call); found != open.end())
+      transfer(found->second);
+  }
 }
 
 void HttpClient::Parts::run() {
+  transfers.limit_connections(options.connections_per_host);
   for (;;) {
     Inbox taken;
     {
@@ -82,15 +141,13 @@ void HttpClient::Parts::run() {
       std::swap(taken, inbox);
       inbox.ending = taken.ending;
     }
-    for (std::unique_ptr<HttpTransfer>& transfer : taken.calls) begin(std::move(transfer));
-    for (const HttpCallId id : taken.cancels)
-      end(id, fail(ErrorKind::kCancelled, "the request was cancelled"));
+    for (std::unique_ptr<OpenCall>& call : taken.calls) begin(std::move(call));
+    for (const HttpCallId id : taken.cancels) cancel(id, "the request was cancelled");
     if (taken.ending) break;
-    for (HttpTransferSet::Ended& ended : transfers.work()) end(ended.id, std::move(ended.result));
-    transfers.wait();
+    work();
+    transfers.wait(pool.sockets(), pool.patience());
   }
-  while (!open.empty())
-    end(open.begin()->first, fail(ErrorKind::kCancelled, "the client was closed"));
+  while (!open.empty()) cancel(open.begin()->first, "the client was closed");
 }
 
 HttpClient::HttpClient(HttpClientOptions options)
@@ -106,23 +163,25 @@ HttpClient::~HttpClient() {
 }
 
 HttpCallId HttpClient::send(HttpCall call, std::function<void(Result<HttpResponse>)> done) {
-  HttpTransferCallbacks callbacks;
+  HttpCallbacks callbacks;
   callbacks.done = std::move(done);
   return parts_->submit(std::move(call), std::move(callbacks));
 }
 
 HttpCallId HttpClient::stream(HttpCall call, HttpStreamCallbacks callbacks) {
-  HttpTransferCallbacks all;
+  HttpCallbacks all;
   all.stream = std::move(callbacks);
   return parts_->submit(std::move(call), std::move(all));
 }
 
 void HttpClient::cancel(HttpCallId id) {
+  bool first = false;
   {
     MutexLock lock(parts_->mutex);
+    first = parts_->inbox.empty();
     parts_->inbox.cancels.push_back(id);
   }
-  parts_->transfers.wake();
+  if (first) parts_->transfers.wake();
 }
 
 void HttpClient::set_tls(TlsClientSettings settings) {

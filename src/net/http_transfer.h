@@ -1,72 +1,49 @@
-// One call of an HttpClient, and the set of those under way, as libcurl knows them. For
-// http_client.cc; except for wake(), the client's thread only.
+// A call as libcurl sends it, and the set of handles that libcurl works on. For http_client.cc;
+// except for wake(), the client's thread only.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <string>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "net/http_client.h"
-#include "net/http_message.h"
+#include "net/curl_easy.h"
+#include "net/open_call.h"
 
 namespace berth::net {
 
-// One of the two.
-struct HttpTransferCallbacks {
-  std::function<void(Result<HttpResponse>)> done;
-  HttpStreamCallbacks stream;
-};
-
 class HttpTransfer {
  public:
-  HttpTransfer(HttpCallId id, HttpCall call, HttpTransferCallbacks callbacks,
-               const HttpClientOptions& options, std::shared_ptr<const TlsClientSettings> tls);
-  ~HttpTransfer();
+  explicit HttpTransfer(OpenCall& call);  // which outlives it
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 
-  HttpCallId id() const { return id_; }
-
   // Makes it ready to be added to a set.
   Result<void> prepare();
-  // Calls back for the last time. It is in no set any more.
-  void finish(Result<void> ended);
+  CurlEasy& easy() { return easy_; }
+  // What the end means, by a CURLcode.
+  Result<void> result_of(int code) const;
 
  private:
-  friend class HttpTransferSet;
-  struct Handle;
-
-  Result<void> set_url();
-  Result<void> set_headers();
+  void set_headers();
   void set_body();
-  void set_connection();
-  void set_tls();
-  void report_lookup() const;
-  std::string endpoint(bool remote) const;
-  Error error_of(int code) const;
+  void set_limits();
 
   static std::size_t on_header(char* data, std::size_t one, std::size_t size, void* self);
   static std::size_t on_body(char* data, std::size_t one, std::size_t size, void* self);
   void header_line(std::string_view line);
-  bool body_piece(std::string_view piece);
-  bool streaming() const { return !callbacks_.done; }
 
-  const HttpCallId id_;
-  HttpCall call_;
-  HttpTransferCallbacks callbacks_;
-  const HttpClientOptions& options_;
-  const std::shared_ptr<const TlsClientSettings> tls_;  // libcurl refers to its texts
+  OpenCall& call_;
+  CurlEasy easy_;
+};
 
-  std::string name_;  // the URL's host
-  std::string host_;  // with its port
-  HttpResponse response_;
-  bool head_complete_ = false;
-  bool too_large_ = false;
-  std::unique_ptr<Handle> handle_;
+// A socket that somebody else reads from and writes to, to be waited for as well.
+struct WaitedSocket {
+  int socket = -1;
+  bool write = false;  // wait until it can be written to, too
+  bool ready = false;  // the answer
 };
 
 class HttpTransferSet {
@@ -74,23 +51,25 @@ class HttpTransferSet {
   HttpTransferSet();
   ~HttpTransferSet();
 
-  Result<void> add(HttpTransfer& transfer);
-  void remove(HttpTransfer& transfer);
+  void limit_connections(std::size_t per_host);  // 0: no limit
+
+  Result<void> add(CurlEasy& easy);
+  void remove(CurlEasy& easy);
 
   struct Ended {
-    HttpCallId id = 0;
-    Result<void> result;
+    CurlEasy* easy = nullptr;
+    int code = 0;  // a CURLcode
   };
-  // Does what can be done now; the transfers that ended are still in the set.
+  // Does what can be done now; the handles that ended are still in the set.
   std::vector<Ended> work();
-  // Until there is work, or wake().
-  void wait();
+  // Until there is work, or one of the sockets is ready, or wake(), but no longer than this.
+  void wait(std::span<WaitedSocket> sockets, Duration most);
   // Any thread.
   void wake();
 
  private:
-  struct Handle;
-  std::unique_ptr<Handle> handle_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace berth::net

@@ -39,4 +39,36 @@ Result<const DeviceClass*> device_class_in(const AnyObject& object) {
   return object_in<DeviceClass>(object, ObjectKind::kDeviceClass);
 }
 
+Result<const ResourceClaim*> resource_claim_in(const AnyObject& object) {
+  return object_in<ResourceClaim>(object, ObjectKind::kResourceClaim);
+}
+
+Result<const PersistentVolume*> persistent_volume_in(const AnyObject& object) {
+  return object_in<PersistentVolume>(object, ObjectKind::kPersistentVolume);
+}
+
+Result<const PersistentVolumeClaim*> persistent_volume_claim_in(const AnyObject& object) {
+  return object_in<PersistentVolumeClaim>(object, ObjectKind::kPersistentVolumeClaim);
+}
+
+Result<const StorageClass*> storage_class_in(const AnyObject& object) {
+  return object_in<StorageClass>(object, ObjectKind::kStorageClass);
+}
+
+Result<const CSINode*> csi_node_in(const AnyObject& object) {
+  return object_in<CSINode>(object, ObjectKind::kCSINode);
+}
+
+Result<const CSIDriver*> csi_driver_in(const AnyObject& object) {
+  return object_in<CSIDriver>(object, ObjectKind::kCSIDriver);
+}
+
+Result<const CSIStorageCapacity*> csi_storage_capacity_in(const AnyObject& object) {
+  return object_in<CSIStorageCapacity>(object, ObjectKind::kCSIStorageCapacity);
+}
+
+Result<const VolumeAttachment*> volume_attachment_in(const AnyObject& object) {
+  return object_in<VolumeAttachment>(object, ObjectKind::kVolumeAttachment);
+}
+
 }  // namespace berth::plugins

@@ -1,10 +1,12 @@
 // What an event is about, for queueing hints: the object as the kind that a plugin registered for.
 #pragma once
 
+#include "api/devices.h"
 #include "api/kinds.h"
 #include "api/node.h"
 #include "api/object.h"
 #include "api/pod.h"
+#include "api/storage.h"
 #include "base/result.h"
 
 namespace berth::plugins {
@@ -14,6 +16,14 @@ namespace berth::plugins {
 Result<const Pod*> pod_in(const AnyObject& object);
 Result<const Node*> node_in(const AnyObject& object);
 Result<const DeviceClass*> device_class_in(const AnyObject& object);
+Result<const ResourceClaim*> resource_claim_in(const AnyObject& object);
+Result<const PersistentVolume*> persistent_volume_in(const AnyObject& object);
+Result<const PersistentVolumeClaim*> persistent_volume_claim_in(const AnyObject& object);
+Result<const StorageClass*> storage_class_in(const AnyObject& object);
+Result<const CSINode*> csi_node_in(const AnyObject& object);
+Result<const CSIDriver*> csi_driver_in(const AnyObject& object);
+Result<const CSIStorageCapacity*> csi_storage_capacity_in(const AnyObject& object);
+Result<const VolumeAttachment*> volume_attachment_in(const AnyObject& object);
 
 // The objects of one event.
 template <typename T>

@@ -9,6 +9,22 @@ namespace berth::plugins {
 
 std::string delimited(std::string_view text) { return fmt::format("{}:{}", text.size(), text); }
 
+SignatureFragment volumes_fragment(const Pod& pod) {
+  std::vector<std::string> sources;
+  for (const Volume& volume : pod.spec().volumes) {
+    if (volume.source == VolumeSource::kConfigMap || volume.source == VolumeSource::kSecret)
+      continue;
+    std::string text =
+        fmt::format("{}{}{}{}{}", static_cast<int>(volume.source), volume.read_only ? "r" : "w",
+                    delimited(pod.text(volume.source_name)), delimited(pod.text(volume.detail)),
+                    delimited(pod.text(volume.kind)));
+    for (const Symbol monitor : volume.monitors) text += delimited(pod.text(monitor));
+    sources.push_back(std::move(text));
+  }
+  std::ranges::sort(sources);
+  return {"v1.Pod.Spec.Volumes.NonSyntheticSources()", fmt::format("{}", fmt::join(sources, ","))};
+}
+
 SignatureFragment tolerations_fragment(const Pod& pod) {
   std::vector<std::string> texts;
   for (const Toleration& toleration : pod.spec().tolerations) {

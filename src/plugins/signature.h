@@ -26,6 +26,8 @@ std::string signature_of_labels(const Labels& labels, const Pod& pod) {
   return all;
 }
 
+// Where the pod's volumes come from, but for config maps and secrets; their order does not count.
+SignatureFragment volumes_fragment(const Pod& pod);
 // The pod's tolerations; the order in which they are written does not count.
 SignatureFragment tolerations_fragment(const Pod& pod);
 

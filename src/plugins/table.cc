@@ -13,11 +13,14 @@
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/node_volume_limits/node_volume_limits.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/taint_toleration/taint_toleration.h"
-#include "plugins/volumes/volumes.h"
+#include "plugins/volume_binding/volume_binding.h"
+#include "plugins/volume_restrictions/volume_restrictions.h"
+#include "plugins/volume_zone/volume_zone.h"
 
 namespace berth::plugins {
 namespace {
@@ -46,26 +49,22 @@ std::vector<PluginEntry> entries() {
        "Rejects nodes without room for what the pod requests and prefers nodes by how full they "
        "would be."},
       {"VolumeRestrictions", VolumeRestrictions::create, "PreFilter, Filter", 0,
-       "Keeps pods off nodes where a volume is in use that cannot be shared; until that is built, "
-       "such pods stay pending."},
+       "Keeps pods off nodes where a volume is in use that cannot be shared."},
       {"NodeVolumeLimits", NodeVolumeLimits::create, "PreFilter, Filter", 0,
-       "Keeps pods off nodes that cannot attach as many volumes; until that is built, such pods "
-       "stay pending."},
+       "Keeps pods off nodes that cannot attach as many volumes."},
       {"VolumeBinding", VolumeBinding::create,
        "PreFilter, Filter, PreScore, Score, Reserve, PreBind", 1,
-       "Finds or provisions volumes for the pod's claims and rejects nodes that cannot reach them; "
-       "until that is built, such pods stay pending."},
+       "Finds or provisions volumes for the pod's claims and rejects nodes that cannot reach "
+       "them."},
       {"VolumeZone", VolumeZone::create, "PreFilter, Filter", 0,
-       "Rejects nodes outside the zones of the pod's volumes; until that is built, such pods stay "
-       "pending."},
+       "Rejects nodes outside the zones of the pod's volumes."},
       {"PodTopologySpread", PodTopologySpread::create, "PreFilter, Filter, PreScore, Score", 2,
        "Spreads pods evenly over zones, nodes or other domains."},
       {"InterPodAffinity", InterPodAffinity::create, "PreFilter, Filter, PreScore, Score", 2,
        "Puts pods near to, or away from, the pods that they or those others name."},
       {"DynamicResources", DynamicResources::create,
        "PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind", 2,
-       "Allocates devices for the pod's resource claims and rejects nodes without them; until that "
-       "is built, such pods stay pending."},
+       "Allocates devices for the pod's resource claims and rejects nodes without them."},
       {"DefaultPreemption", DefaultPreemption::create, "PreEnqueue, PostFilter", 0,
        "Makes room for a pod that fits nowhere by evicting pods of lower priority."},
       {"NodeResourcesBalancedAllocation", NodeResourcesBalancedAllocation::create,

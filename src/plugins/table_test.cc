@@ -91,10 +91,9 @@ TEST(PluginTable, MostPluginsLookAtNothingButTheNodesRow) {
     ASSERT_TRUE(plugin.has_value()) << entry.name;
     if ((*plugin)->dependence() != Dependence::kRow) others.push_back(entry.name);
   }
-  EXPECT_THAT(others,
-              ::testing::ElementsAre("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding",
-                                     "VolumeZone", "PodTopologySpread", "InterPodAffinity",
-                                     "DynamicResources", "ImageLocality"));
+  EXPECT_THAT(others, ::testing::ElementsAre("VolumeRestrictions", "NodeVolumeLimits",
+                                             "VolumeBinding", "VolumeZone", "PodTopologySpread",
+                                             "InterPodAffinity", "DynamicResources"));
 }
 
 TEST(PluginTable, ArgumentsOfAnotherPluginAreAnError) {

@@ -72,13 +72,13 @@ struct Perform {
             ? static_cast<bool>(stage.cluster.pod(object.namespace_name, object.name))
             : static_cast<bool>(
                   stage.cluster.object(object.kind, object.namespace_name, object.name));
-    return exists ? stage.cluster.update_object(*admitted) : stage.cluster.create(*admitted);
+    return exists ? stage.cluster.update_object(*admitted) : stage.cluster.create_object(*admitted);
   }
 
   Result<void> operator()(const DeleteObject& action) const {
     if (Workloads::is_workload(action.kind))
       return stage.workloads.remove(action.kind, action.namespace_name, action.name);
-    return stage.cluster.remove(action.kind, action.namespace_name, action.name);
+    return stage.cluster.remove_object(action.kind, action.namespace_name, action.name);
   }
 
   Result<void> operator()(const CordonNode& action) const {

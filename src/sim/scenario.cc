@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "api/decode.h"
 #include "api/json_reader.h"
 #include "api/yaml.h"
 #include "base/time_text.h"
@@ -39,6 +40,8 @@ class ScenarioReader {
         json_.items([&] { scenario.faults.push_back(read_fault()); });
       else if (name == "quorums")
         json_.items([&] { scenario.quorums.push_back(read_quorum()); });
+      else if (name == "volumes")
+        read_volumes(scenario.volumes);
       else
         unknown();
     });
@@ -79,7 +82,18 @@ class ScenarioReader {
                                        ObjectKind::kDaemonSet,
                                        ObjectKind::kJob,
                                        ObjectKind::kPriorityClass,
-                                       ObjectKind::kPodDisruptionBudget};
+                                       ObjectKind::kPodDisruptionBudget,
+                                       ObjectKind::kPersistentVolume,
+                                       ObjectKind::kPersistentVolumeClaim,
+                                       ObjectKind::kStorageClass,
+                                       ObjectKind::kCSINode,
+                                       ObjectKind::kCSIDriver,
+                                       ObjectKind::kCSIStorageCapacity,
+                                       ObjectKind::kVolumeAttachment,
+                                       ObjectKind::kResourceClaim,
+                                       ObjectKind::kResourceClaimTemplate,
+                                       ObjectKind::kResourceSlice,
+                                       ObjectKind::kDeviceClass};
     const std::string_view text = json_.text();
     for (const ObjectKind known : kKinds)
       if (to_string(known) == text) return known;
@@ -153,10 +167,8 @@ class ScenarioReader {
     read_fields({{"kind", [&] { action.kind = kind(); }},
                  {"namespace", into(action.namespace_name)},
                  {"name", into(action.name)}});
-    const bool cluster_wide = action.kind == ObjectKind::kNode ||
-                              action.kind == ObjectKind::kNamespace ||
-                              action.kind == ObjectKind::kPriorityClass;
-    if (action.namespace_name.empty() && !cluster_wide) action.namespace_name = "default";
+    if (action.namespace_name.empty() && is_namespaced(action.kind))
+      action.namespace_name = "default";
     if (action.name.empty()) json_.fail("has no name");
     return action;
   }
@@ -222,10 +234,11 @@ class ScenarioReader {
 
   ApiCall api_call() {
     const std::string_view text = json_.text();
-    for (const ApiCall call :
-         {ApiCall::kBind, ApiCall::kPatchStatus, ApiCall::kEvict, ApiCall::kUpdate})
+    for (const ApiCall call : api_calls())
       if (to_string(call) == text) return call;
-    json_.fail("unknown call; there are bind, patchStatus, evict and update");
+    json_.fail(
+        "unknown call; there are bind, patchStatus and evict, and for volumes and claims update, "
+        "updateStatus, create, delete and get");
     return ApiCall::kBind;
   }
 
@@ -258,6 +271,7 @@ class ScenarioReader {
     std::string message;
     read_fields({{"call", [&] { rule.call = api_call(); }},
                  {"pods", into(rule.pods)},
+                 {"objects", into(rule.objects)},
                  {"from", [&] { rule.from = duration(); }},
                  {"until", [&] { rule.until = duration(); }},
                  {"times", [&] { rule.times = json_.int64(); }},
@@ -275,6 +289,31 @@ class ScenarioReader {
     }
     rule.fate.takes_effect = takes_effect.value_or(!error);
     return rule;
+  }
+
+  VolumeRule::Outcome volume_outcome() {
+    const std::string_view text = json_.text();
+    if (text == "done") return VolumeRule::Outcome::kDone;
+    if (text == "fail") return VolumeRule::Outcome::kFail;
+    if (text == "never") return VolumeRule::Outcome::kNever;
+    json_.fail("unknown outcome; there are done, fail and never");
+    return VolumeRule::Outcome::kDone;
+  }
+
+  VolumeRule read_volume_rule() {
+    VolumeRule rule;
+    read_fields({{"claims", into(rule.claims)},
+                 {"outcome", [&] { rule.outcome = volume_outcome(); }},
+                 {"times", [&] { rule.times = json_.int64(); }},
+                 {"delay", [&] { rule.delay = duration(); }}});
+    return rule;
+  }
+
+  void read_volumes(VolumeRules& volumes) {
+    read_fields(
+        {{"bind", [&] { volumes.bind = duration(); }},
+         {"provision", [&] { volumes.provision = duration(); }},
+         {"rules", [&] { json_.items([&] { volumes.claims.push_back(read_volume_rule()); }); }}});
   }
 
   NodePool read_node_pool() {

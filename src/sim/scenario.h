@@ -19,6 +19,7 @@
 #include "base/loop.h"
 #include "base/result.h"
 #include "sim/sim_cluster.h"
+#include "sim/volume_controller.h"
 
 namespace berth::sim {
 
@@ -75,7 +76,8 @@ struct ScenarioEvent {
 // Calls that go wrong.
 struct FaultRule {
   ApiCall call = ApiCall::kBind;
-  std::string pods = "*";  // namespace/name or name, with * and ?
+  std::string pods = "*";     // namespace/name or name, with * and ?; of calls about pods
+  std::string objects = "*";  // likewise; of calls about volumes and claims
   Duration from{0};
   std::optional<Duration> until;
   std::optional<std::int64_t> times;  // absent: every time
@@ -105,6 +107,7 @@ struct Scenario {
   std::vector<ScenarioEvent> events;
   std::vector<FaultRule> faults;
   std::vector<QuorumRule> quorums;
+  VolumeRules volumes;
 };
 
 // Errors name file and field: `scenario.yaml: events[2].at: time: invalid duration "soon"`.

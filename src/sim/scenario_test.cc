@@ -157,6 +157,31 @@ TEST(ScenarioEvents, ClockAndWatchAreMoved) {
   EXPECT_EQ(only_action<LagWatch>("lagWatch: 5s").by, 5s);
 }
 
+// ---- volumes
+
+TEST(ScenarioVolumes, SayHowLongThingsTakeAndForWhomNot) {
+  const Scenario usual = parsed("");
+  EXPECT_EQ(usual.volumes.bind, 10ms);
+  EXPECT_EQ(usual.volumes.provision, 1s);
+  EXPECT_THAT(usual.volumes.claims, IsEmpty());
+  const Scenario scenario = parsed(
+      "volumes:\n  bind: 1s\n  provision: 2s\n  rules:\n"
+      "  - {claims: \"data-*\", outcome: fail, times: 2}\n"
+      "  - {outcome: never, delay: 1m}\n");
+  EXPECT_EQ(scenario.volumes.bind, 1s);
+  EXPECT_EQ(scenario.volumes.provision, 2s);
+  ASSERT_THAT(scenario.volumes.claims, SizeIs(2));
+  const VolumeRule& first = scenario.volumes.claims[0];
+  EXPECT_EQ(first.claims, "data-*");
+  EXPECT_EQ(first.outcome, VolumeRule::Outcome::kFail);
+  EXPECT_EQ(first.times, 2);
+  EXPECT_EQ(first.delay, std::nullopt);
+  const VolumeRule& second = scenario.volumes.claims[1];
+  EXPECT_EQ(second.claims, "*");
+  EXPECT_EQ(second.outcome, VolumeRule::Outcome::kNever);
+  EXPECT_EQ(second.delay, 1min);
+}
+
 // ---- faults
 
 TEST(ScenarioFaults, HaveDefaults) {
@@ -269,7 +294,11 @@ TEST(Scenario, MistakesNameFileAndField) {
       {"kind: Scenario\nevents: [{at: 1s, allow: {pod: p}}]",
        "s.yaml: events[0].allow: needs pod and plugin"},
       {"kind: Scenario\nfaults: [{call: dance}]",
-       "s.yaml: faults[0].call: unknown call; there are bind, patchStatus, evict and update"},
+       "s.yaml: faults[0].call: unknown call; there are bind, patchStatus and evict, and for "
+       "volumes "
+       "and claims update, updateStatus, create, delete and get"},
+      {"kind: Scenario\nvolumes: {rules: [{outcome: maybe}]}",
+       "s.yaml: volumes.rules[0].outcome: unknown outcome; there are done, fail and never"},
       {"kind: Scenario\nfaults: [{call: bind, error: Bad}]",
        "s.yaml: faults[0].error: unknown error; there are NotFound, Conflict, Gone, Timeout, "
        "Unavailable, Invalid, Forbidden and Internal"},

@@ -31,8 +31,19 @@ std::string_view to_string(ApiCall call) {
     case ApiCall::kPatchStatus: return "patchStatus";
     case ApiCall::kEvict: return "evict";
     case ApiCall::kUpdate: return "update";
+    case ApiCall::kUpdateStatus: return "updateStatus";
+    case ApiCall::kCreate: return "create";
+    case ApiCall::kDelete: return "delete";
+    case ApiCall::kGet: return "get";
   }
-  return "update";
+  return "get";
+}
+
+std::span<const ApiCall> api_calls() {
+  static constexpr ApiCall kCalls[] = {ApiCall::kBind,   ApiCall::kPatchStatus,  ApiCall::kEvict,
+                                       ApiCall::kUpdate, ApiCall::kUpdateStatus, ApiCall::kCreate,
+                                       ApiCall::kDelete, ApiCall::kGet};
+  return kCalls;
 }
 
 SimCluster::SimCluster(Loop& loop, Interner& interner, SimTiming timing)
@@ -93,7 +104,7 @@ Ref<const Pod> SimCluster::store(PodDraft draft, DeltaType type) {
 
 // ---- what people and controllers do
 
-Result<void> SimCluster::create(AnyObject object) {
+Result<void> SimCluster::create_object(AnyObject object) {
   const Key where = key_of(object);
   if (objects_.contains(where))
     return fail(ErrorKind::kConflict,
@@ -110,8 +121,7 @@ Result<void> SimCluster::create(AnyObject object) {
     return {};
   }
   ++changes_;
-  objects_[where] = object;
-  show(DeltaType::kAdded, std::move(object));
+  store(versioned(std::get<Ref<const Object>>(object)), DeltaType::kAdded);
   return {};
 }
 
@@ -124,13 +134,16 @@ Result<void> SimCluster::update_object(AnyObject object) {
     store(draft_of(**pod), DeltaType::kUpdated);
     return {};
   }
-  objects_[where] = object;
-  show(DeltaType::kUpdated, std::move(object));
+  store(versioned(std::get<Ref<const Object>>(object)), DeltaType::kUpdated);
   return {};
 }
 
-Result<void> SimCluster::remove(ObjectKind kind, std::string_view namespace_name,
-                                std::string_view name) {
+Result<void> SimCluster::remove_object(ObjectKind kind, std::string_view namespace_name,
+                                       std::string_view name) {
+  if (kind == ObjectKind::kResourceClaim) {
+    const Ref<const Object> claim = object(kind, namespace_name, name);
+    return claim ? do_remove(*claim) : remove_at_once(kind, namespace_name, name);
+  }
   const Ref<const Pod> present = kind == ObjectKind::kPod ? pod(namespace_name, name) : nullptr;
   const std::int32_t grace =
       present && !present->node().empty() ? present->spec().termination_grace_seconds : 0;
@@ -188,6 +201,13 @@ std::vector<Ref<const Object>> SimCluster::objects(ObjectKind kind) const {
   return all;
 }
 
+std::vector<AnyObject> SimCluster::relist() {
+  to_show_.clear();
+  std::vector<AnyObject> all;
+  for (const auto& [where, object] : objects_) all.push_back(object);
+  return all;
+}
+
 Admission SimCluster::admission() const {
   Admission admission;
   admission.now = loop_.wall_now();
@@ -206,19 +226,7 @@ std::size_t SimCluster::terminating() const {
 
 Task<Result<void>> SimCluster::call(ApiCall call, Ref<const Pod> pod,
                                     std::function<Result<void>()> effect) {
-  const CallFate fate = fate_of_ ? fate_of_(call, *pod) : CallFate{};
-  SleepUntil arrived(loop_, loop_.now() + timing_.call + fate.extra_delay);
-  co_await arrived;
-  Result<void> truth;
-  if (fate.takes_effect) truth = effect();
-  if (fate.takes_effect_twice)
-    loop_.after(timing_.call, [effect, alive = std::weak_ptr<int>(alive_)] {
-      if (!alive.expired()) static_cast<void>(effect());
-    });
-  SleepUntil answered(loop_, loop_.now() + fate.answer_delay);
-  co_await answered;
-  if (fate.error) co_return fail(*fate.error);
-  co_return truth;
+  return carry_out<void>(fate_of_ ? fate_of_(call, *pod) : CallFate{}, std::move(effect));
 }
 
 Task<Result<void>> SimCluster::bind(Ref<const Pod> pod, std::string node_name) {
@@ -231,16 +239,9 @@ Task<Result<void>> SimCluster::patch_status(Ref<const Pod> pod, PodStatusPatch p
 }
 
 Task<Result<void>> SimCluster::evict(Ref<const Pod> pod) {
-  return call(ApiCall::kEvict, pod,
-              [this, pod] { return remove(ObjectKind::kPod, pod->namespace_name(), pod->name()); });
-}
-
-Task<Result<AnyObject>> SimCluster::update(AnyObject object) {
-  SleepUntil arrived(loop_, loop_.now() + timing_.call);
-  co_await arrived;
-  const Result<void> updated = update_object(object);
-  if (!updated) co_return fail(updated.error());
-  co_return object;
+  return call(ApiCall::kEvict, pod, [this, pod] {
+    return remove_object(ObjectKind::kPod, pod->namespace_name(), pod->name());
+  });
 }
 
 void SimCluster::record(PodEvent) {}  // the timeline hears of events from the scheduler itself
@@ -275,7 +276,8 @@ Result<void> SimCluster::do_bind(const Pod& wanted, const std::string& node_name
   scheduled.type = "PodScheduled";
   scheduled.status = "True";
   set_condition(draft, interner_, scheduled);
-  if (draft.extra && draft.extra->conditions.empty() && !draft.extra->has_resources())
+  if (draft.extra && draft.extra->conditions.empty() && !draft.extra->has_resources() &&
+      draft.extra->resource_claim_statuses.empty() && !draft.extra->extended_resource_claim_status)
     draft.extra.reset();
   store(std::move(draft), DeltaType::kUpdated);
   return {};
@@ -287,6 +289,10 @@ Result<void> SimCluster::do_patch_status(const Pod& wanted, const PodStatusPatch
   PodDraft draft = draft_of(*present);
   if (patch.condition) set_condition(draft, interner_, *patch.condition);
   if (patch.nominated_node_name) draft.nominated_node_name = *patch.nominated_node_name;
+  if (patch.extended_resource_claim) {
+    if (!draft.extra) draft.extra = std::make_unique<PodExtra>(interner_.hold());
+    draft.extra->extended_resource_claim_status = *patch.extended_resource_claim;
+  }
   store(std::move(draft), DeltaType::kUpdated);
   return {};
 }

@@ -66,7 +66,7 @@ struct SimClusterTest : ::testing::Test {
   }
   Ref<const Pod> create(const berth::testing::PodBuilder& builder) {
     const Ref<const Pod> pod = builder.build();
-    EXPECT_TRUE(cluster.create(pod).has_value());
+    EXPECT_TRUE(cluster.create_object(pod).has_value());
     return cluster.pod(pod->namespace_name(), pod->name());
   }
 };
@@ -75,7 +75,7 @@ struct SimClusterTest : ::testing::Test {
 
 TEST_F(SimClusterTest, TheWatchShowsChangesInOrderAfterAWhile) {
   create(world.pod("a"));
-  ASSERT_TRUE(cluster.create(Ref<const Object>(world.node("n1").build())));
+  ASSERT_TRUE(cluster.create_object(Ref<const Object>(world.node("n1").build())));
   create(world.pod("b"));
   EXPECT_THAT(shown, IsEmpty());
   loop.run();
@@ -106,20 +106,20 @@ TEST_F(SimClusterTest, EveryChangeOfAPodIsANewVersion) {
 
 TEST_F(SimClusterTest, NamesAreTakenAndMissing) {
   create(world.pod("a"));
-  EXPECT_EQ(cluster.create(world.pod("a").build()).error(),
+  EXPECT_EQ(cluster.create_object(world.pod("a").build()).error(),
             (Error{ErrorKind::kConflict, "Pod \"default/a\" already exists"}));
   EXPECT_EQ(cluster.update_object(world.pod("b").build()).error(),
             (Error{ErrorKind::kNotFound, "Pod \"default/b\" not found"}));
-  EXPECT_EQ(cluster.remove(ObjectKind::kNode, "", "n9").error(),
+  EXPECT_EQ(cluster.remove_object(ObjectKind::kNode, "", "n9").error(),
             (Error{ErrorKind::kNotFound, "Node \"/n9\" not found"}));
 }
 
 TEST_F(SimClusterTest, APodThatComesAgainIsAnotherPod) {
   const Uid first = create(world.pod("a"))->uid();
-  ASSERT_TRUE(cluster.remove(ObjectKind::kPod, "default", "a"));
+  ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "a"));
   const Uid second = create(world.pod("a"))->uid();
   EXPECT_NE(first, second);
-  ASSERT_TRUE(cluster.remove(ObjectKind::kPod, "default", "a"));
+  ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "a"));
   const Uid third = create(world.pod("a"))->uid();
   EXPECT_NE(third, first);
   EXPECT_NE(third, second);
@@ -139,7 +139,7 @@ TEST_F(SimClusterTest, ChangesCountWhatMayHelpAPodThatDidNotFit) {
   EXPECT_EQ(cluster.changes(), 0u) << "another pending pod is no help";
   create(world.pod("running").on("n1"));
   EXPECT_EQ(cluster.changes(), 1u);
-  ASSERT_TRUE(cluster.create(Ref<const Object>(world.node("n1").build())));
+  ASSERT_TRUE(cluster.create_object(Ref<const Object>(world.node("n1").build())));
   EXPECT_EQ(cluster.changes(), 2u);
   ASSERT_TRUE(cluster.remove_at_once(ObjectKind::kPod, "default", "running"));
   EXPECT_EQ(cluster.changes(), 3u);
@@ -152,9 +152,9 @@ TEST_F(SimClusterTest, ChangesCountWhatMayHelpAPodThatDidNotFit) {
 
 TEST_F(SimClusterTest, APodOnANodeKeepsItsGracePeriod) {
   create(world.pod("p").on("n1"));
-  ASSERT_TRUE(cluster.remove(ObjectKind::kPod, "default", "p"));
+  ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "p"));
   EXPECT_EQ(cluster.terminating(), 1u);
-  ASSERT_TRUE(cluster.remove(ObjectKind::kPod, "default", "p")) << "again: nothing new";
+  ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "p")) << "again: nothing new";
   loop.run();
   EXPECT_THAT(shown, ElementsAre("10ms added p on n1", "10ms updated p on n1 terminating",
                                  "30.01s deleted p on n1 terminating"));
@@ -163,13 +163,13 @@ TEST_F(SimClusterTest, APodOnANodeKeepsItsGracePeriod) {
 
 TEST_F(SimClusterTest, APodWithoutANodeGoesAtOnce) {
   create(world.pod("p"));
-  ASSERT_TRUE(cluster.remove(ObjectKind::kPod, "default", "p"));
+  ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "p"));
   EXPECT_FALSE(cluster.pod("default", "p"));
 }
 
 TEST_F(SimClusterTest, ASuccessorOfTheSameNameOutlivesTheGracePeriodOfTheOldOne) {
   create(world.pod("p").on("n1"));
-  ASSERT_TRUE(cluster.remove(ObjectKind::kPod, "default", "p"));
+  ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "p"));
   ASSERT_TRUE(cluster.remove_at_once(ObjectKind::kPod, "default", "p"));
   create(world.pod("p"));
   loop.run();
@@ -198,8 +198,8 @@ TEST_F(SimClusterTest, BindingsThatCannotBeAreRefusedInTheApiServersWords) {
   const Ref<const Pod> taken = create(world.pod("taken"));
   const Ref<const Pod> again = create(world.pod("again"));
   const Ref<const Pod> going = create(world.pod("going").on("n1"));
-  ASSERT_TRUE(cluster.remove(ObjectKind::kPod, "default", "going"));
-  ASSERT_TRUE(cluster.remove(ObjectKind::kPod, "default", "again"));
+  ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "going"));
+  ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "again"));
   const Ref<const Pod> successor = create(world.pod("again"));
   const auto first = bind(taken, "n1");
   const auto second = bind(taken, "n2");

@@ -11,6 +11,7 @@
 #include "sim/actions.h"
 #include "sim/node_pools.h"
 #include "sim/quorum.h"
+#include "sim/resource_claim_controller.h"
 #include "sim/workloads.h"
 
 namespace berth::sim {
@@ -75,13 +76,20 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   workloads_ = std::make_unique<Workloads>(
       loop_, *cluster_, interner_,
       [this](std::string_view text) { timeline_.note("trouble", "workloads", text); });
-  if (!scenario_.faults.empty())
+  volumes_ = std::make_unique<VolumeController>(loop_, *cluster_, interner_, scenario_.volumes);
+  claims_ = std::make_unique<ResourceClaimController>(loop_, *cluster_, interner_);
+  if (!scenario_.faults.empty()) {
     cluster_->set_fates([this](ApiCall call, const Pod& pod) { return fate_of(call, pod); });
+    cluster_->set_object_fates([this](ApiCall call, ObjectKind, const std::string& full_name) {
+      return object_fate_of(call, full_name);
+    });
+  }
 
   EngineOptions engine;
   engine.configuration = options_.configuration;
   engine.gates = options_.gates;
   engine.seed = options_.seed;
+  engine.verify_increments = options_.verify_increments;
   Result<std::unique_ptr<Engine>> made =
       Engine::make(loop_, interner_, plugins_, *cluster_, timeline_, std::move(engine));
   if (!made) return fail(made.error());
@@ -91,7 +99,7 @@ Result<void> Simulation::assemble(PluginTable plugins) {
     Result<std::vector<Ref<const Node>>> nodes = make_nodes(pool, interner_, loop_.wall_now());
     if (!nodes) return fail(nodes.error());
     for (const Ref<const Node>& node : *nodes)
-      if (Result<void> created = cluster_->create(Ref<const Object>(node)); !created)
+      if (Result<void> created = cluster_->create_object(Ref<const Object>(node)); !created)
         return created;
   }
   return {};
@@ -113,7 +121,7 @@ Result<void> Simulation::load(const std::vector<ManifestObject>& objects) {
         skipped_.push_back(fmt::format("{}: {} {} is not read by scheduling, skipped", object.where,
                                        object.kind_text, object.name));
       else
-        done = cluster_->create(object.object);
+        done = cluster_->create_object(object.object);
       if (!done)
         return fail(done.error().kind, fmt::format("{}: {}", object.where, done.error().message));
     }
@@ -121,12 +129,24 @@ Result<void> Simulation::load(const std::vector<ManifestObject>& objects) {
 }
 
 CallFate Simulation::fate_of(ApiCall call, const Pod& pod) {
+  return fate(call, pod.name(), pod.full_name());
+}
+
+CallFate Simulation::object_fate_of(ApiCall call, const std::string& full_name) {
+  const std::size_t slash = full_name.find('/');
+  const std::string_view name =
+      slash == std::string::npos ? full_name : std::string_view(full_name).substr(slash + 1);
+  return fate(call, name, full_name);
+}
+
+CallFate Simulation::fate(ApiCall call, std::string_view name, std::string_view full_name) {
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
     const FaultRule& rule = scenario_.faults[i];
     const Duration now = loop_.now().since_start;
     if (rule.call != call || now < rule.from || (rule.until && now >= *rule.until)) continue;
     if (rule.times && fault_uses_[i] >= *rule.times) continue;
-    if (!glob_matches(rule.pods, pod.name()) && !glob_matches(rule.pods, pod.full_name())) continue;
+    const std::string& names = is_about_pods(call) ? rule.pods : rule.objects;
+    if (!glob_matches(names, name) && !glob_matches(names, full_name)) continue;
     if (rule.probability < 1 && !faults_random_.chance(rule.probability)) continue;
     ++fault_uses_[i];
     return rule.fate;
@@ -158,8 +178,9 @@ SimulationReport Simulation::run() {
       report.stuck = true;
       break;
     }
-    if (!loop_.step()) break;
+    if (!loop_.step() || engine_->increment_difference()) break;
   }
+  report.increment_difference = engine_->increment_difference();
   report.duration = loop_.now().since_start;
   report.pods = report_pods();
   report.timeline = timeline_.entries();

@@ -30,6 +30,7 @@ struct SimulationOptions {
   std::uint64_t seed = 0;
   std::optional<Duration> until;  // stop there, whatever is left
   bool keep_timeline = true;
+  bool verify_increments = false;  // stop at the first difference
 };
 
 // How one pod stands at the end.
@@ -45,8 +46,9 @@ struct PodReport {
 };
 
 struct SimulationReport {
-  Duration duration{0};               // virtual
-  bool cut_short = false;             // by `until`, with something left to do
+  std::optional<std::string> increment_difference;  // with verify_increments: a bug
+  Duration duration{0};                             // virtual
+  bool cut_short = false;                           // by `until`, with something left to do
   bool stuck = false;                 // ended because a pod failed on and on, with no change
   std::vector<PodReport> pods;        // by namespace and name
   std::vector<std::string> timeline;  // JSON, one object each
@@ -74,6 +76,9 @@ class Simulation {
   Simulation(Interner& interner, SimulationOptions options, Scenario scenario);
   Result<void> assemble(PluginTable plugins);
   CallFate fate_of(ApiCall call, const Pod& pod);
+  CallFate object_fate_of(ApiCall call, const std::string& full_name);
+  // The first rule for the call that applies now and to this name.
+  CallFate fate(ApiCall call, std::string_view name, std::string_view full_name);
   void play(const ScenarioEvent& event);
   bool finished() const;
   PodReport report_of(const Pod& pod);
@@ -88,6 +93,8 @@ class Simulation {
   Timeline timeline_;
   std::unique_ptr<SimCluster> cluster_;
   std::unique_ptr<class Workloads> workloads_;
+  std::unique_ptr<VolumeController> volumes_;
+  std::unique_ptr<class ResourceClaimController> claims_;
   std::unique_ptr<Engine> engine_;
   std::vector<std::string> skipped_;
   std::vector<std::int64_t> fault_uses_;

@@ -120,7 +120,8 @@ Result<void> Workloads::apply(const ManifestObject& manifest) {
   } else if (manifest.kind == ObjectKind::kDeployment) {
     state_->create_replica_set(found->second);
   } else if (!std::holds_alternative<std::monostate>(manifest.object)) {
-    if (Result<void> created = state_->cluster.create(manifest.object); !created) return created;
+    if (Result<void> created = state_->cluster.create_object(manifest.object); !created)
+      return created;
   }
   state_->reconcile(found->second);
   return {};
@@ -137,7 +138,7 @@ Result<void> Workloads::remove(ObjectKind kind, std::string_view namespace_name,
   state_->workloads.erase(found);
   state_->controllers.erase(controller);
   for (const std::string& pod : gone.pods)
-    static_cast<void>(state_->cluster.remove(ObjectKind::kPod, gone.namespace_name, pod));
+    static_cast<void>(state_->cluster.remove_object(ObjectKind::kPod, gone.namespace_name, pod));
   if (state_->cluster.object(gone.kind, gone.namespace_name, gone.name))
     static_cast<void>(state_->cluster.remove_at_once(gone.kind, gone.namespace_name, gone.name));
   return {};
@@ -156,7 +157,7 @@ void Workloads::State::create_replica_set(const Workload& workload) {
   if (set->selector)
     set->selector->match_labels.push_back(
         {set->symbols.intern("pod-template-hash"), set->symbols.intern(workload.template_hash)});
-  if (const Result<void> created = cluster.create(Ref<const Object>(set)); !created)
+  if (const Result<void> created = cluster.create_object(Ref<const Object>(set)); !created)
     trouble(created.error().message);
 }
 
@@ -194,7 +195,8 @@ bool Workloads::State::create_pod(Workload& workload, const std::string& name,
   }
   // Before it is created: the cluster tells of the new pod while it creates it.
   workload.pods.insert(name);
-  if (const Result<void> created = cluster.create(freeze(std::move(pod), interner)); !created) {
+  if (const Result<void> created = cluster.create_object(freeze(std::move(pod), interner));
+      !created) {
     workload.pods.erase(name);
     trouble(created.error().message);
     return false;
@@ -233,7 +235,7 @@ void Workloads::State::reconcile(Workload& workload) {
   while (static_cast<std::int64_t>(workload.pods.size()) > std::max<std::int64_t>(wanted, 0)) {
     const std::string name = *workload.pods.rbegin();
     workload.pods.erase(name);
-    static_cast<void>(cluster.remove(ObjectKind::kPod, workload.namespace_name, name));
+    static_cast<void>(cluster.remove_object(ObjectKind::kPod, workload.namespace_name, name));
   }
 }
 
@@ -242,7 +244,7 @@ void Workloads::State::scale_down_set(Workload& workload) {
   const std::set<std::string> present = workload.pods;
   for (const std::string& name : present)
     if (workload.index_of(name) >= workload.replicas)
-      static_cast<void>(cluster.remove(ObjectKind::kPod, workload.namespace_name, name));
+      static_cast<void>(cluster.remove_object(ObjectKind::kPod, workload.namespace_name, name));
 }
 
 bool Workloads::State::daemon_belongs(const Workload& workload, const Node& node) const {

@@ -33,55 +33,49 @@ class DescriptorSink final : public LogSink {
   int descriptor_;
 };
 
-// As Go quotes: control characters and what is no UTF-8 by escapes, everything else as it is.
-std::string go_quote(std::string_view text) {
-  std::string quoted = "\"";
+// In quotes. What both Go and JSON write with a letter is done here, the rest by `escape`, which is
+// asked about each byte that is no part of a character and each character of one byte, and says
+// nothing of those that stay as they are.
+template <typename Escape>
+std::string quoted(std::string_view text, Escape escape) {
+  std::string result = "\"";
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const auto c = static_cast<unsigned char>(text.front());
     switch (c) {
-      case '"': quoted += "\\\""; break;
-      case '\\': quoted += "\\\\"; break;
-      case '\a': quoted += "\\a"; break;
-      case '\b': quoted += "\\b"; break;
-      case '\f': quoted += "\\f"; break;
-      case '\n': quoted += "\\n"; break;
-      case '\r': quoted += "\\r"; break;
-      case '\t': quoted += "\\t"; break;
-      case '\v': quoted += "\\v"; break;
-      default:
-        if (c < 0x20 || c == 0x7f || length == 0)
-          quoted += fmt::format("\\x{:02x}", c);
-        else
-          quoted += text.substr(0, length);
+      case '"': result += "\\\""; break;
+      case '\\': result += "\\\\"; break;
+      case '\n': result += "\\n"; break;
+      case '\r': result += "\\r"; break;
+      case '\t': result += "\\t"; break;
+      default: {
+        const std::string escaped = length > 1 ? std::string() : escape(c, length == 1);
+        result += escaped.empty() ? text.substr(0, length) : std::string_view(escaped);
+      }
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }
-  return quoted += '"';
+  return result += '"';
+}
+
+// As Go quotes: control characters and what is no UTF-8 by escapes, everything else as it is.
+std::string go_quote(std::string_view text) {
+  return quoted(text, [](unsigned char c, bool valid) -> std::string {
+    switch (c) {
+      case '\a': return "\\a";
+      case '\b': return "\\b";
+      case '\f': return "\\f";
+      case '\v': return "\\v";
+      default: return c < 0x20 || c == 0x7f || !valid ? fmt::format("\\x{:02x}", c) : "";
+    }
+  });
 }
 
 std::string json_quote(std::string_view text) {
-  std::string quoted = "\"";
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto c = static_cast<unsigned char>(text.front());
-    switch (c) {
-      case '"': quoted += "\\\""; break;
-      case '\\': quoted += "\\\\"; break;
-      case '\n': quoted += "\\n"; break;
-      case '\r': quoted += "\\r"; break;
-      case '\t': quoted += "\\t"; break;
-      default:
-        if (length == 0)
-          quoted += "\\ufffd";
-        else if (c < 0x20)
-          quoted += fmt::format("\\u{:04x}", c);
-        else
-          quoted += text.substr(0, length);
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  return quoted += '"';
+  return quoted(text, [](unsigned char c, bool valid) -> std::string {
+    if (!valid) return "\\ufffd";
+    return c < 0x20 ? fmt::format("\\u{:04x}", c) : "";
+  });
 }
 
 // A text of several lines is shown as such, indented.

@@ -1,7 +1,9 @@
 #include "telemetry/metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -71,8 +73,10 @@ void Histogram::reset() {
 
 namespace {
 
+constexpr std::size_t kMostLabels = 16;
+
 // The places of the labels in the order of their names.
-std::vector<std::size_t> by_name(const std::vector<std::string_view>& labels) {
+std::vector<std::size_t> places_by_name(const std::vector<std::string_view>& labels) {
   std::vector<std::size_t> places(labels.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   std::ranges::sort(places, {}, [&](std::size_t place) { return labels[place]; });
@@ -93,24 +97,26 @@ Family::Family(Registry& registry, MetricSpec spec, bool exposed)
     : registry_(registry),
       spec_(std::move(spec)),
       exposed_(exposed),
-      sorted_labels_(by_name(spec_.labels)) {
+      sorted_labels_(places_by_name(spec_.labels)) {
+  BERTH_CHECK(spec_.labels.size() <= kMostLabels);
   if (spec_.labels.empty()) series({}, spec_.type);  // is always there
 }
 
 Family::Series& Family::series(std::initializer_list<std::string_view> values, MetricType type) {
   BERTH_CHECK(type == spec_.type);
   BERTH_CHECK(values.size() == spec_.labels.size());
-  std::vector<std::string> key;
-  for (const std::size_t place : sorted_labels_)
-    key.emplace_back(registry_.allowed(spec_, spec_.labels[place], values.begin()[place]));
-  const MutexLock lock(mutex_);
-  std::unique_ptr<Series>& found = series_[std::move(key)];
-  if (!found) {
-    found = std::make_unique<Series>();
-    if (type == MetricType::kHistogram)
-      found->histogram = std::make_unique<Histogram>(spec_.buckets);
+  std::array<std::string_view, kMostLabels> by_name;
+  for (std::size_t i = 0; i < sorted_labels_.size(); ++i) {
+    const std::size_t place = sorted_labels_[i];
+    by_name[i] = registry_.allowed(spec_, spec_.labels[place], values.begin()[place]);
   }
-  return *found;
+  const std::span<const std::string_view> key(by_name.data(), values.size());
+  const MutexLock lock(mutex_);
+  if (const auto found = series_.find(key); found != series_.end()) return *found->second;
+  auto made = std::make_unique<Series>();
+  if (type == MetricType::kHistogram) made->histogram = std::make_unique<Histogram>(spec_.buckets);
+  return *series_.emplace(std::vector<std::string>(key.begin(), key.end()), std::move(made))
+              .first->second;
 }
 
 Counter& Family::counter(std::initializer_list<std::string_view> values) {
@@ -213,7 +219,7 @@ std::string Registry::text() const {
     for (const auto& [name, family] : families_) family->write(parts[name]);
   }
   for (const auto& [name, computed] : to_compute) {
-    const std::vector<std::size_t> places = by_name(computed.spec.labels);
+    const std::vector<std::size_t> places = places_by_name(computed.spec.labels);
     std::vector<ComputedSample> samples = computed.compute();
     for (ComputedSample& sample : samples) {
       std::vector<std::string> sorted;

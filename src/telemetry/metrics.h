@@ -8,6 +8,7 @@
 // series and labels, Go's form of numbers, stability in HELP; and because its histograms lock.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -114,8 +115,15 @@ class Family {
   const bool exposed_;
   std::vector<std::size_t> sorted_labels_;  // places of the labels in the order of their names
   mutable Mutex mutex_;
-  // By values in the order of the labels' names, which is the order of output.
-  std::map<std::vector<std::string>, std::unique_ptr<Series>> series_ GUARDED_BY(mutex_);
+  // By values in the order of the labels' names, which is the order of output. Series are looked
+  // for many times for each pod, and found without making a key of texts.
+  struct InOrder {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const {
+      return std::ranges::lexicographical_compare(a, b, std::less<std::string_view>());
+    }
+  };
+  std::map<std::vector<std::string>, std::unique_ptr<Series>, InOrder> series_ GUARDED_BY(mutex_);
 };
 
 // A series that is computed when somebody looks.

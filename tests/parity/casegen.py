@@ -3,16 +3,18 @@
 
     casegen.py TOPIC SEED [--nodes N] [--bound N] [--pending N] > cluster.json
 
-Topics: basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges.
-Every object is as an API server would return it; pods with spec.nodeName are placed.
+Topics: basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges
+storage devices. Every object is as an API server would return it; pods with spec.nodeName are placed.
 
 The stored cases depend on what a topic and a seed give: new things get topics of their own.
 """
 import argparse, json, random
 
+import casegen_devices
+import casegen_storage
 import casegen_topics
 
-TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges"]
+TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges", "storage", "devices"]
 
 ZONE, REGION, HOST = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"
 APPS, TIERS = ["web", "db", "cache", "batch", "ml"], ["front", "back", "mid"]
@@ -409,6 +411,10 @@ class Gen:
             self.pod(self.nb + i, False)
         if self.topic in casegen_topics.TOPICS:
             casegen_topics.TOPICS[self.topic](self)
+        if self.topic == "storage":
+            casegen_storage.storage(self)
+        if self.topic == "devices":
+            casegen_devices.devices(self)
         return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": self.items}
 
 

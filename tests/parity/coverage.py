@@ -24,6 +24,29 @@ REASONS = [
     ("InterPodAffinity", "Unschedulable", "node(s) didn't match pod anti-affinity rules"),
     ("InterPodAffinity", "Unschedulable", "node(s) didn't satisfy existing pods anti-affinity rules"),
     ("NodeDeclaredFeatures", "UnschedulableAndUnresolvable", "node(s) didn't match Pod's required features"),
+    ("VolumeRestrictions", "Unschedulable", "node(s) had no available disk"),
+    ("VolumeRestrictions", "Unschedulable", "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"),
+    ("VolumeRestrictions", "UnschedulableAndUnresolvable", 'persistentvolumeclaim "..." not found'),
+    ("NodeVolumeLimits", "Unschedulable", "node(s) exceed max volume count"),
+    ("NodeVolumeLimits", "Unschedulable", "... CSI driver is not installed on the node"),
+    ("NodeVolumeLimits", "UnschedulableAndUnresolvable", 'looking up PVC ...: persistentvolumeclaim "..." not found'),
+] + [
+    ("VolumeBinding", "UnschedulableAndUnresolvable", text) for text in (
+        'persistentvolumeclaim "..." not found', 'waiting for ephemeral volume controller to create the persistentvolumeclaim "..."',
+        'persistentvolumeclaim "..." bound to non-existent persistentvolume "..."', 'persistentvolumeclaim "..." is being deleted',
+        "PVC ... was not created for pod ... (pod is not owner)", "pod has unbound immediate PersistentVolumeClaims",
+        "node(s) didn't match PersistentVolume's node affinity", "node(s) didn't find available persistent volumes to bind",
+        "node(s) did not have enough free storage", "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
+] + [
+    ("VolumeZone", "UnschedulableAndUnresolvable", text) for text in (
+        "node(s) had no available volume zone", "PersistentVolumeClaim had no name", 'persistentvolumeclaim "..." not found',
+        "PersistentVolumeClaim had no pv name and storageClass name", 'storageclass.storage.k8s.io "..." not found',
+        'VolumeBindingMode not set for StorageClass "..."', "PersistentVolume had no name", 'persistentvolume "..." not found')
+] + [
+    ("DynamicResources", "UnschedulableAndUnresolvable", text) for text in (
+        "cannot allocate all claims", "request ...: device class ... does not exist",
+        "resource claim ... is in the process of being allocated", "resourceclaim not available on the node",
+        "cannot fit resource", 'could not find ResourceClaim "..."')
 ] + [
     ("NodeResourcesFit", code, f"Insufficient {what}")
     for what in ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu", "example.com/foo", "hugepages-2Mi")
@@ -34,13 +57,18 @@ OUT_OF_REACH = [
     "NodeName: a pod that names a node is placed, not judged",
     "SchedulingGates, GangScheduling: PreEnqueue and Permit are no part of a decision (scenario tests)",
 ]
-ERRORS = ["NodeAffinity PreScore", "PodTopologySpread PreFilter", "PodTopologySpread PreScore", "invalid score"]
+ERRORS = ["NodeAffinity PreScore", "PodTopologySpread PreFilter", "PodTopologySpread PreScore", "invalid score", "VolumeBinding PreFilter"] + [
+    f"{plugin} Filter: {text}" for plugin, text in (
+        ("VolumeRestrictions", 'cannot read "..." from cycleState'), ("NodeVolumeLimits", "PersistentVolumeClaim had no name"),
+        ("NodeVolumeLimits", "PVC ... was not created for pod ... (pod is not owner)"), ("NodeVolumeLimits", "converting volume(...) from inline to csi: ..."),
+        ("VolumeBinding", "could not translate pv: ..."))
+]
 PREEMPTION = [
     "a node and victims", "not eligible due to preemptionPolicy=Never.", "No preemption victims found for incoming pod",
     "Preemption is not helpful for scheduling", "not eligible due to a terminating pod on the nominated node.",
     "not found (a PreFilter that ended early)", "a budget would be broken",
 ]
-SCORES = ["ImageLocality", "InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "PodTopologySpread", "TaintToleration"]
+SCORES = ["ImageLocality", "InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "PodTopologySpread", "TaintToleration", "VolumeBinding"]
 NODE_OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "field In", "field NotIn"]
 LABEL_OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist", "matchLabels", "{}", "absent"]
 TOLERATION_OPERATORS = ["Equal", "Exists", "", "Gt", "Lt"]
@@ -50,6 +78,11 @@ POD_AFFINITY = [f"{k} {h}" for k in ("podAffinity", "podAntiAffinity") for h in 
 PORTS = ["TCP", "UDP", "SCTP", "hostIP wildcard", "hostIP given", "hostIP ::", "sidecar's"]
 PODS = ["overhead", "pod-level resources", "init container", "sidecar", "nominated", "preemptionPolicy Never", "terminating", "status resources", "owner ReplicaSet",
         "owner StatefulSet", "owner ReplicationController", "owner of another kind", "hostNetwork without hostUsers", "RestartAllContainers", "unknown operator", "no containers"]
+IN_TREE = ["awsElasticBlockStore", "gcePersistentDisk", "cinder", "azureDisk", "azureFile", "vsphereVolume", "portworxVolume"]
+VOLUMES = [f"pod's {source}" for source in ["persistentVolumeClaim", "ephemeral", "rbd", "iscsi", *IN_TREE]] + [f"volume from {source}" for source in ["csi", "local", *IN_TREE]] + [
+    "claim bound", "claim not bound", "claim ReadWriteOncePod", "claim with a selected node", "claim with a selector", "claim of the old annotation's class", "claim of a pod",
+    "volume with node affinity", "volume meant for a claim", "volume in several zones", "volume with an old zone label", "CSINode with migrated plugins", "CSINode without a limit",
+    "VolumeAttachment", "CSIStorageCapacity", "CSIDriver that is not to be missing", "class with allowed topologies"]
 ARGUMENTS = [
     "DefaultPreemption.minCandidateNodesAbsolute", "DefaultPreemption.minCandidateNodesPercentage", "InterPodAffinity.hardPodAffinityWeight",
     "InterPodAffinity.ignorePreferredTermsOfExistingPods", "NodeAffinity.addedAffinity.preferred", "NodeAffinity.addedAffinity.required",
@@ -63,6 +96,7 @@ UNIVERSE = {
     "rejections": ["{0}: {2} [{1}]".format(*r) for r in REASONS], "errors": ERRORS, "preemption": PREEMPTION, "scores that differ between nodes": SCORES,
     "node selector operators": NODE_OPERATORS, "label selector operators": LABEL_OPERATORS, "toleration operators": TOLERATION_OPERATORS,
     "taint effects": TAINT_EFFECTS, "spread constraints": SPREAD, "pod affinity": POD_AFFINITY, "host ports": PORTS, "pods": PODS,
+    "volumes": VOLUMES,
     "plugin arguments": ARGUMENTS, "modes": MODES,
 }
 KNOWN_OPERATORS = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Equal", ""}
@@ -77,6 +111,53 @@ ARGUMENT_MARKS = {
     "NodeResourcesFit.scoringStrategy MostAllocated": "type: MostAllocated", "NodeResourcesFit.scoringStrategy RequestedToCapacityRatio": "type: RequestedToCapacityRatio",
     "PodTopologySpread.defaultConstraints": r"defaultConstraints:\s*\n\s*-", "PodTopologySpread.defaultConstraints empty": r"defaultConstraints: \[\]",
     "plugins disabled": "disabled:", "weights": "weight: (9|11|23)",
+}
+
+
+
+
+def without_names(text):
+    """A sentence about storage objects, whichever they are."""
+    text = re.sub(r'"[^"]*"', '"..."', text)
+    text = re.sub(r"^[^ ]+ (CSI driver is not installed on the node)", r"... \1", text)
+    text = re.sub(r"^(looking up PVC) [^ ]+:", r"\1 ...:", text)
+    text = re.sub(r"^PVC [^ ]+ was not created for pod [^ ]+ ", "PVC ... was not created for pod ... ", text)
+    text = re.sub(r"^converting volume\([^)]*\) from inline to csi: .*", "converting volume(...) from inline to csi: ...", text, flags=re.S)
+    return re.sub(r"^could not translate pv: .*", "could not translate pv: ...", text, flags=re.S)
+
+
+def claim_marks(claim):
+    spec, notes = claim["spec"], claim["metadata"].get("annotations", {})
+    yield "claim bound" if spec.get("volumeName") else "claim not bound"
+    for what, there in (("claim ReadWriteOncePod", "ReadWriteOncePod" in spec["accessModes"]), ("claim with a selected node", "volume.kubernetes.io/selected-node" in notes),
+                        ("claim with a selector", "selector" in spec), ("claim of the old annotation's class", "volume.beta.kubernetes.io/storage-class" in notes),
+                        ("claim of a pod", claim["metadata"].get("ownerReferences"))):
+        if there:
+            yield what
+
+
+def volume_marks(volume):
+    spec, labels = volume["spec"], volume["metadata"].get("labels", {})
+    for source in ["csi", "local", *IN_TREE]:
+        if source in spec:
+            yield f"volume from {source}"
+    for what, there in (("volume with node affinity", spec.get("nodeAffinity")), ("volume meant for a claim", "claimRef" in spec and volume["status"]["phase"] == "Available"),
+                        ("volume in several zones", any("__" in v for v in labels.values())), ("volume with an old zone label", "failure-domain.beta.kubernetes.io/zone" in labels)):
+        if there:
+            yield what
+
+
+def csi_node_marks(node):
+    if node["metadata"].get("annotations"):
+        yield "CSINode with migrated plugins"
+    if any("count" not in d.get("allocatable", {}) for d in node["spec"]["drivers"]):
+        yield "CSINode without a limit"
+
+
+STORAGE_MARKS = {
+    "PersistentVolumeClaim": claim_marks, "PersistentVolume": volume_marks, "CSINode": csi_node_marks, "VolumeAttachment": lambda o: ["VolumeAttachment"],
+    "CSIStorageCapacity": lambda o: ["CSIStorageCapacity"], "CSIDriver": lambda o: ["CSIDriver that is not to be missing"] if o["spec"].get("preventPodSchedulingIfMissing") else [],
+    "StorageClass": lambda o: ["class with allowed topologies"] if o.get("allowedTopologies") else [],
 }
 
 
@@ -103,6 +184,9 @@ class Coverage:
         for item in cluster["items"]:
             if item["kind"] == "Pod":
                 self.note_pod(item)
+            elif item["kind"] in STORAGE_MARKS:
+                for what in STORAGE_MARKS[item["kind"]](item):
+                    self.see("volumes", what)
             elif item["kind"] == "Node":
                 for taint in item["spec"].get("taints", []):
                     self.see("taint effects", taint["effect"])
@@ -134,6 +218,8 @@ class Coverage:
                 continue
             for reason in verdict.get("reasons", []):
                 reason = re.sub(r"^parsing pod: .*", "parsing pod: ...", reason, flags=re.S)
+                if "Volume" in verdict.get("plugin", "") or verdict.get("plugin") == "DynamicResources":
+                    reason = without_names(reason)
                 self.see("rejections", f"{verdict.get('plugin', '')}: {reason} [{verdict['code']}]")
         by_plugin = collections.defaultdict(set)
         for scores in d.get("scores", {}).values():
@@ -149,7 +235,10 @@ class Coverage:
 
     def note_error(self, text):
         point = re.match(r'running (\w+) plugin "(\w+)"', text)
-        if point:
+        filtering = re.match(r'running "(\w*Volume\w*)" filter plugin: (.*)', text, flags=re.S)
+        if filtering:
+            self.see("errors", f"{filtering[1]} Filter: {without_names(filtering[2])}")
+        elif point:
             self.see("errors", f"{point[2]} {point[1]}")
         else:
             self.see("errors", "invalid score" if "invalid score" in text else text[:80])
@@ -246,6 +335,10 @@ class Coverage:
         for what, there in marks.items():
             if there:
                 self.see("pods", what)
+        for volume in spec.get("volumes", []):
+            for source in volume:
+                if f"pod's {source}" in VOLUMES:
+                    self.see("volumes", f"pod's {source}")
         for owner in pod["metadata"].get("ownerReferences", []):
             kind = f"owner {owner['kind']}"
             self.see("pods", kind if kind in PODS else "owner of another kind")

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 oracle=${BERTH_ORACLE:-${XDG_CACHE_HOME:-$HOME/.cache}/berth/upstream/oracle}
 topics=("$@")
-((${#topics[@]})) || topics=(basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges)
+((${#topics[@]})) || topics=(basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges storage)
 mkdir -p cases
 for topic in "${topics[@]}"; do rm -f cases/"$topic"-*; done
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
@@ -45,6 +45,9 @@ config weights "images resources"
 config few-plugins "spread affinity"
 config two-profiles "affinity resources" -profile packer
 config preemption-args "preempt victims" -preempt
-config storage-shape "volumes mixed" -feature-gates StorageCapacityScoring=true
+config storage-shape "volumes mixed storage" -feature-gates StorageCapacityScoring=true
+for name in limits-alone zone-alone no-binding filter-only restrictions-filter-only; do config volume-$name "storage"; done
+for seed in 31 32; do one storage-$seed-scaling storage $seed "" "-feature-gates VolumeLimitScaling=true"; done
+for seed in 33 34; do one storage-$seed-preempt storage $seed "" "-preempt"; done
 for seed in 31 32 33; do one features-$seed-comparing features $seed "" "-feature-gates TaintTolerationComparisonOperators=true"; done
 ls cases/*.args | wc -l

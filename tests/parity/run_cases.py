@@ -32,7 +32,7 @@ def run_case(berth, name):
     with gzip.open(f"{HERE}/cases/{name}.cluster.json.gz", "rb") as f:
         cluster = f.read()
     want = compare.load(f"{HERE}/cases/{name}.expected.json.gz")
-    command = [berth, "evaluate", "--cluster", "-", *arguments]
+    command = [berth, "evaluate", "--cluster", "-", "--verify-increments", *arguments]
     try:
         ran = subprocess.run(command, input=cluster, capture_output=True, cwd=HERE, timeout=120)
     except subprocess.TimeoutExpired:

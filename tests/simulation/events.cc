@@ -85,12 +85,12 @@ void RandomRun::create_pod() {
     pod.label(std::string(kHeldLabel), kHolders[random_.below(3)]);
   }
   recorder_.note("create pod", name);
-  const Result<void> created = cluster_.create(pod.build());
+  const Result<void> created = cluster_.create_object(pod.build());
   BERTH_CHECK(created.has_value());
 }
 
 void RandomRun::delete_pod(const Ref<const Pod>& pod) {
-  static_cast<void>(cluster_.remove(ObjectKind::kPod, pod->namespace_name(), pod->name()));
+  static_cast<void>(cluster_.remove_object(ObjectKind::kPod, pod->namespace_name(), pod->name()));
 }
 
 void RandomRun::delete_any_pod() {
@@ -128,7 +128,7 @@ void RandomRun::recreate_pod() {
   PodDraft draft = draft_of(*pod);
   draft.nominated_node_name.clear();
   draft.extra.reset();
-  const Result<void> created = cluster_.create(make_pod(std::move(draft)));
+  const Result<void> created = cluster_.create_object(make_pod(std::move(draft)));
   BERTH_CHECK(created.has_value());
 }
 
@@ -186,7 +186,7 @@ void RandomRun::create_node(const std::string& name) {
   node.zone(random_.chance(0.5) ? "a" : "b");
   nodes_.emplace(name, node.build());
   recorder_.note("create node", name);
-  const Result<void> created = cluster_.create(Ref<const Object>(nodes_.at(name)));
+  const Result<void> created = cluster_.create_object(Ref<const Object>(nodes_.at(name)));
   BERTH_CHECK(created.has_value());
 }
 
@@ -194,7 +194,7 @@ void RandomRun::remove_node() {
   const std::string node = some_node();
   if (node.empty()) return;
   recorder_.note("remove node", node);
-  static_cast<void>(cluster_.remove(ObjectKind::kNode, "", node));
+  static_cast<void>(cluster_.remove_object(ObjectKind::kNode, "", node));
 }
 
 // One on which pods are assumed.
@@ -209,14 +209,14 @@ void RandomRun::remove_node_in_use() {
   const std::string& node =
       *std::next(in_use.begin(), static_cast<std::ptrdiff_t>(random_.below(in_use.size())));
   recorder_.note("remove node with assumed pods", node);
-  static_cast<void>(cluster_.remove(ObjectKind::kNode, "", node));
+  static_cast<void>(cluster_.remove_object(ObjectKind::kNode, "", node));
 }
 
 void RandomRun::bring_node_back() {
   for (const auto& [name, node] : nodes_)
     if (!cluster_.object(ObjectKind::kNode, "", name)) {
       recorder_.note("bring node back", name);
-      static_cast<void>(cluster_.create(Ref<const Object>(node)));
+      static_cast<void>(cluster_.create_object(Ref<const Object>(node)));
       return;
     }
 }

@@ -35,11 +35,11 @@ class TestApi final : public ClusterApi {
   Duration patch_takes{0};
   Engine* engine = nullptr;  // who watches
 
-  void create(Ref<const Pod> pod) {
+  void create_pod(Ref<const Pod> pod) {
     pods_[pod->full_name()] = pod;
     show(DeltaType::kAdded, pod);
   }
-  void remove(const Ref<const Pod>& pod) {
+  void remove_pod(const Ref<const Pod>& pod) {
     const auto found = pods_.find(pod->full_name());
     if (found == pods_.end()) return;
     const Ref<const Pod> last = found->second;
@@ -253,7 +253,7 @@ struct EngineTest : ::testing::Test {
   }
   Ref<const Pod> pod(const PodBuilder& builder) {
     Ref<const Pod> built = builder;
-    api.create(built);
+    api.create_pod(built);
     return built;
   }
   Ref<const Pod> pod(const std::string& name) { return pod(world.pod(name)); }

@@ -32,6 +32,8 @@ class FakePlugin : public virtual Plugin {
     return events;
   }
   std::optional<std::vector<EventRegistration>> events;
+  Dependence dependence() const override { return declared; }
+  Dependence declared = Dependence::kAnything;
 
  private:
   std::string name_;

@@ -23,10 +23,13 @@ inline constexpr std::string_view kFirstName = "big.18867251edfa0000";
 
 class EventRecorderTest : public ::testing::Test {
  protected:
+  Duration gather = Duration::zero();  // before start()
+
   void start() {
     recorder.emplace(
         loop, client, Random(1),
-        EventRecorderOptions{.hostname = "vm", .component = "default-scheduler", .log = log()});
+        EventRecorderOptions{
+            .hostname = "vm", .component = "default-scheduler", .log = log(), .gather = gather});
   }
   void start_with_events_api() {
     client.script(answered());

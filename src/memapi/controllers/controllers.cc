@@ -9,9 +9,12 @@
 #include "memapi/controllers/daemon_set.h"
 #include "memapi/controllers/deployment.h"
 #include "memapi/controllers/disruption.h"
+#include "memapi/controllers/ephemeral_volume.h"
 #include "memapi/controllers/garbage_collector.h"
 #include "memapi/controllers/job.h"
+#include "memapi/controllers/persistent_volume.h"
 #include "memapi/controllers/replica_set.h"
+#include "memapi/controllers/resource_claim.h"
 #include "memapi/controllers/stateful_set.h"
 
 namespace berth::memapi {
@@ -32,6 +35,7 @@ constexpr Entry kControllers[] = {
     {"daemonset-controller", with_pods<DaemonSetController>},
     {"deployment-controller", with_pods<DeploymentController>},
     {"disruption-controller", with_pods<DisruptionController>},
+    {"ephemeral-volume-controller", with_pods<EphemeralVolumeController>},
     {"garbage-collector-controller",
      [](LocalClient& api, PodIndex&, const NodeAgentOptions&) -> std::unique_ptr<Controller> {
        return std::make_unique<GarbageCollector>(api);
@@ -42,6 +46,10 @@ constexpr Entry kControllers[] = {
         const NodeAgentOptions& options) -> std::unique_ptr<Controller> {
        return std::make_unique<NodeAgent>(api, pods, options);
      }},
+    {"persistentvolume-binder-controller",
+     [](LocalClient& api, PodIndex&, const NodeAgentOptions&) -> std::unique_ptr<Controller> {
+       return std::make_unique<PersistentVolumeController>(api);
+     }},
     {"replicaset-controller",
      [](LocalClient& api, PodIndex& pods, const NodeAgentOptions&) -> std::unique_ptr<Controller> {
        return std::make_unique<ReplicaSetController>(api, pods, resource_of("replicasets", "apps"));
@@ -51,6 +59,7 @@ constexpr Entry kControllers[] = {
        return std::make_unique<ReplicaSetController>(api, pods,
                                                      resource_of("replicationcontrollers"));
      }},
+    {"resourceclaim-controller", with_pods<ResourceClaimController>},
     {"statefulset-controller", with_pods<StatefulSetController>},
 };
 

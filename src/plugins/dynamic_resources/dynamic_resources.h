@@ -1,14 +1,32 @@
-// DynamicResources allocates devices for the pod's resource claims and rejects nodes without them.
+// DynamicResources allocates devices for a pod's ResourceClaims and rejects nodes without them.
 //
-// A pod without claims, and without extended resources that a DeviceClass stands behind, passes it
-// untouched: it skips, and scores nothing. Allocating itself is not built yet; a pod that needs it
-// is told so, in PreFilter, and stays pending.
-// Reads the pod's resource claims and requests, and the DeviceClasses.
+// It reads the pod's claims and extended resources, ResourceClaims, DeviceClasses and
+// ResourceSlices. A claim that is allocated ties the pod to the nodes where its devices can be
+// used; one that is not gets devices on every node that is looked at (allocator.h), and in Reserve
+// those of the node that was chosen. PreBind writes them to the claim's status, with the pod in
+// reservedFor, and waits for devices that have to be prepared. If no node is left, a claim that
+// nobody else uses is released, so that it can be allocated elsewhere. Changes of claims, classes,
+// slices and nodes change its mind.
+//
+// Files by phase: pre_filter.cc, filtering.cc (Filter, Score), reserving.cc (PostFilter, Reserve,
+// Unreserve), binding.cc (PreBind), claim_writes.cc, hints.cc. A pod without claims passes it
+// untouched.
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "framework/object_waits.h"
 #include "framework/plugin_table.h"
+#include "plugins/device_class_resources.h"
+#include "plugins/dynamic_resources/allocator.h"
+#include "plugins/dynamic_resources/claim_tracker.h"
+#include "plugins/dynamic_resources/claim_writes.h"
+#include "plugins/dynamic_resources/pod_devices.h"
+
+namespace berth {
+class Measurements;
+}
 
 namespace berth::plugins {
 
@@ -21,23 +39,26 @@ class DynamicResources final : public PreEnqueuePlugin,
                                public PreBindPlugin,
                                public SignPlugin {
  public:
-  // `extended_resources`: DeviceClasses may stand behind them (DRAExtendedResource).
-  explicit DynamicResources(bool extended_resources) : extended_resources_(extended_resources) {}
+  DynamicResources(const config::DynamicResourcesArgs& arguments, const Handle& handle);
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
 
   std::string_view name() const override { return "DynamicResources"; }
-  Dependence dependence() const override { return Dependence::kObjects; }
+  std::span<const std::string_view> reasons() const override;
+  // Filter leaves behind what Score and Reserve go by: its answers cannot be kept without that.
+  Dependence dependence() const override { return Dependence::kAnything; }
 
-  Outcome pre_enqueue(const Pod&) const override { return Outcome::success(); }
+  Outcome pre_enqueue(const Pod& pod) const override;
   PreFilterResult pre_filter(Cycle& cycle) const override;
-  // PreFilter leaves no pod to be filtered.
-  void filter(const Cycle&, FilterPass&) const override {}
+  void filter(const Cycle& cycle, FilterPass& pass) const override;
   Task<PostFilterResult> post_filter(Cycle& cycle, const Diagnosis& diagnosis) const override;
+  bool score_keys(Cycle& cycle, RowKeys& keys) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;
-  Outcome reserve(Cycle&, std::string_view) const override { return Outcome::success(); }
-  void unreserve(Cycle&, std::string_view) const override {}
+  Outcome normalize(const Cycle& cycle, const NodeSet& feasible,
+                    std::span<Score> by_row) const override;
+  Outcome reserve(Cycle& cycle, std::string_view node_name) const override;
+  void unreserve(Cycle& cycle, std::string_view node_name) const override;
   PreBindPreFlight pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const override;
   Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name,
                          CancelToken cancel) const override;
@@ -46,7 +67,53 @@ class DynamicResources final : public PreEnqueuePlugin,
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
  private:
-  bool extended_resources_;
+  // What is known of one node for one pod.
+  struct NodeJudgement;
+
+  // ---- PreFilter
+  std::optional<ExtendedResources> extended_resources_of(const Pod& pod) const;
+  Outcome look_at(PodClaim& claim) const;
+  Outcome check_requests(const ResourceClaim& claim) const;
+
+  // ---- Filter
+  NodeJudgement judge(const Cycle& cycle, PodDevices& devices, NodeRow row) const;
+  const ExtendedClaimVariant* variant_for(const Cycle& cycle, PodDevices& devices, NodeRow row,
+                                          NodeJudgement& judgement) const;
+  Score score_of(const PodDevices& devices, const NodeAllocation& allocation) const;
+
+  // ---- PostFilter, Reserve
+  Task<Outcome> release_something(const Pod& pod, PodDevices& devices) const;
+  void reserve_on(const NodeJudgement& judgement, const Node& node, PodDevices& devices) const;
+
+  // ---- PreBind
+  bool is_still_reserved(PodClaim& claim, const std::string& pod_uid) const;
+  Task<Result<void>> bind_claim(Ref<const Pod> pod, PodClaim& claim, CancelToken cancel) const;
+  Task<Result<void>> bind_extended_claim(Ref<const Pod> pod, PodDevices& devices,
+                                         CancelToken cancel) const;
+  Task<Outcome> wait_for_devices(Cycle& cycle, PodDevices& devices, std::string_view node_name,
+                                 CancelToken cancel) const;
+  Result<bool> look_again(PodDevices& devices) const;
+  TimePoint look_again_at(const PodDevices& devices, TimePoint start) const;
+  void measure_wait(const PodDevices& devices, std::string_view status, Duration took) const;
+
+  // ---- hints
+  Result<QueueingHint> after_claim_change(const Pod& pod, const AnyObject& before,
+                                          const AnyObject& after) const;
+  Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
+                                        const AnyObject& after) const;
+
+  const Handle handle_;
+  Measurements* const measurements_;  // null: nobody counts
+  const bool extended_resources_;     // DRAExtendedResource
+  const bool binding_conditions_;     // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
+  const bool prioritized_list_;       // DRAPrioritizedList
+  const Duration filter_timeout_;     // 0: none
+  const Duration binding_timeout_;
+  const std::shared_ptr<ClaimTracker> tracker_;
+  const std::shared_ptr<DeviceClassResources> classes_;
+  const std::unique_ptr<DevicePools> pools_;
+  const std::unique_ptr<ClaimWrites> writes_;
+  const ObjectWaits waits_;
 };
 
 }  // namespace berth::plugins

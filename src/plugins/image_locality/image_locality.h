@@ -19,10 +19,11 @@ class ImageLocality final : public ScorePlugin, public SignPlugin {
                                                 const Handle& handle);
 
   std::string_view name() const override { return "ImageLocality"; }
-  // dependence() stays kAnything: a node more or less changes the scores of all.
+  Dependence dependence() const override { return Dependence::kRow; }
 
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;
+  bool normalizes() const override { return false; }
 
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 };

@@ -28,23 +28,23 @@ struct RequiredTerms {
 };
 
 // The terms with one of the two counts, a term being counted at its own key.
-void count_term(TopologyCounts& counts, const IncomingTerm& term, const PodCount& pods,
+void count_term(TopologyCounts& counts, const IncomingTerm& term, const PodQuery& query,
                 const Cluster& cluster) {
-  counts.add(counts.place_of(term.topology_key, cluster), pods, 1);
+  const std::size_t place = counts.place_of(term.topology_key, cluster);
+  counts.add(place,
+             cluster.pod_counts().count(query, term.topology_key, counts.keys()[place].column), 1);
 }
 
 void count_incoming_terms(RequiredTerms& required, const Cluster& cluster) {
-  PodCounts& pod_counts = cluster.pod_counts();
   if (!required.affinity.empty()) {
     PodQuery query{{}, true};
     for (const IncomingTerm& term : required.affinity) query.terms.push_back(term.pods);
-    const PodCount pods = pod_counts.count(query);
     // Parity: a pod counts once per term, so that two terms of one key count it twice there.
     for (const IncomingTerm& term : required.affinity)
-      count_term(required.near, term, pods, cluster);
+      count_term(required.near, term, query, cluster);
   }
   for (const IncomingTerm& term : required.anti_affinity)
-    count_term(required.avoided, term, pod_counts.count(PodQuery{{term.pods}, true}), cluster);
+    count_term(required.avoided, term, PodQuery{{term.pods}, true}, cluster);
 }
 
 // The three questions about one row.
@@ -106,8 +106,8 @@ PreFilterResult InterPodAffinity::pre_filter(Cycle& cycle) const {
   for (const AffinityPods::Match& match :
        cluster.affinity_pods().required_anti_affinity(pod, *required.namespace_labels)) {
     const std::size_t place = required.avoiding.place_of(match.term.topology_key, cluster);
-    for (const AffinityPods::Place& at : match.places)
-      required.avoiding.add(place, at.row, at.pods);
+    required.avoiding.add(
+        place, cluster.affinity_pods().by_domain(match, required.avoiding.keys()[place].column), 1);
   }
   if (pod.spec().affinity) {
     const TermsOf terms(pod, cluster);
@@ -154,6 +154,14 @@ Outcome InterPodAffinity::count_pod(Cycle& cycle, const Pod& pod, NodeRow row,
   for (const IncomingTerm& term : required->anti_affinity)
     if (term.pods.matches(pod)) count(required->avoided, term.topology_key);
   return Outcome::success();
+}
+
+bool InterPodAffinity::filter_keys(const Cycle& cycle, RowKeys& keys) const {
+  const RequiredTerms* required = cycle.find<RequiredTerms>(*this);
+  if (!required) return false;
+  for (const TopologyCounts* counts : {&required->near, &required->avoided, &required->avoiding})
+    counts->add_to(keys);
+  return true;
 }
 
 // ---- Filter -------------------------------------------------------------------------------------

@@ -28,6 +28,9 @@ class InterPodAffinity final : public PreFilterPlugin,
 
   std::string_view name() const override { return "InterPodAffinity"; }
   std::span<const std::string_view> reasons() const override;
+  Dependence dependence() const override { return Dependence::kDomain; }
+  bool filter_keys(const Cycle& cycle, RowKeys& keys) const override;
+  bool score_keys(Cycle& cycle, RowKeys& keys) const override;
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
   Outcome add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;
@@ -44,6 +47,8 @@ class InterPodAffinity final : public PreFilterPlugin,
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
  private:
+  // What PreScore leaves for Score; Skip when nobody prefers anything.
+  Outcome weigh(Cycle& cycle) const;
   Outcome count_pod(Cycle& cycle, const Pod& pod, NodeRow row, std::int64_t change) const;
 
   std::int32_t hard_pod_affinity_weight_;

@@ -35,21 +35,32 @@ bool has_preferences(const PodSpec& spec) {
 
 void add_incoming(PreferredTerms& preferred, const IncomingTerm& term, std::int64_t weight,
                   const Cluster& cluster) {
-  const PodCount pods = cluster.pod_counts().count(PodQuery{{term.pods}, true});
   const std::size_t place = preferred.scores.place_of(term.topology_key, cluster);
-  preferred.any |= preferred.scores.add(place, pods, weight);
+  preferred.any |= preferred.scores.add(
+      place,
+      cluster.pod_counts().count(PodQuery{{term.pods}, true}, term.topology_key,
+                                 preferred.scores.keys()[place].column),
+      weight);
 }
 
 void add_existing(PreferredTerms& preferred, const AffinityPods::Match& match, std::int64_t weight,
                   const Cluster& cluster) {
   const std::size_t place = preferred.scores.place_of(match.term.topology_key, cluster);
-  for (const AffinityPods::Place& at : match.places)
-    preferred.any |= preferred.scores.add(place, at.row, wrapping_mul(at.pods, weight));
+  preferred.any |= preferred.scores.add(
+      place, cluster.affinity_pods().by_domain(match, preferred.scores.keys()[place].column),
+      weight);
 }
 
 }  // namespace
 
 Outcome InterPodAffinity::pre_score(Cycle& cycle, const NodeSet&) const {
+  // Which nodes are feasible does not matter, so that it may have been done before.
+  if (const PreferredTerms* weighed = cycle.find<PreferredTerms>(*this))
+    return weighed->any ? Outcome::success() : Outcome::skip();
+  return weigh(cycle);
+}
+
+Outcome InterPodAffinity::weigh(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
   const Cluster& cluster = cycle.cluster();
   const bool has_own = has_preferences(pod.spec());
@@ -83,9 +94,16 @@ Outcome InterPodAffinity::pre_score(Cycle& cycle, const NodeSet&) const {
          incoming_terms(terms->preferred_anti, *namespaces_, cycle.symbols()))
       add_incoming(preferred, term, negative(term.weight), cluster);
   }
-  if (!preferred.any) return Outcome::skip();
+  const bool any = preferred.any;
   cycle.put(*this, std::move(preferred));
-  return Outcome::success();
+  return any ? Outcome::success() : Outcome::skip();
+}
+
+bool InterPodAffinity::score_keys(Cycle& cycle, RowKeys& keys) const {
+  if (weigh(cycle).code == Code::kError) return false;
+  if (const PreferredTerms* weighed = cycle.find<PreferredTerms>(*this))
+    if (weighed->any) weighed->scores.add_to(keys);
+  return true;
 }
 
 Outcome InterPodAffinity::score(const Cycle& cycle, const NodeSet& feasible,

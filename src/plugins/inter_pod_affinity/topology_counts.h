@@ -10,36 +10,52 @@
 #include <vector>
 
 #include "cluster/cluster.h"
-#include "cluster/pod_counts.h"
+#include "cluster/domain_sums.h"
 #include "cluster/topology.h"
+#include "framework/row_keys.h"
 
 namespace berth::plugins {
 
 class TopologyCounts {
  public:
+  TopologyCounts() = default;
+  TopologyCounts(TopologyCounts&&) = default;
+  TopologyCounts& operator=(TopologyCounts&&) = default;
+
   struct OfKey {
     Symbol key;
-    std::span<const Domain> domains;    // by row
-    std::vector<std::int64_t> numbers;  // by domain; that of kNoDomain stays 0
+    TopologyColumn column;
+    // By domain; that of kNoDomain stays 0. Somebody else's until it has to be changed.
+    std::span<const std::int64_t> numbers;
+    std::vector<std::int64_t> own;
+    std::uint64_t version = 0;  // of what was added, not of how much
 
-    Domain domain(NodeRow row) const { return row < domains.size() ? domains[row] : kNoDomain; }
+    Domain domain(NodeRow row) const {
+      return row < column.by_row.size() ? column.by_row[row] : kNoDomain;
+    }
     std::int64_t at(NodeRow row) const { return numbers[domain(row)]; }
   };
 
-  // A key's place in keys(), at the end if it is new.
+  // A key's place in keys(), at the end if it is new; something is then to be added there.
   std::size_t place_of(Symbol key, const Cluster& cluster);
   std::span<const OfKey> keys() const { return keys_; }
 
   // Adds to the number of the row's domain; whether the row has the key, without which there is
   // nothing to add to.
   bool add(std::size_t place, NodeRow row, std::int64_t number);
-  // For every row as many times as it has pods.
-  bool add(std::size_t place, const PodCount& pods, std::int64_t number);
+  // For every domain as many times as it has pods, which are to stay as they are as long as this
+  // does; whether there are any.
+  bool add(std::size_t place, const DomainSums& pods, std::int64_t number);
+
+  // As keys of rows.
+  void add_to(RowKeys& keys) const;
 
   // Whether every number is 0: what is 0 does not count as being there.
   bool empty() const { return others_than_zero_ == 0; }
 
  private:
+  static void make_own(OfKey& of_key);
+
   std::vector<OfKey> keys_;
   std::size_t others_than_zero_ = 0;
 };

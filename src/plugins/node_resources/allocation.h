@@ -46,7 +46,7 @@ void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet&
   constexpr int kWorthIt = 12;  // rows: a block costs about as much as so many, one by one
   std::vector<BlockColumn> part(columns.size());
   const bool complete = std::ranges::none_of(columns, [](const auto& c) { return c.used.empty(); });
-  for (std::size_t w = 0; w < feasible.words().size(); ++w) {
+  for (std::size_t w = feasible.begin_word(); w < feasible.end_word(); ++w) {
     std::uint64_t rest = feasible.words()[w];
     const std::size_t first = w * kBlock;
     if (complete && std::popcount(rest) >= kWorthIt) {

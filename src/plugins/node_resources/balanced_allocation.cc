@@ -93,7 +93,8 @@ Result<std::unique_ptr<Plugin>> NodeResourcesBalancedAllocation::create(
       .in_place_scaling = handle.gates.enabled("InPlacePodVerticalScaling"),
   };
   return std::make_unique<NodeResourcesBalancedAllocation>(
-      *args, gates, SymbolHold(handle.cluster.symbol_table()));
+      *args, gates, SymbolHold(handle.cluster.symbol_table()),
+      handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle) : nullptr);
 }
 
 std::vector<std::int64_t> NodeResourcesBalancedAllocation::scored_amounts(const Pod& pod) const {
@@ -143,8 +144,7 @@ Outcome NodeResourcesBalancedAllocation::score(const Cycle& cycle, const NodeSet
 
 Outcome NodeResourcesBalancedAllocation::sign(const Pod& pod,
                                               std::vector<SignatureFragment>& fragments) const {
-  fragments.push_back(request_fragment(pod, gates_.pod_level_resources));
-  return Outcome::success();
+  return sign_request(pod, gates_.pod_level_resources, classes_.get(), fragments);
 }
 
 }  // namespace berth::plugins

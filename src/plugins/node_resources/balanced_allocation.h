@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "framework/plugin_table.h"
+#include "plugins/device_class_resources.h"
 #include "plugins/node_resources/allocation.h"
 
 namespace berth::plugins {
@@ -23,8 +24,11 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
   };
 
   NodeResourcesBalancedAllocation(const config::NodeResourcesBalancedAllocationArgs& args,
-                                  Gates gates, SymbolHold symbols)
-      : resources_(args.resources, std::move(symbols)), gates_(gates) {}
+                                  Gates gates, SymbolHold symbols,
+                                  std::shared_ptr<DeviceClassResources> classes)
+      : resources_(args.resources, std::move(symbols)),
+        gates_(gates),
+        classes_(std::move(classes)) {}
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
 
@@ -34,6 +38,7 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;
+  bool normalizes() const override { return false; }
 
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
@@ -42,6 +47,7 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
 
   ScoredResources resources_;
   Gates gates_;
+  std::shared_ptr<DeviceClassResources> classes_;  // null: extended resources are no devices
 };
 
 }  // namespace berth::plugins

@@ -24,7 +24,12 @@ struct Demand {
   std::int64_t milli_cpu = 0;
   std::int64_t memory = 0;
   std::int64_t ephemeral_storage = 0;
-  std::vector<ScalarAmount> scalars;  // those to be checked, in the order of their reasons
+  struct Scalar {
+    Symbol name;
+    std::int64_t amount = 0;
+    bool devices = false;  // a DeviceClass stands behind it
+  };
+  std::vector<Scalar> scalars;  // those to be checked, in the order of their reasons
 };
 
 // One resource that the pod asks for, against what is left of it on each row.
@@ -33,7 +38,8 @@ struct Check {
   std::span<const std::int64_t> used;
   std::int64_t amount = 0;
   std::uint8_t reason = Status::kListed;
-  std::string text;  // with kListed
+  std::string text;      // with kListed
+  bool devices = false;  // where a node has none of it, it is for DynamicResources to find some
 
   // More than the node has when it is empty.
   bool is_hopeless(std::size_t row) const { return amount > allocatable[row]; }
@@ -62,18 +68,18 @@ class ResourcePass {
                          demand.ephemeral_storage,
                          kEphemeralStorage,
                          {}});
-    for (const ScalarAmount& scalar : demand.scalars)
-      checks_.push_back({or_zeros(nodes.allocatable_scalar(scalar.name)),
-                         or_zeros(nodes.requested_scalar(scalar.name)), scalar.amount,
-                         Status::kListed,
-                         "Insufficient " + std::string(cycle.symbols().text(scalar.name))});
+    for (const Demand::Scalar& scalar : demand.scalars)
+      checks_.push_back(
+          {or_zeros(nodes.allocatable_scalar(scalar.name)),
+           or_zeros(nodes.requested_scalar(scalar.name)), scalar.amount, Status::kListed,
+           "Insufficient " + std::string(cycle.symbols().text(scalar.name)), scalar.devices});
     failing_.resize(1 + checks_.size());
   }
 
   void run() {
-    const std::vector<std::uint64_t>& feasible = pass_.feasible().words();
-    for (std::size_t w = 0; w < feasible.size(); ++w)
-      if (feasible[w] != 0) judge(w, feasible[w]);
+    const NodeSet& feasible = pass_.feasible();
+    for (std::size_t w = feasible.begin_word(); w < feasible.end_word(); ++w)
+      if (feasible.words()[w] != 0) judge(w, feasible.words()[w]);
   }
 
  private:
@@ -98,10 +104,18 @@ class ResourcePass {
       const Check& check = checks_[c];
       failing_[1 + c] =
           insufficient_rows({&check.allocatable[first], &check.used[first], check.amount}, count);
+      if (check.devices) failing_[1 + c] &= rows_with_some(check, first, count);
       any |= failing_[1 + c];
     }
     for (std::uint64_t rest = any & (feasible >> shift); rest != 0; rest &= rest - 1)
       reject(static_cast<NodeRow>(first), std::countr_zero(rest));
+  }
+
+  static std::uint64_t rows_with_some(const Check& check, std::size_t first, std::size_t count) {
+    std::uint64_t rows = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      rows |= std::uint64_t{check.allocatable[first + i] > 0} << i;
+    return rows;
   }
 
   void reject(NodeRow first, int bit) {
@@ -164,14 +178,16 @@ std::vector<BrokenLinear::Point> points_of(
 }  // namespace
 
 NodeResourcesFit::NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gates gates,
-                                   SymbolHold symbols)
+                                   SymbolHold symbols,
+                                   std::shared_ptr<DeviceClassResources> classes)
     : ignored_resources_(args.ignored_resources.begin(), args.ignored_resources.end()),
       ignored_resource_groups_(args.ignored_resource_groups.begin(),
                                args.ignored_resource_groups.end()),
       strategy_(args.strategy),
       shape_(points_of(args.shape)),
       resources_(args.resources, std::move(symbols)),
-      gates_(gates) {
+      gates_(gates),
+      classes_(std::move(classes)) {
   defaults_.set(names::kCpu, Quantity::of_milli(kDefaultMilliCpuRequest));
   defaults_.set(names::kMemory, Quantity::of(kDefaultMemoryRequest));
 }
@@ -189,10 +205,10 @@ Result<std::unique_ptr<Plugin>> NodeResourcesFit::create(const config::PluginArg
       .pod_level_resources = handle.gates.enabled("PodLevelResources"),
       .pod_level_status = handle.gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
       .in_place_scaling = handle.gates.enabled("InPlacePodVerticalScaling"),
-      .extended_resources = handle.gates.enabled("DRAExtendedResource"),
   };
-  return std::make_unique<NodeResourcesFit>(*args, gates,
-                                            SymbolHold(handle.cluster.symbol_table()));
+  return std::make_unique<NodeResourcesFit>(
+      *args, gates, SymbolHold(handle.cluster.symbol_table()),
+      handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle) : nullptr);
 }
 
 std::span<const std::string_view> NodeResourcesFit::reasons() const { return kReasons; }
@@ -207,11 +223,10 @@ bool NodeResourcesFit::is_ignored(std::string_view resource) const {
 
 PreFilterResult NodeResourcesFit::pre_filter(Cycle& cycle) const {
   const Resources request = incoming_request(cycle.pod(), gates_.pod_level_resources);
-  Demand demand{request.milli_cpu, request.memory, request.ephemeral_storage,
-                scalars_by_text(request, cycle.symbols())};
-  std::erase_if(demand.scalars, [&](const ScalarAmount& scalar) {
-    return is_ignored(cycle.symbols().text(scalar.name));
-  });
+  Demand demand{request.milli_cpu, request.memory, request.ephemeral_storage, {}};
+  for (const ScalarAmount& scalar : scalars_by_text(request, cycle.symbols()))
+    if (!is_ignored(cycle.symbols().text(scalar.name)))
+      demand.scalars.push_back({scalar.name, scalar.amount, is_devices(scalar.name)});
   cycle.put(*this, std::move(demand));
   return Outcome::success();
 }
@@ -225,8 +240,7 @@ void NodeResourcesFit::filter(const Cycle& cycle, FilterPass& pass) const {
 }
 
 Outcome NodeResourcesFit::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
-  fragments.push_back(request_fragment(pod, gates_.pod_level_resources));
-  return Outcome::success();
+  return sign_request(pod, gates_.pod_level_resources, classes_.get(), fragments);
 }
 
 }  // namespace berth::plugins

@@ -2,7 +2,9 @@
 
 #include <functional>
 
+#include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
+#include "plugins/testing/manifest_objects.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
@@ -342,6 +344,64 @@ TEST(NodeResourcesFit, SignsWhatThePodAsksFor) {
             signature(world.pod("a").cpu("1").overhead({{"cpu", "1m"}})));
   EXPECT_NE(signature(world.pod("a").request("x.com/a", "1")),
             signature(world.pod("a").request("x.com/b", "1")));
+}
+
+// ---- resources that are devices
+
+constexpr const char* kGpuClass =
+    "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpus}, spec: "
+    "{extendedResourceName: example.com/gpu}}";
+
+TEST(NodeResourcesFitFilter, WhatANodeHasNoneOfMayBeDevices) {
+  const auto judged = [](const Amounts& requests, const char* gate = "DRAExtendedResource=true") {
+    PluginFixture fixture;
+    EXPECT_TRUE(fixture.gates.set(gate).has_value());
+    testing::put(fixture, kGpuClass);
+    fixture.add_node(fixture.world.node("has").allocatable({{"example.com/gpu", "2"}}));
+    fixture.add_node(fixture.world.node("none"));
+    fixture.add_node(fixture.world.node("zero").allocatable({{"example.com/gpu", "0"}}));
+    const auto plugin = fixture.make<NodeResourcesFit>();
+    const Ref<const Pod> pod = fixture.world.pod("p").container(requests);
+    auto verdicts = fixture.filter(*plugin, pod);
+    EXPECT_EQ(verdicts, fixture.filter_one_by_one(*plugin, pod));
+    return verdicts;
+  };
+  using Verdicts = std::map<std::string, Verdict>;
+  const Verdict none = unresolvable({"Insufficient example.com/gpu"});
+  EXPECT_EQ(judged({{"example.com/gpu", "1"}}),
+            (Verdicts{{"has", {}}, {"none", {}}, {"zero", {}}}));
+  EXPECT_EQ(judged({{"example.com/gpu", "3"}}),
+            (Verdicts{{"has", none}, {"none", {}}, {"zero", {}}}))
+      << "a device plugin's node is held to what it has";
+  EXPECT_EQ(judged({{"example.com/gpu", "1"}}, "DRAExtendedResource=false"),
+            (Verdicts{{"has", {}}, {"none", none}, {"zero", none}}));
+  const Verdict other = unresolvable({"Insufficient example.com/other"});
+  EXPECT_EQ(judged({{"example.com/gpu", "1"}, {"example.com/other", "1"}}),
+            (Verdicts{{"has", other}, {"none", other}, {"zero", other}}));
+  const std::string implicit = "deviceclass.resource.kubernetes.io/gpus";
+  EXPECT_EQ(judged({{implicit, "1"}}), (Verdicts{{"has", {}}, {"none", {}}, {"zero", {}}}));
+}
+
+TEST(NodeResourcesFitSign, PodsThatAskForDevicesAreNotSigned) {
+  PluginFixture fixture;
+  testing::put(fixture, kGpuClass);
+  const auto signed_by = [](const auto& plugin, const Ref<const Pod>& pod) {
+    std::vector<SignatureFragment> fragments;
+    const Outcome outcome = plugin->sign(*pod, fragments);
+    EXPECT_EQ(fragments.size(), outcome.ok() ? 1U : 0U);
+    return outcome.message();
+  };
+  const std::string refused =
+      "signature disabled when dra extended resources are used in the cluster";
+  const auto fit = fixture.make<NodeResourcesFit>();
+  const auto balanced = fixture.make<NodeResourcesBalancedAllocation>();
+  const Ref<const Pod> asking_for_some = fixture.world.pod("p").request("example.com/gpu", "1");
+  const Ref<const Pod> asking_for_none = fixture.world.pod("p").request("example.com/gpu", "0");
+  EXPECT_EQ(signed_by(fit, asking_for_some), refused);
+  EXPECT_EQ(signed_by(balanced, asking_for_some), refused);
+  EXPECT_EQ(signed_by(fit, asking_for_none), "");
+  ASSERT_TRUE(fixture.gates.set("DRAExtendedResource=false").has_value());
+  EXPECT_EQ(signed_by(fixture.make<NodeResourcesFit>(), asking_for_some), "");
 }
 
 }  // namespace

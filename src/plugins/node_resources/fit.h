@@ -1,7 +1,8 @@
 // NodeResourcesFit rejects nodes that have too little left of what the pod requests, or no place
 // for another pod, and prefers nodes by how full they would be (least, most, or by a shape). Reads
 // the pod's requests, and allocatable and requested resources and the number of pods by node.
-// Changes its mind when a pod goes or asks for less, or when a node is added or gets more.
+// Changes its mind when a pod goes or asks for less, when a node is added or gets more, or when a
+// DeviceClass takes over a resource: what a node has none of then is none of its business.
 //
 // filtering.cc, scoring.cc and hints.cc are its three phases.
 #pragma once
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "framework/plugin_table.h"
+#include "plugins/device_class_resources.h"
 #include "plugins/node_resources/allocation.h"
 #include "plugins/normalize.h"
 
@@ -25,12 +27,13 @@ class NodeResourcesFit final : public PreFilterPlugin,
   // What of the feature gates concerns it.
   struct Gates {
     bool pod_level_resources = true;
-    bool pod_level_status = true;    // InPlacePodLevelResourcesVerticalScaling
-    bool in_place_scaling = true;    // InPlacePodVerticalScaling
-    bool extended_resources = true;  // DRAExtendedResource
+    bool pod_level_status = true;  // InPlacePodLevelResourcesVerticalScaling
+    bool in_place_scaling = true;  // InPlacePodVerticalScaling
   };
 
-  NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gates gates, SymbolHold symbols);
+  // `classes`: extended resources may be devices (DRAExtendedResource); null: they are not.
+  NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gates gates, SymbolHold symbols,
+                   std::shared_ptr<DeviceClassResources> classes);
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
 
@@ -44,6 +47,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;
+  bool normalizes() const override { return false; }
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
@@ -51,6 +55,9 @@ class NodeResourcesFit final : public PreFilterPlugin,
  private:
   // Whether the configuration says to leave this resource to somebody else.
   bool is_ignored(std::string_view resource) const;
+  // Whether a DeviceClass stands behind it: where a node has none of it, it is for DynamicResources
+  // to find devices.
+  bool is_devices(Symbol resource) const { return classes_ && classes_->find(resource); }
   std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
 
   Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
@@ -58,6 +65,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
                                          const AnyObject& after) const;
   bool scaled_down(const Pod& wanting, const Pod& before, const Pod& after) const;
+  bool fits_empty_node(const Resources& request, const Resources& allocatable) const;
 
   std::set<std::string, std::less<>> ignored_resources_;
   std::set<std::string, std::less<>> ignored_resource_groups_;
@@ -66,6 +74,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   ScoredResources resources_;
   ResourceList defaults_;  // what scoring takes a container for that does not say
   Gates gates_;
+  std::shared_ptr<DeviceClassResources> classes_;
 };
 
 }  // namespace berth::plugins

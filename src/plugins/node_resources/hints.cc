@@ -9,28 +9,21 @@
 namespace berth::plugins {
 namespace {
 
-// Asks about each resource that is asked for at all, with its amount and how a Resources has it.
-// True as soon as one answer is.
+// Asks about each resource that is asked for at all, with its amount, how a Resources has it, and
+// its name if it is a scalar. True as soon as one answer is.
 template <typename Question>
 bool any_requested(const Resources& request, Question question) {
-  const auto asked = [&](std::int64_t amount, auto of) {
-    return amount > 0 && question(amount, of);
+  const auto asked = [&](std::int64_t amount, auto of, Symbol name = {}) {
+    return amount > 0 && question(amount, of, name);
   };
   if (asked(request.milli_cpu, [](const Resources& r) { return r.milli_cpu; })) return true;
   if (asked(request.memory, [](const Resources& r) { return r.memory; })) return true;
   if (asked(request.ephemeral_storage, [](const Resources& r) { return r.ephemeral_storage; }))
     return true;
   return std::ranges::any_of(request.scalars, [&](const ScalarAmount& scalar) {
-    return asked(scalar.amount, [&](const Resources& r) { return r.scalar(scalar.name); });
+    return asked(
+        scalar.amount, [&](const Resources& r) { return r.scalar(scalar.name); }, scalar.name);
   });
-}
-
-// Whether a node without any pods would take the request.
-// Parity: what the configuration says to ignore is not ignored here.
-bool fits_empty_node(const Resources& request, const Resources& allocatable) {
-  return allocatable.pods >= 1 && !any_requested(request, [&](std::int64_t amount, auto of) {
-           return amount > of(allocatable);
-         });
 }
 
 Result<QueueingHint> after_device_class_change(const Pod& pod, const AnyObject& before,
@@ -65,7 +58,7 @@ std::optional<std::vector<EventRegistration>> NodeResourcesFit::events_to_regist
       {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown, {}}, pod_hint},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable, {}}, node_hint},
   };
-  if (gates_.extended_resources)
+  if (classes_)
     registrations.push_back({{EventResource::kDeviceClass, action::kAdd | action::kUpdate, {}},
                              after_device_class_change});
   return registrations;
@@ -96,8 +89,19 @@ bool NodeResourcesFit::scaled_down(const Pod& wanting, const Pod& before, const 
         pod.symbols());
   };
   const Resources old_request = request(before), new_request = request(after);
-  return any_requested(request(wanting),
-                       [&](std::int64_t, auto of) { return of(old_request) > of(new_request); });
+  return any_requested(request(wanting), [&](std::int64_t, auto of, Symbol) {
+    return of(old_request) > of(new_request);
+  });
+}
+
+// Whether a node without any pods would take the request.
+// Parity: what the configuration says to ignore is not ignored here.
+bool NodeResourcesFit::fits_empty_node(const Resources& request,
+                                       const Resources& allocatable) const {
+  return allocatable.pods >= 1 &&
+         !any_requested(request, [&](std::int64_t amount, auto of, Symbol name) {
+           return amount > of(allocatable) && !(of(allocatable) <= 0 && is_devices(name));
+         });
 }
 
 Result<QueueingHint> NodeResourcesFit::after_node_change(const Pod& pod, const AnyObject& before,
@@ -111,9 +115,10 @@ Result<QueueingHint> NodeResourcesFit::after_node_change(const Pod& pod, const A
   if (!change->before) return QueueingHint::kQueue;
 
   const Resources& then = change->before->allocatable_resources;
-  const bool grew = now.pods > then.pods || any_requested(request, [&](std::int64_t, auto of) {
-                      return of(now) > of(then);
-                    });
+  const bool grew =
+      now.pods > then.pods || any_requested(request, [&](std::int64_t, auto of, Symbol name) {
+        return of(now) > of(then) || (of(now) <= 0 && is_devices(name));
+      });
   return grew ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "api/devices.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/testing/plugin_fixture.h"
 
@@ -106,7 +107,7 @@ TEST_F(NodeResourcesFitHints, AScaledDownPodHelpsIfItGivesBackWhatIsWanted) {
 
 TEST_F(NodeResourcesFitHints, WithoutInPlaceScalingNoUpdateHelps) {
   const NodeResourcesFit plugin({}, {.in_place_scaling = false},
-                                SymbolHold(world.interner.symbols()));
+                                SymbolHold(world.interner.symbols()), nullptr);
   const Ref<const Pod> pod = world.pod("p").cpu("1");
   const Ref<const Pod> before = world.pod("q").cpu("2").on("n");
   const Ref<const Pod> after = world.pod("q").cpu("1").on("n");
@@ -172,6 +173,28 @@ TEST_F(NodeResourcesFitHints, ADeviceClassHelpsIfItBacksWhatIsWanted) {
             {"an update does not look at the class's own name", by_class, plain, named,
              QueueingHint::kSkip},
         });
+}
+
+TEST(NodeResourcesFitDeviceHints, ANodeMayHaveDevicesInsteadOfTheResource) {
+  PluginFixture fixture;
+  const Ref<const Pod> pod = fixture.world.pod("p").request("example.com/gpu", "1");
+  const ClusterEvent registered{
+      EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable, {}};
+  const auto node = [&](const char* cpu) {
+    const Ref<const Node> built = fixture.world.node("n").cpu(cpu);
+    return AnyObject(Ref<const Object>(built));
+  };
+  const auto hint = [&](const AnyObject& before, const AnyObject& after) {
+    return fixture.hint(*fixture.make<NodeResourcesFit>(), registered, pod, before, after);
+  };
+  EXPECT_EQ(hint({}, node("1")), QueueingHint::kSkip);
+  EXPECT_EQ(hint(node("1"), node("2")), QueueingHint::kSkip);
+  DeviceClass device_class(fixture.world.interner.hold());
+  device_class.name = "gpus";
+  device_class.extended_resource_name = device_class.symbols.intern("example.com/gpu");
+  fixture.cluster.put(make_ref<DeviceClass>(device_class));
+  EXPECT_EQ(hint({}, node("1")), QueueingHint::kQueue);
+  EXPECT_EQ(hint(node("1"), node("2")), QueueingHint::kQueue);
 }
 
 }  // namespace

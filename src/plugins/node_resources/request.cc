@@ -21,14 +21,21 @@ Resources incoming_request(const Pod& pod, bool pod_level) {
   return request;
 }
 
-SignatureFragment request_fragment(const Pod& pod, bool pod_level) {
+Outcome sign_request(const Pod& pod, bool pod_level, DeviceClassResources* classes,
+                     std::vector<SignatureFragment>& fragments) {
   Resources request = incoming_request(pod, pod_level);
+  if (classes && std::ranges::any_of(request.scalars, [&](const ScalarAmount& scalar) {
+        return scalar.amount != 0 && classes->find(scalar.name);
+      }))
+    return Outcome::unschedulable(
+        "signature disabled when dra extended resources are used in the cluster");
   std::ranges::sort(request.scalars, {}, [&](const ScalarAmount& s) { return pod.text(s.name); });
   std::string value =
       fmt::format("{} {} {}", request.milli_cpu, request.memory, request.ephemeral_storage);
   for (const ScalarAmount& scalar : request.scalars)
     value += fmt::format(" {}={}", delimited(pod.text(scalar.name)), scalar.amount);
-  return {"v1.Pod.Spec.ContainerRequestsAndOverheads()", std::move(value)};
+  fragments.push_back({"v1.Pod.Spec.ContainerRequestsAndOverheads()", std::move(value)});
+  return Outcome::success();
 }
 
 std::vector<ScalarAmount> scalars_by_text(const Resources& request, const Symbols& symbols) {

@@ -4,6 +4,7 @@
 #include "api/pod.h"
 #include "api/resources.h"
 #include "framework/plugin.h"
+#include "plugins/device_class_resources.h"
 
 namespace berth::plugins {
 
@@ -11,8 +12,10 @@ namespace berth::plugins {
 // node yet. `pod_level`: spec.resources counts (PodLevelResources).
 Resources incoming_request(const Pod& pod, bool pod_level);
 
-// Pods that ask for the same are the same to NodeResourcesFit and NodeResourcesBalancedAllocation.
-SignatureFragment request_fragment(const Pod& pod, bool pod_level);
+// Pods that ask for the same are the same to NodeResourcesFit and NodeResourcesBalancedAllocation,
+// unless they ask for devices: what is left of those is not known here. `classes` may be null.
+Outcome sign_request(const Pod& pod, bool pod_level, DeviceClassResources* classes,
+                     std::vector<SignatureFragment>& fragments);
 
 // The scalars that are asked for at all (amount above zero), in the order of their names' text, so
 // that reasons come in the same order in every run.

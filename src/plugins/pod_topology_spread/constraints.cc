@@ -49,7 +49,14 @@ PodsByRow SpreadConstraint::counts(const Cluster& cluster, Symbol namespace_name
   // Parity: a selector for everything counts nobody.
   if (selector.is_empty() || selector.is_nothing()) return {};
   const PodCount count = cluster.pod_counts().count({{{false, {namespace_name}, selector}}, false});
-  return {count.by_row, &count.rows};
+  return {count.by_row, &count.rows, count.version};
+}
+
+const DomainSums* SpreadConstraint::sums(const Cluster& cluster, Symbol namespace_name,
+                                         const TopologyColumn& column) const {
+  if (selector.is_empty() || selector.is_nothing()) return nullptr;
+  return &cluster.pod_counts().count({{{false, {namespace_name}, selector}}, false}, topology_key,
+                                     column);
 }
 
 std::vector<TopologyColumn> columns_of(std::span<const SpreadConstraint> constraints,
@@ -61,19 +68,32 @@ std::vector<TopologyColumn> columns_of(std::span<const SpreadConstraint> constra
   return columns;
 }
 
+bool all_have_every_key(std::span<const TopologyColumn> columns, const NodeTable& nodes) {
+  return std::ranges::all_of(columns, [&](const TopologyColumn& column) {
+    return column.nodes_with_key == nodes.node_count();
+  });
+}
+
 NodeSet with_every_key(std::span<const TopologyColumn> columns, const NodeSet& among) {
   NodeSet rows = among;
   for (const TopologyColumn& column : columns) {
-    for (std::size_t word = 0; word < rows.words().size(); ++word) {
+    for (std::size_t word = rows.begin_word(); word < rows.end_word(); ++word) {
       const std::size_t first = word * 64;
       const std::size_t last = std::min(first + 64, column.by_row.size());
       std::uint64_t has = 0;
       for (std::size_t row = first; row < last; ++row)
         has |= std::uint64_t{column.by_row[row] != kNoDomain} << (row - first);
-      rows.words()[word] &= has;
+      rows.keep(word, has);
     }
   }
   return rows;
+}
+
+bool NodeInclusion::is_everywhere(const SpreadConstraint& constraint) const {
+  const PodSpec& spec = pod_.spec();
+  const bool selective = !spec.node_selector.empty() || (spec.affinity && spec.affinity->node);
+  return !(constraint.honor_affinity && selective) &&
+         !(constraint.honor_taints && !nodes_.tainted().empty());
 }
 
 NodeSet NodeInclusion::rows(const SpreadConstraint& constraint, const NodeSet& among) const {

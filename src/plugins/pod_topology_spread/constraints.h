@@ -10,6 +10,7 @@
 #include "api/taint.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "cluster/domain_sums.h"
 #include "cluster/topology.h"
 
 namespace berth::plugins {
@@ -18,6 +19,7 @@ namespace berth::plugins {
 struct PodsByRow {
   std::span<const std::int32_t> by_row;
   const NodeSet* rows = nullptr;  // that have any
+  std::uint64_t version = 0;      // of PodCount
 };
 
 struct SpreadConstraint {
@@ -28,8 +30,11 @@ struct SpreadConstraint {
   bool honor_affinity = true;
   bool honor_taints = false;
 
-  // The pods of the namespace that match. Valid for the cycle.
+  // The pods of the namespace that match, by row and by domain of the key, whose column it is;
+  // null: nobody is counted. Valid for the cycle.
   PodsByRow counts(const Cluster& cluster, Symbol namespace_name) const;
+  const DomainSums* sums(const Cluster& cluster, Symbol namespace_name,
+                         const TopologyColumn& column) const;
 };
 
 // Those of the action, in the order they are written. `match_label_keys`: the pod's own values of
@@ -42,6 +47,9 @@ Result<std::vector<SpreadConstraint>> constraints_for(
 std::vector<TopologyColumn> columns_of(std::span<const SpreadConstraint> constraints,
                                        const Cluster& cluster);
 
+// Whether every node has every key.
+bool all_have_every_key(std::span<const TopologyColumn> columns, const NodeTable& nodes);
+
 // The rows of `among` that have every key.
 NodeSet with_every_key(std::span<const TopologyColumn> columns, const NodeSet& among);
 
@@ -53,6 +61,8 @@ class NodeInclusion {
       : pod_(pod), nodes_(nodes), rules_(rules) {}
 
   NodeSet rows(const SpreadConstraint& constraint, const NodeSet& among) const;
+  // Whether that is all of them, whatever they are.
+  bool is_everywhere(const SpreadConstraint& constraint) const;
 
  private:
   const Pod& pod_;

@@ -6,7 +6,7 @@ namespace berth::plugins {
 
 void DomainCounts::filled() {
   for (Domain domain = 0; domain < counts_.size(); ++domain) {
-    const std::int32_t count = counts_[domain];
+    const std::int64_t count = counts_[domain];
     if (count == kAbsent) continue;
     ++size_;
     if (count < first_) {
@@ -30,7 +30,7 @@ void DomainCounts::change(Domain domain, std::int32_t by) {
   }
 }
 
-std::int32_t DomainCounts::smallest() const {
+std::int64_t DomainCounts::smallest() const {
   if (changed_.empty()) return first_;
   if (changed_.size() > 1) return *std::ranges::min_element(counts_);
   const Domain domain = changed_.front().domain;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "cluster/topology.h"
@@ -28,24 +29,26 @@ class DomainCounts {
   // Of a domain that exists. Counts may become negative.
   void change(Domain domain, std::int32_t by);
   // 0 for a domain that does not exist.
-  std::int32_t of(Domain domain) const { return counts_[domain] == kAbsent ? 0 : counts_[domain]; }
+  std::int64_t of(Domain domain) const { return counts_[domain] == kAbsent ? 0 : counts_[domain]; }
+  // By domain; domains that do not exist have a number of their own.
+  std::span<const std::int64_t> numbers() const { return counts_; }
   std::size_t size() const { return size_; }
   // The greatest 32-bit number when there is no domain.
-  std::int32_t smallest() const;
+  std::int64_t smallest() const;
 
  private:
-  static constexpr std::int32_t kAbsent = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::int64_t kAbsent = std::numeric_limits<std::int32_t>::max();
   struct Changed {
     Domain domain;
     std::int32_t by;
   };
 
-  std::vector<std::int32_t> counts_;  // by domain
+  std::vector<std::int64_t> counts_;  // by domain
   std::size_t size_ = 0;
   // As filled: the domain with the smallest count, that count, and the smallest of all others.
   Domain first_domain_ = kNoDomain;
-  std::int32_t first_ = kAbsent;
-  std::int32_t second_ = kAbsent;
+  std::int64_t first_ = kAbsent;
+  std::int64_t second_ = kAbsent;
   std::vector<Changed> changed_;  // domains that are not as filled, each once
 };
 

@@ -20,10 +20,11 @@ constexpr const char* kNoState =
 // One hard constraint and how its domains stand.
 struct Spread {
   SpreadConstraint constraint;
-  std::span<const Domain> domains;  // by row
-  NodeSet counted;                  // rows whose pods count
+  TopologyColumn column;
+  NodeSet counted;  // rows whose pods count
   DomainCounts counts;
-  std::int64_t self = 0;  // 1 when the pod itself would count
+  std::int64_t self = 0;      // 1 when the pod itself would count
+  std::uint64_t version = 0;  // of what is counted
 
   // How far above the emptiest domain a domain may be before the pod comes to it.
   std::int64_t limit() const {
@@ -37,6 +38,25 @@ struct Spread {
 struct HardState {
   std::vector<Spread> spreads;
 };
+
+// From what is kept, when every node counts.
+void fill(DomainCounts& counts, const TopologyColumn& column, const DomainSums* pods) {
+  for (Domain domain = 1; domain < column.size; ++domain) {
+    if (column.nodes[domain] == 0) continue;
+    counts.enter(domain);
+    if (pods) counts.add(domain, static_cast<std::int32_t>(pods->by_domain()[domain]));
+  }
+  counts.filled();
+}
+
+void fill(DomainCounts& counts, std::span<const Domain> domains, const NodeSet& counted,
+          const PodsByRow& pods) {
+  counted.for_each([&](NodeRow row) { counts.enter(domains[row]); });
+  if (pods.rows)
+    NodeSet::for_each_common(counted, *pods.rows,
+                             [&](NodeRow row) { counts.add(domains[row], pods.by_row[row]); });
+  counts.filled();
+}
 
 }  // namespace
 
@@ -52,24 +72,31 @@ PreFilterResult PodTopologySpread::pre_filter(Cycle& cycle) const {
   if (hard->empty()) return Outcome::skip();
 
   const std::vector<TopologyColumn> columns = columns_of(*hard, cluster);
-  const NodeSet complete = with_every_key(columns, cycle.nodes().nodes());
+  const bool all_complete = all_have_every_key(columns, cycle.nodes());
+  const NodeSet complete =
+      all_complete ? cycle.nodes().nodes() : with_every_key(columns, cycle.nodes().nodes());
   const NodeInclusion inclusion(pod, cycle.nodes(), rules(cycle.symbols()));
   HardState state;
   state.spreads.reserve(hard->size());
   for (std::size_t i = 0; i < hard->size(); ++i) {
     SpreadConstraint& constraint = (*hard)[i];
-    const std::span<const Domain> domains = columns[i].by_row;
-    NodeSet counted = inclusion.rows(constraint, complete);
     DomainCounts counts(columns[i].size);
-    counted.for_each([&](NodeRow row) { counts.enter(domains[row]); });
-    const PodsByRow pods = constraint.counts(cluster, pod.meta().namespace_name);
-    if (pods.rows)
-      NodeSet::for_each_common(counted, *pods.rows,
-                               [&](NodeRow row) { counts.add(domains[row], pods.by_row[row]); });
-    counts.filled();
+    NodeSet counted;
+    std::uint64_t version = 0;
+    if (all_complete && inclusion.is_everywhere(constraint)) {
+      counted = complete;
+      const DomainSums* sums = constraint.sums(cluster, pod.meta().namespace_name, columns[i]);
+      fill(counts, columns[i], sums);
+      version = sums ? sums->id() : 0;
+    } else {
+      counted = inclusion.rows(constraint, complete);
+      const PodsByRow pods = constraint.counts(cluster, pod.meta().namespace_name);
+      fill(counts, columns[i].by_row, counted, pods);
+      version = pods.version;
+    }
     const bool self = constraint.selector.matches(pod.labels(), pod.symbols());
-    state.spreads.push_back(
-        {std::move(constraint), domains, std::move(counted), std::move(counts), self ? 1 : 0});
+    state.spreads.push_back({std::move(constraint), columns[i], std::move(counted),
+                             std::move(counts), self ? 1 : 0, version});
   }
   cycle.put(*this, std::move(state));
   return Outcome::success();
@@ -92,8 +119,23 @@ Outcome PodTopologySpread::count(Cycle& cycle, const Pod& pod, NodeRow row, std:
   for (Spread& spread : state->spreads)
     if (spread.counted.contains(row) &&
         spread.constraint.selector.matches(pod.labels(), pod.symbols()))
-      spread.counts.change(spread.domains[row], by);
+      spread.counts.change(spread.column.by_row[row], by);
   return Outcome::success();
+}
+
+bool PodTopologySpread::filter_keys(const Cycle& cycle, RowKeys& keys) const {
+  const HardState* state = cycle.find<HardState>(*this);
+  if (!state) return false;
+  for (const Spread& spread : state->spreads) {
+    // Where every node is a domain, it is the count that nodes have in common, not the domain.
+    if (spread.column.unique)
+      keys.add_numbers({.version = spread.version,
+                        .domains = spread.column.by_row,
+                        .by_domain = spread.counts.numbers()});
+    else
+      keys.add_label(spread.constraint.topology_key);
+  }
+  return true;
 }
 
 void PodTopologySpread::filter(const Cycle& cycle, FilterPass& pass) const {
@@ -105,7 +147,7 @@ void PodTopologySpread::filter(const Cycle& cycle, FilterPass& pass) const {
   for (const Spread& spread : state->spreads) {
     const std::int64_t limit = spread.limit();
     pass.feasible().for_each([&](NodeRow row) {
-      const Domain domain = spread.domains[row];
+      const Domain domain = spread.column.by_row[row];
       if (domain == kNoDomain)
         pass.reject(row, Code::kUnschedulableAndUnresolvable, kKeyMissing);
       else if (spread.counts.of(domain) > limit)

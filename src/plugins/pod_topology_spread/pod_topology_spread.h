@@ -37,6 +37,8 @@ class PodTopologySpread final : public PreFilterPlugin,
   std::string_view name() const override { return "PodTopologySpread"; }
   std::span<const std::string_view> reasons() const override;
   Dependence dependence() const override { return Dependence::kDomain; }
+  bool filter_keys(const Cycle& cycle, RowKeys& keys) const override;
+  bool score_keys(Cycle& cycle, RowKeys& keys) const override;
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
   Outcome add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;

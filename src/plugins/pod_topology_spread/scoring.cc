@@ -68,21 +68,49 @@ class Slots {
   bool all_keys_;
 };
 
-// Sums up the pods of each domain that a scored node is in.
+// What the pods of each domain that a scored node is in add to its score.
+class DomainWeights {
+ public:
+  DomainWeights(const TopologyColumn& column, const Slots& slots, const NodeSet& scored)
+      : slots_(slots), counts_(column.size, kUnseen) {
+    scored.for_each([&](NodeRow row) { counts_[slots.of(row)] = 0; });
+    seen_ = column.size - static_cast<std::size_t>(std::ranges::count(counts_, kUnseen));
+  }
+
+  void add(Domain slot, std::int64_t pods) {
+    if (counts_[slot] != kUnseen) counts_[slot] += pods;
+  }
+  void write_to(Term& term) const {
+    term.weight = natural_log(static_cast<double>(seen_ + 2));
+    term.by_domain.resize(counts_.size());
+    for (Domain domain = 0; domain < counts_.size(); ++domain)
+      term.by_domain[domain] = term.added(static_cast<double>(counts_[slots_.of_domain(domain)]));
+  }
+
+ private:
+  static constexpr std::int64_t kUnseen = -1;
+  const Slots& slots_;
+  std::vector<std::int64_t> counts_;
+  std::size_t seen_;
+};
+
+// From what is kept, when every node counts.
+void weigh_domains(Term& term, const TopologyColumn& column, const Slots& slots,
+                   const NodeSet& scored, const DomainSums* pods) {
+  DomainWeights weights(column, slots, scored);
+  if (pods) {
+    weights.add(slots.of_domain(kNoDomain), pods->without_key());
+    for (Domain domain = 1; domain < column.size; ++domain)
+      weights.add(slots.of_domain(domain), pods->by_domain()[domain]);
+  }
+  weights.write_to(term);
+}
+
 void count_domains(Term& term, const TopologyColumn& column, const Slots& slots,
                    const NodeSet& scored, const PodsByRow& pods, const NodeSet& counted) {
-  constexpr std::int64_t kUnseen = -1;
-  std::vector<std::int64_t> counts(column.size, kUnseen);
-  scored.for_each([&](NodeRow row) { counts[slots.of(row)] = 0; });
-  const auto seen = column.size - static_cast<std::size_t>(std::ranges::count(counts, kUnseen));
-  counted.for_each([&](NodeRow row) {
-    std::int64_t& count = counts[slots.of(row)];
-    if (count != kUnseen) count += pods.by_row[row];
-  });
-  term.weight = natural_log(static_cast<double>(seen + 2));
-  term.by_domain.resize(column.size);
-  for (Domain domain = 0; domain < column.size; ++domain)
-    term.by_domain[domain] = term.added(static_cast<double>(counts[slots.of_domain(domain)]));
+  DomainWeights weights(column, slots, scored);
+  counted.for_each([&](NodeRow row) { weights.add(slots.of(row), pods.by_row[row]); });
+  weights.write_to(term);
 }
 
 }  // namespace
@@ -99,7 +127,8 @@ Outcome PodTopologySpread::pre_score(Cycle& cycle, const NodeSet& feasible) cons
   // Parity: only the system's own defaults put up with nodes that lack a key.
   const bool all_keys = !pod.spec().topology_spread_constraints.empty() || !system_defaults_;
   const std::vector<TopologyColumn> columns = columns_of(*soft, cycle.cluster());
-  const NodeSet complete = all_keys ? with_every_key(columns, nodes.nodes()) : nodes.nodes();
+  const bool all_complete = !all_keys || all_have_every_key(columns, nodes);
+  const NodeSet complete = all_complete ? nodes.nodes() : with_every_key(columns, nodes.nodes());
   NodeSet scored = feasible;
   scored &= complete;
 
@@ -110,26 +139,51 @@ Outcome PodTopologySpread::pre_score(Cycle& cycle, const NodeSet& feasible) cons
   const NodeInclusion inclusion(pod, nodes, rules(cycle.symbols()));
   for (std::size_t i = 0; i < soft->size(); ++i) {
     const SpreadConstraint& constraint = (*soft)[i];
-    const PodsByRow pods = constraint.counts(cycle.cluster(), pod.meta().namespace_name);
     Term& term = state.terms.emplace_back();
     term.domains = columns[i].by_row;
     term.offset = static_cast<double>(wrapping_decrement(constraint.max_skew));
     term.by_node = constraint.topology_key == names::kHostname;
     if (term.by_node) {
-      term.pods = pods.by_row;
+      term.pods = constraint.counts(cycle.cluster(), pod.meta().namespace_name).by_row;
       term.weight = natural_log(static_cast<double>(scored.count() + 2));
       continue;
     }
+    const Slots slots(columns[i], all_keys);
+    if (all_complete && inclusion.is_everywhere(constraint)) {
+      weigh_domains(term, columns[i], slots, scored,
+                    constraint.sums(cycle.cluster(), pod.meta().namespace_name, columns[i]));
+      continue;
+    }
+    const PodsByRow pods = constraint.counts(cycle.cluster(), pod.meta().namespace_name);
     NodeSet counted(nodes.rows());
     if (pods.rows) {
       counted = *pods.rows;
       counted &= complete;
       counted = inclusion.rows(constraint, counted);
     }
-    count_domains(term, columns[i], Slots(columns[i], all_keys), scored, pods, counted);
+    count_domains(term, columns[i], slots, scored, pods, counted);
   }
   cycle.put(*this, std::move(state));
   return Outcome::success();
+}
+
+bool PodTopologySpread::score_keys(Cycle& cycle, RowKeys& keys) const {
+  const Pod& pod = cycle.pod();
+  const Result<std::vector<SpreadConstraint>> soft =
+      constraints(pod, UnsatisfiableAction::kScheduleAnyway);
+  if (!soft) return false;
+  for (const SpreadConstraint& constraint : *soft) {
+    if (constraint.topology_key != names::kHostname) {
+      keys.add_label(constraint.topology_key);
+      continue;
+    }
+    // It is the nodes' own pods that count, where the node has the key at all.
+    const TopologyColumn column = cycle.cluster().topology().column(constraint.topology_key);
+    if (column.nodes_with_key != cycle.nodes().node_count()) return false;
+    const PodsByRow pods = constraint.counts(cycle.cluster(), pod.meta().namespace_name);
+    if (pods.rows) keys.add_numbers({.version = pods.version, .by_row = pods.by_row});
+  }
+  return true;
 }
 
 Outcome PodTopologySpread::score(const Cycle& cycle, const NodeSet& feasible,

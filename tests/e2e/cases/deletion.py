@@ -4,7 +4,6 @@ import threading
 from harness.faulty_proxy import answer, hold, is_bind
 from harness.objects import priority_class
 from harness.registry import case
-from harness.world import condition
 
 
 def storage(w):
@@ -82,9 +81,6 @@ def while_it_waits_for_its_volume(w):
     w.pod("waiting", cpu="2", volumes=volumes)
 
     def chosen():
-        refused = condition(w.get_pod("waiting"), "PodScheduled") or {}
-        if "cannot be judged" in refused.get("message", ""):
-            w.skip("this scheduler does not judge volumes yet")
         claim = w.api.get("persistentvolumeclaims", w.namespace, "data")
         notes = claim["metadata"].get("annotations") or {}
         return notes.get("volume.kubernetes.io/selected-node") == "only"

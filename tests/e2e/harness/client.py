@@ -27,8 +27,14 @@ _BASES = {
     "storageclasses": "/apis/storage.k8s.io/v1",
     "replicasets": "/apis/apps/v1",
     "newevents": "/apis/events.k8s.io/v1",
+    "deviceclasses": "/apis/resource.k8s.io/v1",
+    "resourceslices": "/apis/resource.k8s.io/v1",
+    "resourceclaims": "/apis/resource.k8s.io/v1",
 }
-_CLUSTER_WIDE = {"nodes", "namespaces", "priorityclasses", "persistentvolumes", "storageclasses"}
+_CLUSTER_WIDE = {
+    "nodes", "namespaces", "priorityclasses", "persistentvolumes", "storageclasses", "deviceclasses",
+    "resourceslices",
+}  # fmt: skip
 
 
 def path_of(resource, namespace=None, name=None, subresource=None):

@@ -1,6 +1,8 @@
 """What a case left behind, and how two schedulers differ in it."""
+import json
 import re
 
+from .extender import normalized
 from .process import wait_until
 from .world import condition
 
@@ -37,6 +39,11 @@ def observe(world, case):
                 event.get("reportingController", ""),
             )  # fmt: skip
         )
+    observed["asked of extenders"] = {
+        json.dumps([number, verb, _in_order(normalized(args))], sort_keys=True)
+        for number, extender in enumerate(world.extenders)
+        for verb, args in extender.requests()
+    }
     for scheduler in world.schedulers:
         if scheduler.child.running():
             try:
@@ -45,7 +52,18 @@ def observe(world, case):
                 continue
             observed["metric families"] = {n: t for n, t in types.items() if not _NOISE.match(n)}
             break
-    return _without_namespace(observed, world.namespace)
+    names = {world.namespace: "NAMESPACE"}
+    names.update({extender.url: f"EXTENDER-{i}" for i, extender in enumerate(world.extenders)})
+    return _renamed(observed, names)
+
+
+def _in_order(args):
+    """Nodes are asked about in any order."""
+    if isinstance(args.get("NodeNames"), list):
+        args["NodeNames"].sort()
+    if isinstance(args.get("Nodes"), dict):
+        args["Nodes"]["items"].sort(key=lambda n: n["metadata"]["name"])
+    return args
 
 
 def differences(theirs, ours):
@@ -79,11 +97,14 @@ def _await_events(world, pods):
         pass
 
 
-def _without_namespace(value, namespace):
+def _renamed(value, names):
+    """Without what is called otherwise in each run."""
     if isinstance(value, str):
-        return value.replace(namespace, "NAMESPACE")
+        for name, stand_in in names.items():
+            value = value.replace(name, stand_in)
+        return value
     if isinstance(value, dict):
-        return {k: _without_namespace(v, namespace) for k, v in value.items()}
+        return {k: _renamed(v, names) for k, v in value.items()}
     if isinstance(value, (set, tuple)):
-        return type(value)(_without_namespace(v, namespace) for v in value)
+        return type(value)(_renamed(v, names) for v in value)
     return value

@@ -214,13 +214,15 @@ class RealServer:
     def clean(self):
         """Takes away what the last case left, so that the next one finds an empty cluster."""
         admin = self.client()
-        for resource in ("pods", "persistentvolumeclaims", "poddisruptionbudgets", "replicasets"):
+        for resource in (
+            "pods", "persistentvolumeclaims", "resourceclaims", "poddisruptionbudgets", "replicasets",
+        ):  # fmt: skip
             for item in admin.list(resource):
                 _remove(admin, resource, item)
         for lease in admin.list("leases", "kube-system"):
             if not lease["metadata"]["name"].startswith("apiserver-"):
                 _remove(admin, "leases", lease)
-        for resource in ("nodes", "persistentvolumes", "storageclasses"):
+        for resource in ("nodes", "persistentvolumes", "storageclasses", "resourceslices", "deviceclasses"):
             for item in admin.list(resource):
                 _remove(admin, resource, item)
         for item in admin.list("priorityclasses"):

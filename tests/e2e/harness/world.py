@@ -5,6 +5,7 @@ import time
 
 from . import objects
 from .client import ApiError, History
+from .extender import Extender
 from .faulty_proxy import FaultyProxy
 from .process import wait_until
 from .registry import Skip
@@ -21,7 +22,7 @@ class World:
     def __init__(self, server, namespace, folder, programs):
         self.server, self.namespace, self.folder, self.programs = server, namespace, folder, programs
         self.api = server.client()
-        self.schedulers, self._proxies, self._endings = [], [], []
+        self.schedulers, self.extenders, self._proxies, self._endings = [], [], [], []
         self.api.create("namespaces", {"metadata": {"name": namespace}})
         self.history = History(self.api, "pods", namespace)
 
@@ -65,6 +66,12 @@ class World:
         self._proxies.append(proxy)
         return proxy
 
+    def extender(self, **answers):
+        """A webhook for the scheduler's configuration (extender.py)."""
+        extender = Extender(**answers)
+        self.extenders.append(extender)
+        return extender
+
     def at_end(self, function):
         self._endings.append(function)
 
@@ -73,8 +80,8 @@ class World:
             function()
         for scheduler in self.schedulers:
             scheduler.child.kill()
-        for proxy in self._proxies:
-            proxy.close()
+        for helper in self._proxies + self.extenders:
+            helper.close()
         self.history.stop()
         self.api.close()
 

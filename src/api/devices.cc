@@ -1,0 +1,95 @@
+#include "api/devices.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "api/devices_parts.h"
+
+namespace berth {
+namespace {
+
+void retain_all(const std::vector<Symbol>& symbols, SymbolHold& hold) {
+  for (const Symbol symbol : symbols) hold.retain(symbol);
+}
+
+void retain_all(const ResourceList& list, SymbolHold& hold) {
+  for (const ResourceAmount& amount : list) hold.retain(amount.name);
+}
+
+void retain_all(const std::vector<SelectorRequirement>& requirements, SymbolHold& hold) {
+  for (const SelectorRequirement& requirement : requirements) {
+    hold.retain(requirement.key);
+    hold.retain(requirement.operator_text);
+    retain_all(requirement.values, hold);
+  }
+}
+
+void retain_symbols(const DeviceRequestAllocationResult& result, SymbolHold& hold) {
+  for (const Symbol symbol : {result.request, result.driver, result.pool, result.device})
+    hold.retain(symbol);
+  for (const DeviceToleration& toleration : result.tolerations)
+    for (const Symbol symbol : {toleration.key, toleration.op, toleration.value, toleration.effect})
+      hold.retain(symbol);
+  retain_all(result.binding_conditions, hold);
+  retain_all(result.binding_failure_conditions, hold);
+  retain_all(result.consumed_capacity, hold);
+}
+
+void apply_defaults(ExactDeviceRequest& request, SymbolHold& symbols) {
+  if (request.allocation_mode.empty()) request.allocation_mode = symbols.intern("ExactCount");
+  if (request.count == 0 && symbols.text(request.allocation_mode) == "ExactCount")
+    request.count = 1;
+  for (DeviceToleration& toleration : request.tolerations)
+    if (toleration.op.empty()) toleration.op = symbols.intern("Equal");
+}
+
+}  // namespace
+
+void retain_symbols(const AllocationResult& allocation, SymbolHold& hold) {
+  for (const DeviceRequestAllocationResult& result : allocation.results)
+    retain_symbols(result, hold);
+  for (const DeviceAllocationConfiguration& config : allocation.config) {
+    retain_all(config.requests, hold);
+    if (config.opaque) hold.retain(config.opaque->driver);
+  }
+  if (!allocation.node_selector) return;
+  for (const NodeSelectorTerm& term : *allocation.node_selector) {
+    retain_all(term.match_expressions, hold);
+    retain_all(term.match_fields, hold);
+  }
+}
+
+const DeviceAttribute* Device::attribute(Symbol attribute_name) const {
+  const auto found = std::ranges::find(attributes, attribute_name, &DeviceAttribute::name);
+  return found == attributes.end() ? nullptr : &*found;
+}
+
+void take_claim_metadata(WrittenMeta& meta, ResourceClaim& claim) {
+  claim.generate_name = std::move(meta.generate_name);
+  claim.finalizers = std::move(meta.finalizers);
+  claim.annotations = std::move(meta.annotations);
+  claim.controller = meta.controller;
+  claim.controller_uid = std::move(meta.controller_uid);
+  claim.creation_time = meta.creation_time;
+  claim.deletion_time = meta.deletion_time;
+}
+
+AllocationConfigSource allocation_config_source(std::string_view text) {
+  return text == "FromClaim" ? AllocationConfigSource::kFromClaim
+                             : AllocationConfigSource::kFromClass;
+}
+
+void note_rest(AllocatedDeviceStatus& status, std::string_view encoded) {
+  status.rest = status.rest * 31 + std::hash<std::string_view>{}(encoded);
+}
+
+void apply_defaults(ResourceClaimSpec& spec, SymbolHold& symbols) {
+  for (DeviceRequest& request : spec.requests) {
+    if (request.exactly) apply_defaults(*request.exactly, symbols);
+    for (DeviceSubRequest& subrequest : request.first_available)
+      apply_defaults(subrequest, symbols);
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,92 @@
+// What an evaluation costs, counted as upstream counts it, so that it is given up at the same
+// point.
+//
+// Upstream follows evaluated values on a stack and finds the arguments of a call there by the ids
+// of their expressions. What is not found costs nothing, and where a loop leaves values behind,
+// those are found; so the stack is kept here too.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cel/value.h"
+
+namespace berth::cel {
+
+// How the cost of a call depends on its arguments.
+enum class CostRule : std::uint8_t {
+  kOne,
+  kEquals,           // the shorter side; 1 for the types of Kubernetes
+  kShorter,          // the shorter side
+  kBoth,             // both sides
+  kProduct,          // the one as often as the other
+  kFirst,            // the first argument read once
+  kFirstTwice,       // ... and written once
+  kResultTwice,      // the result
+  kRegex,            // text and pattern
+  kTraversal,        // the first argument, all levels of it
+  kListSize,         // as many as the second argument has elements
+  kListResult,       // a new list
+  kFlatten,          // a new list, per level
+  kSelfCompare,      // each element of the first argument with each
+  kSelfCompareKeys,  // ... of the second
+  kSets,             // each of the one with each of the other
+  kSetsBothWays,
+  kContainsIp,
+  kContainsIpText,
+  kContainsCidr,
+  kContainsCidrText,
+  kValidate,
+  kAuthorization,
+};
+
+// `overload` is empty when several overloads are possible.
+CostRule cost_rule(std::string_view function, std::string_view overload);
+std::uint64_t call_cost(CostRule rule, std::span<const Value> args, const Value& result);
+
+// Parity: upstream's counting of some calls fails for arguments that are errors, and so ends the
+// evaluation. Its words, or nothing.
+std::string cannot_count(CostRule rule, std::span<const Value> args);
+
+// What ends an evaluation that costs too much.
+Value cost_limit_exceeded();
+
+class CostTracker {
+ public:
+  explicit CostTracker(std::uint64_t limit) : limit_(limit) {}
+
+  std::uint64_t cost() const { return cost_; }
+  void add(std::uint64_t cost) { cost_ += cost; }
+  void subtract(std::uint64_t cost) { cost_ -= cost; }
+
+  // The value of an expression. Gives it back, or the error that ends the evaluation.
+  Value push(std::int64_t id, Value value);
+  // Removes the latest value of the expression and what lies above it.
+  void drop(std::int64_t id);
+  // Takes the latest values of these expressions, the last first; false if one is not there.
+  bool take(std::span<const std::int64_t> ids, std::vector<Value>& values);
+
+ private:
+  struct Entry {
+    std::int64_t id;
+    std::int64_t before;  // where the same expression's value before this one is
+    Value value;
+  };
+  static constexpr std::int64_t kNowhere = -1;
+
+  std::int64_t latest(std::int64_t id) const {
+    const auto index = static_cast<std::size_t>(id);
+    return index < latest_.size() ? latest_[index] : kNowhere;
+  }
+  void cut(std::int64_t size);
+
+  std::uint64_t limit_;
+  std::uint64_t cost_ = 0;
+  std::vector<Entry> stack_;
+  std::vector<std::int64_t> latest_;  // where the latest value of each expression is
+};
+
+}  // namespace berth::cel

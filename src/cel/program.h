@@ -1,0 +1,77 @@
+// Program: a checked expression, planned for evaluation. Constants are computed, regular
+// expressions compiled, variables numbered.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cel/checker.h"
+#include "cel/cost.h"
+#include "cel/value.h"
+
+namespace berth::cel {
+
+class Attribute;
+class Evaluation;
+
+// One step. Evaluating it also counts what it costs.
+class Node {
+ public:
+  explicit Node(std::int64_t id) : id_(id) {}
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  virtual ~Node() = default;
+
+  virtual Value evaluate(Evaluation& evaluation) const = 0;
+  // Under which its value is found on the cost stack.
+  virtual std::int64_t id() const { return id_; }
+  // Its value, if that is known beforehand.
+  virtual const Value* constant() const { return nullptr; }
+  // The way to its value, if it is no more than that: further steps can be added.
+  virtual std::shared_ptr<Attribute> attribute() const { return nullptr; }
+
+ private:
+  std::int64_t id_;
+};
+using NodePtr = std::unique_ptr<Node>;
+
+// Variables by number; the device is the first.
+inline constexpr int kDeviceVariable = 0;
+
+struct Program {
+  NodePtr root;
+};
+
+// Errors are those of "program instantiation failed".
+Result<Program> plan(const Parsed& parsed, const Checked& checked);
+
+// Variables that a fold brings, from the inside to the outside.
+class Scope {
+ public:
+  Scope() = default;
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+  virtual const Value& lookup(int variable) = 0;
+
+ protected:
+  ~Scope() = default;
+};
+
+// The state of one evaluation.
+class Evaluation {
+ public:
+  Evaluation(const Value& device, std::uint64_t cost_limit) : cost(cost_limit), device_(device) {}
+
+  const Value& lookup(int variable) { return scope != nullptr ? scope->lookup(variable) : device_; }
+
+  CostTracker cost;
+  Scope* scope = nullptr;
+
+ private:
+  const Value& device_;
+};
+
+}  // namespace berth::cel

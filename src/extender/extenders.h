@@ -1,0 +1,44 @@
+// Extenders: all that a configuration names, ready to be asked, and what they are told (core.md
+// §12.1). World thread.
+//
+//   Result<std::unique_ptr<Extenders>> extenders = Extenders::make(configuration.extenders, loop);
+//   engine_options.extenders = (*extenders)->all();
+//   // every delta: (*extenders)->objects().apply(delta, text), in turn with the engine's
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/loop.h"
+#include "base/result.h"
+#include "config/configuration.h"
+#include "extender/kept_objects.h"
+#include "extender/webhook_extender.h"
+#include "framework/extender.h"
+#include "net/http_client.h"
+
+namespace berth::extender {
+
+class Extenders {
+ public:
+  // `loop` outlives them. Errors are upstream's, which does not start with them, and begin with
+  // "couldn't build extenders: ".
+  static Result<std::unique_ptr<Extenders>> make(std::span<const config::ExtenderConfig> configured,
+                                                 Loop& loop);
+
+  // In the order of the configuration.
+  std::vector<Extender*> all() const;
+  KeptObjects& objects() { return objects_; }
+
+ private:
+  explicit Extenders(ObjectNeeds needs) : objects_(needs) {}
+
+  KeptObjects objects_;
+  std::vector<std::unique_ptr<WebhookExtender>> webhooks_;
+};
+
+// Whom an extender's client is to believe, and what it shows.
+Result<net::TlsClientSettings> tls_settings(const config::ExtenderConfig& config);
+
+}  // namespace berth::extender

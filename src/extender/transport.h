@@ -1,0 +1,32 @@
+// ExtenderTransport: how a webhook is reached. Over HTTP in production; tests have others.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "base/cancel.h"
+#include "base/loop.h"
+#include "base/task.h"
+#include "net/http_client.h"
+
+namespace berth::extender {
+
+class ExtenderTransport {
+ public:
+  virtual ~ExtenderTransport() = default;
+
+  // World thread. Sends `body` to `url` and finishes with what is answered, whatever the code; an
+  // error when there is no answer. Who cancels the token gets an error soon.
+  virtual Task<Result<net::HttpResponse>> post(std::string url, std::string body,
+                                               CancelToken cancel) = 0;
+};
+
+// More than any list of nodes has; an extender that goes on for ever is cut here.
+inline constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 20;
+
+// An HTTP client of its own: an extender's certificates are nobody else's. `loop` outlives it.
+std::unique_ptr<ExtenderTransport> make_http_transport(Loop& loop, net::TlsClientSettings tls,
+                                                       std::size_t most_bytes = kMostAnswerBytes);
+
+}  // namespace berth::extender

@@ -1,0 +1,39 @@
+// RowKeys: what a plugin's answers about rows are a function of, beyond the rows' own columns. Rows
+// that are alike in all of it get the same answers, so that one of them can be asked for all.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/symbols.h"
+#include "cluster/topology.h"
+
+namespace berth {
+
+class RowKeys {
+ public:
+  // A number by row, directly or by the row's topology domain. It changes for a row only when that
+  // row is in the log of changed rows; any other change comes with another version.
+  struct Numbers {
+    std::uint64_t version = 0;
+    std::span<const std::int32_t> by_row = {};  // empty: by domain
+    std::span<const Domain> domains = {};
+    std::span<const std::int64_t> by_domain = {};
+
+    std::int64_t at(NodeRow row) const {
+      if (!by_row.empty()) return by_row[row];
+      // A row without the key is like no other.
+      return domains.empty() ? 0 : domains[row] == kNoDomain ? -1 : by_domain[domains[row]];
+    }
+  };
+
+  // The value of a node label.
+  void add_label(Symbol key) { labels.push_back(key); }
+  void add_numbers(const Numbers& one) { numbers.push_back(one); }
+
+  std::vector<Symbol> labels;
+  std::vector<Numbers> numbers;
+};
+
+}  // namespace berth

@@ -1,0 +1,72 @@
+// ClassSearch: a node for a pod like others before it, at the cost of what changed since.
+//
+// It decides what NodeSearch would decide from scratch, or says nothing: when the pod is the first
+// of its class, when nothing fits (somebody will want to know why, row by row), when a plugin
+// declares nothing about its answers or could not give one. Part of NodeSearch. World thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "cluster/kept_answers.h"
+#include "increments/increment_check.h"
+#include "increments/pod_class.h"
+#include "increments/selection.h"
+
+namespace berth {
+
+class ClassSearch {
+ public:
+  ClassSearch(Cluster& cluster, Random& random) : cluster_(cluster), random_(random) {}
+
+  struct Found {
+    NodeRow row = kNoRow;
+    std::int64_t total = 0;  // 0 when there was no choice
+    std::size_t feasible = 0;
+  };
+
+  // After PreFilter, which left all nodes to be looked at. `evaluation`, unless null, is told about
+  // all rows.
+  std::optional<Found> run(Cycle& cycle, const Framework& framework, Evaluation* evaluation);
+
+  void begin_cycle() { classes_.begin_cycle(); }
+  std::size_t classes() const { return classes_.size(); }
+
+ private:
+  PodClass* class_of(const Framework& framework, const Pod& pod);
+  static bool can_keep(Cycle& cycle, const Framework& framework);
+  bool judge_apart(Cycle& cycle, const Framework& framework, PodClass& kept);
+  std::optional<Found> choose(Cycle& cycle, const Framework& framework, PodClass& kept);
+  std::optional<Found> among_groups(Cycle& cycle, const Framework& framework, PodClass& kept);
+  std::optional<Found> among_rows(Cycle& cycle, const Framework& framework, PodClass& kept);
+  bool ask_other_filters(const Cycle& cycle, const Framework& framework, NodeSet& rows);
+  bool ask_other_scores(Cycle& cycle, const Framework& framework, const PodClass& kept,
+                        const NodeSet& feasible, const NodeSet& rows);
+  const NodeSet& in_groups(const PodClass& kept, std::span<const ScoreTree::Group> groups);
+  bool normalize_kept(const Cycle& cycle, const Framework& framework, const PodClass& kept,
+                      const NodeSet& rows);
+  void tell(const PodClass& kept, Evaluation& evaluation) const;
+  bool add(const Placed<ScorePlugin>& placed, const NodeSet& rows, std::span<const Score> scores);
+
+  Cluster& cluster_;
+  Random& random_;
+  static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+  KeptAnswers<PodClass> classes_{kMaxBytes};
+  // Pods seen once, by hash: a class is worth its memory from the second on.
+  std::array<std::size_t, 4096> seen_once_{};
+
+  // ---- reused from pod to pod
+  struct Hidden {
+    NodeRow row;
+    std::int32_t score;
+  };
+  std::vector<Hidden> hidden_;
+  NodeSet looked_at_, feasible_, all_feasible_;
+  std::vector<Score> totals_;
+};
+
+}  // namespace berth

@@ -1,0 +1,267 @@
+#include "increments/pod_class.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace berth {
+namespace {
+
+constexpr std::int64_t kLargestSum = std::numeric_limits<std::int32_t>::max() / 2;
+
+bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Dependence::kRow; }
+
+}  // namespace
+
+PodClass::PodClass(const Framework& framework, const Pod& pod)
+    : framework_(framework), spec_(&pod.spec()), meta_(&pod.meta()) {}
+
+std::size_t PodClass::hash_of(const Framework& framework, const Pod& pod) {
+  const std::hash<const void*> hash;
+  std::size_t value = hash(&framework);
+  for (const void* part :
+       {static_cast<const void*>(&pod.spec()), static_cast<const void*>(&pod.meta())}) {
+    value = (value ^ hash(part)) * 0x9e3779b97f4a7c15ULL;
+    value ^= value >> 32;
+  }
+  return value;
+}
+
+PluginMask PodClass::asked_filters(const Cycle& cycle) const {
+  PluginMask asked;
+  for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
+    if (is_row_plugin(*placed.plugin) && !cycle.skip_filter.test(placed.index))
+      asked.set(placed.index);
+  return asked;
+}
+
+PluginMask PodClass::asked_scores(const Cycle& cycle) const {
+  PluginMask asked;
+  for (const Placed<ScorePlugin>& placed : framework_.plugins().score)
+    if (is_row_plugin(*placed.plugin) && !cycle.skip_score.test(placed.index))
+      asked.set(placed.index);
+  return asked;
+}
+
+// Which rows changed since the last time. All of them, and true, when that is less work, and when
+// something changed that concerns them all.
+bool PodClass::find_changes(const Cycle& cycle) {
+  const NodeTable& nodes = cycle.nodes();
+  const auto changes = nodes.changes_since(position_);
+  const std::uint64_t device_classes = cycle.cluster().generation(ObjectKind::kDeviceClass);
+  bool all = !known_ || !changes || changes->size() > nodes.rows() / 4 ||
+             device_classes_ != device_classes || filters_ != asked_filters(cycle) ||
+             scores_ != asked_scores(cycle);
+  device_classes_ = device_classes;
+  position_ = nodes.log_end();
+  changed_.clear();
+  changed_.reserve_rows(nodes.rows());
+  if (!all)
+    for (const ChangedRow& change : *changes) {
+      all |= (change.changes & static_cast<std::uint8_t>(RowChange::kMembership)) != 0;
+      if (nodes.has_node(change.row)) changed_.insert(change.row);
+    }
+  if (all) changed_ = nodes.nodes();
+  return all;
+}
+
+bool PodClass::catch_up(Cycle& cycle) {
+  cycle.skip_score.clear();
+  for (const Placed<PreScorePlugin>& placed : framework_.plugins().pre_score)
+    if (is_row_plugin(*placed.plugin) && !framework_.ask_pre_score(placed, cycle, fits_).ok())
+      return known_ = false;
+  const bool all = find_changes(cycle);
+  filters_ = asked_filters(cycle);
+  scores_ = asked_scores(cycle);
+  const bool same_keys = find_keys(cycle);
+  regroup_ |= all || !same_keys;
+  known_ = ask_filters(cycle) && ask_scores(cycle, all);
+  if (!known_) return false;
+  if (!regroup_) follow(cycle);
+  if (regroup_) group(cycle);
+  return true;
+}
+
+bool PodClass::ask_filters(const Cycle& cycle) {
+  std::vector<Status>& verdicts = cycle.scratch()->verdicts;
+  passed_ = changed_;
+  changed_.for_each([&](NodeRow row) { verdicts[row] = Status{}; });
+  for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
+    if (filters_.test(placed.index)) framework_.ask_filter(placed, cycle, passed_);
+  bool told = true;
+  changed_.for_each([&](NodeRow row) {
+    if (!passed_.contains(row)) told &= is_rejected(verdicts[row].code);
+  });
+  fits_.reserve_rows(cycle.nodes().rows());
+  fits_ -= changed_;
+  fits_ &= cycle.nodes().nodes();
+  fits_ |= passed_;
+  return told;
+}
+
+bool PodClass::ask_scores(const Cycle& cycle, bool all) {
+  const std::size_t rows = cycle.nodes().rows();
+  std::vector<Score>& raw = cycle.scratch()->scores;
+  if (raw.size() < rows) raw.resize(rows);
+  std::vector<std::int32_t>& own = cycle.scratch()->sums;
+  if (own.size() < rows) own.resize(rows);
+  passed_.for_each([&](NodeRow row) { own[row] = 0; });
+  std::int64_t largest = 0;
+  std::size_t unscaled = 0;
+  for (const Placed<ScorePlugin>& placed : framework_.plugins().score) {
+    if (!scores_.test(placed.index)) continue;
+    if (!framework_.ask_score(placed, cycle, passed_, raw).ok()) return false;
+    if (placed->normalizes()) {
+      if (all && unscaled_.size() <= unscaled) unscaled_.emplace_back();
+      Unscaled& kept = unscaled_[unscaled++];
+      kept.plugin = &placed;
+      kept.by_row.resize(rows);
+      bool fine = true;
+      passed_.for_each([&](NodeRow row) {
+        const auto value = static_cast<std::int32_t>(raw[row]);
+        fine &= value == raw[row];
+        kept.uniform &= kept.by_row[row] == value;
+        kept.by_row[row] = value;
+      });
+      if (!fine) return false;
+      continue;
+    }
+    largest += kMaxScore * placed.weight;
+    bool fine = largest <= kLargestSum;
+    passed_.for_each([&](NodeRow row) {
+      fine &= raw[row] >= kMinScore && raw[row] <= kMaxScore;
+      own[row] += static_cast<std::int32_t>(raw[row] * placed.weight);
+    });
+    if (!fine) return false;
+  }
+  unscaled_.resize(unscaled);
+  return true;
+}
+
+// What the other plugins go by. False when it is not what rows are grouped by.
+bool PodClass::find_keys(Cycle& cycle) {
+  RowKeys keys;
+  bool known = true;
+  for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
+    if (!is_row_plugin(*placed.plugin) && !cycle.skip_filter.test(placed.index))
+      known &= placed->filter_keys(cycle, keys);
+  for (const Placed<ScorePlugin>& placed : framework_.plugins().score)
+    if (!is_row_plugin(*placed.plugin)) known &= placed->score_keys(cycle, keys);
+  std::sort(keys.labels.begin(), keys.labels.end(), [](Symbol a, Symbol b) { return a.id < b.id; });
+  keys.labels.erase(std::unique(keys.labels.begin(), keys.labels.end()), keys.labels.end());
+  const bool same = known == keys_known_ && keys.labels == keys_.labels &&
+                    std::ranges::equal(keys.numbers, keys_.numbers, {}, &RowKeys::Numbers::version,
+                                       &RowKeys::Numbers::version);
+  keys_known_ = known;
+  keys_ = std::move(keys);
+  columns_.resize(keys_.labels.size());
+  bool same_columns = true;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::uint64_t before = columns_[i].id;
+    columns_[i] = cycle.cluster().topology().column(keys_.labels[i]);
+    same_columns &= columns_[i].id == before;
+  }
+  return same && same_columns;
+}
+
+void PodClass::describe(NodeRow row, std::vector<std::int64_t>& tuple) const {
+  tuple.clear();
+  for (const TopologyColumn& column : columns_) tuple.push_back(column.by_row[row]);
+  // Of a row that does not fit this may be old; it is described again when it fits.
+  for (const Unscaled& kept : unscaled_) tuple.push_back(kept.by_row[row]);
+  for (const RowKeys::Numbers& numbers : keys_.numbers) tuple.push_back(numbers.at(row));
+}
+
+int PodClass::group_of(const std::vector<std::int64_t>& tuple) {
+  for (std::size_t group = 0; group < tuples_.size(); ++group)
+    if (tuples_[group] == tuple) return static_cast<int>(group);
+  if (tuples_.size() == ScoreTree::kMaxGroups) return kNoGroup;
+  tuples_.push_back(tuple);
+  return static_cast<int>(tuples_.size() - 1);
+}
+
+// The rows that changed, each to its group with its score.
+void PodClass::follow(const Cycle& cycle) {
+  const std::vector<std::int32_t>& own = cycle.scratch()->sums;
+  std::vector<std::int64_t> tuple;
+  changed_.for_each([&](NodeRow row) {
+    const std::int32_t score = passed_.contains(row) ? own[row] : ScoreTree::kNone;
+    if (!grouped_ || score == ScoreTree::kNone) return tree_.set(row, score);
+    describe(row, tuple);
+    if (tuple == tuples_[tree_.group(row)]) return tree_.set(row, score);
+    const int group = group_of(tuple);
+    if (group == kNoGroup) {  // perhaps some are empty by now
+      regroup_ = true;
+      tree_.set(row, score);
+      return;
+    }
+    if (static_cast<std::size_t>(group) == tree_.groups()) tree_.add_group();
+    tree_.move(row, static_cast<ScoreTree::Group>(group), score);
+  });
+}
+
+// Numbers the rows that fit by what they have in common.
+void PodClass::group(const Cycle& cycle) {
+  regroup_ = false;
+  const NodeTable& nodes = cycle.nodes();
+  for (Unscaled& kept : unscaled_) {
+    NodeRow first = kNoRow;
+    kept.uniform = true;
+    nodes.nodes().for_each([&](NodeRow row) {
+      if (first == kNoRow) first = row;
+      kept.uniform &= kept.by_row[row] == kept.by_row[first];
+    });
+  }
+  // Rows that were not asked about this time have their score in the tree.
+  const std::vector<std::int32_t>& own = cycle.scratch()->sums;
+  std::vector<std::int32_t> scores(nodes.rows(), ScoreTree::kNone);
+  fits_.for_each(
+      [&](NodeRow row) { scores[row] = passed_.contains(row) ? own[row] : tree_.scores()[row]; });
+
+  std::vector<ScoreTree::Group> groups(nodes.rows());
+  std::vector<std::int64_t> tuple;
+  int last = kNoGroup;
+  tuples_.clear();
+  grouped_ = keys_known_;
+  fits_.for_each([&](NodeRow row) {
+    if (!grouped_) return;
+    describe(row, tuple);
+    if (last == kNoGroup || tuples_[static_cast<std::size_t>(last)] != tuple)
+      last = group_of(tuple);
+    if (last == kNoGroup)
+      grouped_ = false;
+    else
+      groups[row] = static_cast<ScoreTree::Group>(last);
+  });
+  if (!grouped_) {
+    std::ranges::fill(groups, ScoreTree::Group{0});
+    tuples_.clear();
+  }
+  if (tuples_.empty()) tuples_.emplace_back();
+  tree_.assign(std::move(groups), tuples_.size(), scores);
+}
+
+NodeRow PodClass::sample(ScoreTree::Group group) const {
+  return tree_.nth_best(std::span(&group, 1), 0);
+}
+
+void PodClass::hide(NodeRow row) {
+  fits_.erase(row);
+  tree_.set(row, ScoreTree::kNone);
+}
+
+void PodClass::show(NodeRow row, std::int32_t score) {
+  fits_.insert(row);
+  tree_.set(row, score);
+}
+
+std::size_t PodClass::bytes() const {
+  std::size_t total = sizeof(*this) + tree_.bytes() +
+                      (fits_.capacity() + changed_.capacity() + passed_.capacity()) / 8;
+  for (const Unscaled& kept : unscaled_) total += kept.by_row.capacity() * sizeof(std::int32_t);
+  return total;
+}
+
+}  // namespace berth

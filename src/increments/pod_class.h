@@ -1,0 +1,106 @@
+// PodClass: pods that every plugin treats alike, and what is known about nodes for them.
+//
+// Pods of one profile that share spec and metadata (namespace, labels, controller) are a class.
+// What plugins say that look at a row alone (Dependence::kRow) is kept by row and asked again only
+// about rows that changed since; ScoreTree finds the best of them. Rows that are alike to all the
+// other plugins (RowKeys) and have the same scores before normalizing form a group: those plugins
+// are asked about one row of each.
+//
+// Kept by ClassSearch, between cycles. It never knows of nominated pods or of trials.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "cluster/topology.h"
+#include "framework/framework.h"
+#include "increments/score_tree.h"
+
+namespace berth {
+
+class PodClass {
+ public:
+  PodClass(const Framework& framework, const Pod& pod);
+
+  static std::size_t hash_of(const Framework& framework, const Pod& pod);
+  bool is_of(const Framework& framework, const Pod& pod) const {
+    return &framework_ == &framework && spec_.get() == &pod.spec() && meta_.get() == &pod.meta();
+  }
+
+  // After PreFilter: asks about the rows that changed. False when a plugin could not tell; nothing
+  // is known then, and the pod is searched for without it. Runs PreScore of the plugins it asks.
+  bool catch_up(Cycle& cycle);
+
+  // Rows that no row plugin rejects.
+  const NodeSet& fits() const { return fits_; }
+  // Leaves a row out, or takes it in again, for this cycle.
+  void hide(NodeRow row);
+  void show(NodeRow row, std::int32_t score);
+
+  // The weighted sum of row plugins that do not normalize; ScoreTree::kNone where a row does not
+  // fit.
+  const ScoreTree& tree() const { return tree_; }
+
+  // Whether rows are grouped; else every row is its own.
+  bool grouped() const { return grouped_; }
+  // A row of the group that fits. There is one.
+  NodeRow sample(ScoreTree::Group group) const;
+  // Whether some plugin's answers go by numbers, so that groups are many and rows move between
+  // them.
+  bool goes_by_numbers() const { return !keys_.numbers.empty(); }
+
+  // One row plugin that normalizes, and its scores before.
+  struct Unscaled {
+    const Placed<ScorePlugin>* plugin;
+    std::vector<std::int32_t> by_row;
+    bool uniform = false;  // the same on all rows
+  };
+  std::span<const Unscaled> unscaled() const { return unscaled_; }
+
+  std::size_t bytes() const;
+
+ private:
+  bool find_changes(const Cycle& cycle);
+  bool ask_filters(const Cycle& cycle);
+  bool ask_scores(const Cycle& cycle, bool all);
+  bool find_keys(Cycle& cycle);
+  void group(const Cycle& cycle);
+  void follow(const Cycle& cycle);
+  void describe(NodeRow row, std::vector<std::int64_t>& tuple) const;
+  // kNoGroup when there can be no more.
+  int group_of(const std::vector<std::int64_t>& tuple);
+  PluginMask asked_filters(const Cycle& cycle) const;
+  PluginMask asked_scores(const Cycle& cycle) const;
+
+  const Framework& framework_;
+  const Ref<const PodSpec> spec_;
+  const Ref<const PodMeta> meta_;
+
+  // ---- up to when, and who was asked
+  bool known_ = false;
+  std::uint64_t position_ = 0;  // in the log of changed rows
+  std::uint64_t device_classes_ = 0;
+  PluginMask filters_, scores_;
+
+  // ---- by row
+  NodeSet fits_;
+  ScoreTree tree_;
+  std::vector<Unscaled> unscaled_;
+
+  // ---- groups
+  static constexpr int kNoGroup = -1;
+  bool grouped_ = false;
+  bool regroup_ = true;
+  bool keys_known_ = false;
+  RowKeys keys_;                         // labels sorted, each once; numbers of this cycle
+  std::vector<TopologyColumn> columns_;  // of the labels
+  std::vector<std::vector<std::int64_t>> tuples_;  // by group: what its rows have in common
+
+  // ---- of this cycle: the rows that changed, and those of them that fit
+  NodeSet changed_, passed_;
+};
+
+}  // namespace berth

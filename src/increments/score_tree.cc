@@ -1,0 +1,140 @@
+#include "increments/score_tree.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace berth {
+namespace {
+
+ScoreTree::Best best_of(std::span<const ScoreTree::Best> parts) {
+  ScoreTree::Best best;
+  for (const ScoreTree::Best& part : parts) best.score = std::max(best.score, part.score);
+  if (best.score == ScoreTree::kNone) return best;
+  for (const ScoreTree::Best& part : parts) best.rows += part.score == best.score ? part.rows : 0;
+  return best;
+}
+
+}  // namespace
+
+void ScoreTree::assign(std::vector<Group> group_by_row, std::size_t groups,
+                       std::span<const std::int32_t> scores) {
+  BERTH_CHECK(groups <= kMaxGroups && group_by_row.size() == scores.size());
+  blocks_ = (scores.size() + kFan - 1) / kFan;
+  supers_ = (blocks_ + kFan - 1) / kFan;
+  scores_.assign(blocks_ * kFan, kNone);
+  std::ranges::copy(scores, scores_.begin());
+  group_by_row_ = std::move(group_by_row);
+  group_by_row_.resize(blocks_ * kFan);
+  by_block_.assign(groups * blocks_, {});
+  by_super_.assign(groups * supers_, {});
+  tops_.assign(groups, {});
+  scored_.assign(groups, 0);
+  for (std::size_t row = 0; row < scores_.size(); ++row) {
+    const std::int32_t score = scores_[row];
+    if (score == kNone) continue;
+    ++scored_[group_by_row_[row]];
+    Best& best = by_block_[at_block(group_by_row_[row], row / kFan)];
+    if (score > best.score) best = {score, 0};
+    if (score == best.score) ++best.rows;
+  }
+  for (std::size_t g = 0; g < groups; ++g) {
+    const Group group = static_cast<Group>(g);
+    for (std::size_t super = 0; super < supers_; ++super)
+      by_super_[at_super(group, super)] = of_blocks(group, super);
+    tops_[g] = of_supers(group);
+  }
+}
+
+void ScoreTree::set(NodeRow row, std::int32_t score) {
+  const std::int32_t before = scores_[row];
+  if (before == score) return;
+  const Group group = group_by_row_[row];
+  scores_[row] = score;
+  if (before == kNone) ++scored_[group];
+  if (score == kNone) --scored_[group];
+  update(group, row / kFan);
+}
+
+void ScoreTree::move(NodeRow row, Group group, std::int32_t score) {
+  if (group_by_row_[row] != group) {
+    set(row, kNone);
+    group_by_row_[row] = group;
+  }
+  set(row, score);
+}
+
+ScoreTree::Group ScoreTree::add_group() {
+  const auto group = static_cast<Group>(tops_.size());
+  BERTH_CHECK(tops_.size() < kMaxGroups);
+  by_block_.resize(by_block_.size() + blocks_);
+  by_super_.resize(by_super_.size() + supers_);
+  tops_.emplace_back();
+  scored_.push_back(0);
+  return group;
+}
+
+void ScoreTree::update(Group group, std::size_t block) {
+  by_block_[at_block(group, block)] = of_rows(group, block);
+  by_super_[at_super(group, block / kFan)] = of_blocks(group, block / kFan);
+  tops_[group] = of_supers(group);
+}
+
+ScoreTree::Best ScoreTree::of_rows(Group group, std::size_t block) const {
+  // Every row of the block is looked at, and those of other groups are masked: vector code.
+  const std::int32_t* const scores = &scores_[block * kFan];
+  const Group* const groups = &group_by_row_[block * kFan];
+  Best best;
+  for (std::size_t i = 0; i < kFan; ++i)
+    best.score = std::max(best.score, groups[i] == group ? scores[i] : kNone);
+  if (best.score == kNone) return best;
+  for (std::size_t i = 0; i < kFan; ++i)
+    best.rows += groups[i] == group && scores[i] == best.score ? 1U : 0U;
+  return best;
+}
+
+ScoreTree::Best ScoreTree::of_blocks(Group group, std::size_t super) const {
+  const std::size_t first = super * kFan;
+  return best_of(
+      std::span(by_block_).subspan(at_block(group, first), std::min(kFan, blocks_ - first)));
+}
+
+ScoreTree::Best ScoreTree::of_supers(Group group) const {
+  return best_of(std::span(by_super_).subspan(at_super(group, 0), supers_));
+}
+
+NodeRow ScoreTree::nth_best(std::span<const Group> groups, std::uint64_t n) const {
+  // Down the tree: skips the parts that have not as many.
+  const auto skip_to = [&](std::size_t from, std::size_t to, auto rows_in) {
+    for (std::size_t part = from; part < to; ++part) {
+      std::uint64_t here = 0;
+      for (const Group group : groups) here += rows_in(group, part);
+      if (n < here) return part;
+      n -= here;
+    }
+    BERTH_CHECK(false);
+    return to;
+  };
+  const auto reaching = [&](Group group, const Best& part) {
+    return part.score == tops_[group].score ? part.rows : 0U;
+  };
+  const std::size_t super = skip_to(0, supers_, [&](Group group, std::size_t part) {
+    return reaching(group, by_super_[at_super(group, part)]);
+  });
+  const std::size_t block = skip_to(super * kFan, std::min((super + 1) * kFan, blocks_),
+                                    [&](Group group, std::size_t part) {
+                                      return reaching(group, by_block_[at_block(group, part)]);
+                                    });
+  return static_cast<NodeRow>(
+      skip_to(block * kFan, (block + 1) * kFan, [&](Group group, std::size_t row) {
+        return group_by_row_[row] == group && scores_[row] == tops_[group].score ? 1U : 0U;
+      }));
+}
+
+std::size_t ScoreTree::bytes() const {
+  return scores_.capacity() * sizeof(std::int32_t) + group_by_row_.capacity() * sizeof(Group) +
+         (by_block_.capacity() + by_super_.capacity() + tops_.capacity()) * sizeof(Best);
+}
+
+}  // namespace berth

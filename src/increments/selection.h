@@ -1,0 +1,48 @@
+// Which of the best nodes: a seeded, uniform draw. Ties are numbered by row, so that whoever finds
+// the same maxima, by whatever way, draws the same one.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "base/random.h"
+#include "cluster/node_set.h"
+
+namespace berth {
+
+struct Selection {
+  NodeRow row = kNoRow;
+  std::int64_t total = 0;
+};
+
+// How many rows share the best total, and that total.
+struct Maxima {
+  std::int64_t total = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t rows = 0;
+
+  void add(std::int64_t other, std::uint64_t with_it = 1) {
+    if (other > total) *this = {other, 0};
+    if (other == total) rows += with_it;
+  }
+  std::uint64_t draw(Random& random) const { return rows > 1 ? random.below(rows) : 0; }
+};
+
+inline Maxima find_maxima(const NodeSet& feasible, std::span<const std::int64_t> totals) {
+  Maxima maxima;
+  feasible.for_each([&](NodeRow row) { maxima.add(totals[row]); });
+  return maxima;
+}
+
+inline Selection select(const NodeSet& feasible, std::span<const std::int64_t> totals,
+                        Random& random) {
+  const Maxima maxima = find_maxima(feasible, totals);
+  std::uint64_t drawn = maxima.draw(random);
+  NodeRow chosen = kNoRow;
+  feasible.for_each([&](NodeRow row) {
+    if (totals[row] == maxima.total && drawn-- == 0) chosen = row;
+  });
+  return {chosen, maxima.total};
+}
+
+}  // namespace berth

@@ -1,0 +1,163 @@
+#include "kube/object_writes.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/decode.h"
+#include "api/devices.h"
+#include "api/devices_json.h"
+#include "api/envelope.h"
+#include "api/json_text.h"
+#include "api/requests.h"
+
+namespace berth::kube {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+
+std::string path_of(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
+  std::string_view root = "/api/v1";
+  std::string_view resource = written_resource(kind);
+  if (kind == ObjectKind::kResourceClaim) {
+    root = "/apis/resource.k8s.io/v1";
+    resource = resource.substr(0, resource.find('.'));
+  }
+  std::string path(root);
+  if (!namespace_name.empty()) path += fmt::format("/namespaces/{}", namespace_name);
+  path += fmt::format("/{}", resource);
+  if (!name.empty()) path += fmt::format("/{}", name);
+  return path;
+}
+
+std::string path_of(const Object& object) {
+  return path_of(object.kind, object.symbols.text(object.namespace_name), object.name);
+}
+
+std::unexpected<Error> not_written(ObjectKind kind) {
+  return fail(ErrorKind::kInvalid, fmt::format("a {} is not written", to_string(kind)));
+}
+
+std::string version_in(const JsonValue& object) {
+  const JsonValue* metadata = object.find("metadata");
+  const JsonValue* version = metadata ? metadata->find("resourceVersion") : nullptr;
+  return version ? version->text : std::string();
+}
+
+}  // namespace
+
+// What the server says about an object that it has read or written.
+Result<AnyObject> ObjectWrites::answered(ObjectKind kind, const std::string& path,
+                                         const ApiAnswer& answer) {
+  Result<AnyObject> object = decode_object(kind, answer.body, interner_, nullptr);
+  if (!object) return object;
+  if (answer.body.size() <= kMaxRecentSize)
+    if (Result<JsonValue> json = parse_json(answer.body)) {
+      std::string version = version_in(*json);
+      recent_.set(path, {std::move(version), *std::move(json)});
+    }
+  return object;
+}
+
+Task<Result<AnyObject>> ObjectWrites::get(ObjectKind kind, std::string namespace_name,
+                                          std::string name) {
+  if (!is_written(kind, WrittenPart::kObject)) co_return not_written(kind);
+  const std::string path = path_of(kind, namespace_name, name);
+  ApiCall call;
+  call.path = path;
+  call.accept = kJson;
+  Task<ApiResult> calling = client_.call(std::move(call));
+  ApiResult answer = co_await calling;
+  if (!answer) co_return fail(std::move(answer.error().error));
+  co_return answered(kind, path, *answer);
+}
+
+// The object as it is stored, of this version if that is at hand.
+Task<Result<JsonValue>> ObjectWrites::stored(std::string path, std::string version) {
+  if (const Recent* recent = recent_.find(path); recent && recent->version == version)
+    co_return recent->object;
+  ApiCall call;
+  call.path = std::move(path);
+  call.accept = kJson;
+  Task<ApiResult> calling = client_.call(std::move(call));
+  ApiResult answer = co_await calling;
+  if (!answer) co_return fail(std::move(answer.error().error));
+  co_return parse_json(answer->body);
+}
+
+Task<Result<AnyObject>> ObjectWrites::update(Ref<const Object> object, WrittenPart part) {
+  if (!is_written(object->kind, part)) co_return not_written(object->kind);
+  const std::string path = path_of(*object);
+  Task<Result<JsonValue>> reading = stored(path, object->resource_version);
+  Result<JsonValue> present = co_await reading;
+  if (!present) co_return fail(std::move(present.error()));
+  if (version_in(*present) != object->resource_version)
+    co_return fail(modified_meanwhile(object->kind, object->name));
+  Result<JsonValue> wanted = lay_over(*std::move(present), *object, part, interner_);
+  if (!wanted) co_return fail(std::move(wanted.error()));
+  ApiCall call;
+  call.method = "PUT";
+  call.path = part == WrittenPart::kStatus ? path + "/status" : path;
+  call.body = to_json(*wanted);
+  call.content_type = kJson;
+  call.accept = kJson;
+  Task<ApiResult> calling = client_.call(std::move(call));
+  ApiResult answer = co_await calling;
+  if (!answer) co_return fail(std::move(answer.error().error));
+  co_return answered(object->kind, path, *answer);
+}
+
+Task<Result<AnyObject>> ObjectWrites::create(Ref<const Object> object) {
+  if (object->kind != ObjectKind::kResourceClaim) co_return not_written(object->kind);
+  ApiCall call;
+  call.method = "POST";
+  call.path = path_of(object->kind, object->symbols.text(object->namespace_name), "");
+  call.body = to_json(claim_json(static_cast<const ResourceClaim&>(*object)));
+  call.content_type = kJson;
+  call.accept = kJson;
+  Task<ApiResult> calling = client_.call(std::move(call));
+  ApiResult answer = co_await calling;
+  if (!answer) co_return fail(std::move(answer.error().error));
+  Result<AnyObject> made = decode_object(object->kind, answer->body, interner_, nullptr);
+  const auto* claim = made ? std::get_if<Ref<const Object>>(&*made) : nullptr;
+  if (claim == nullptr) co_return made;
+  co_return answered(object->kind, path_of(**claim), *answer);
+}
+
+Task<Result<void>> ObjectWrites::remove(Ref<const Object> object) {
+  if (object->kind != ObjectKind::kResourceClaim) co_return not_written(object->kind);
+  // Upstream sends no options; with the UID named, a successor of the same name stays.
+  DeleteRequest options;
+  if (!object->uid.empty()) options.uid = object->uid;
+  ApiCall call;
+  call.method = "DELETE";
+  call.path = path_of(*object);
+  call.body = body_of(options, client_.format());
+  call.content_type =
+      client_.format() == BodyFormat::kProtobuf ? std::string(kProtoContentType) : kJson;
+  Task<ApiResult> calling = client_.call(std::move(call));
+  ApiResult answer = co_await calling;
+  if (answer) co_return Result<void>();
+  Error error = std::move(answer.error().error);
+  if (answer.error().status.code == 409) error.kind = ErrorKind::kNotFound;
+  co_return fail(std::move(error));
+}
+
+Task<Result<void>> ObjectWrites::unreserve(Ref<const Object> claim, std::string consumer_uid) {
+  if (claim->kind != ObjectKind::kResourceClaim) co_return not_written(claim->kind);
+  ApiCall call;
+  call.method = "PATCH";
+  call.path = path_of(*claim) + "/status";
+  call.body = R"({"metadata": {"uid": )";
+  append_json_string(call.body, claim->uid);
+  call.body += R"(}, "status": { "reservedFor": [ {"$patch": "delete", "uid": )";
+  append_json_string(call.body, consumer_uid);
+  call.body += "} ] }}";
+  call.content_type = "application/strategic-merge-patch+json";
+  Task<ApiResult> calling = client_.call(std::move(call));
+  ApiResult answer = co_await calling;
+  if (!answer) co_return fail(std::move(answer.error().error));
+  co_return Result<void>();
+}
+
+}  // namespace berth::kube

@@ -1,0 +1,51 @@
+// Http2Pool: one connection of HTTP/2 for each server that speaks it, and the calls on them. It
+// makes connections when they are needed, leaves those that the server is about to end, sends again
+// what the server says it never looked at, and watches the time. For http_client.cc; the client's
+// thread only.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/loop.h"
+#include "base/result.h"
+#include "net/http_transfer.h"
+#include "net/open_call.h"
+
+namespace berth::net {
+
+class Http2Pool {
+ public:
+  // All of these outlive it; of the loop only the clock is used.
+  Http2Pool(HttpTransferSet& set, const HttpClientOptions& options, const Loop& clock);
+  ~Http2Pool();
+
+  // Whether such a call can go this way.
+  bool takes(const OpenCall& call) const;
+  void begin(OpenCall& call);
+  // A call that has not ended is of no interest any more.
+  void forget(const OpenCall& call);
+
+  // A handle that is no call's has ended, by a CURLcode.
+  void dialed(const CurlEasy& easy, int code);
+  // Reads and writes; those sockets are read of which wait() said that they are ready.
+  void work();
+
+  struct Outcome {
+    HttpCallId call = 0;
+    Result<void> result;
+    bool elsewhere = false;  // not this way, after all: the server speaks HTTP/1.1 only
+  };
+  std::vector<Outcome> take_outcomes();
+
+  // What to wait for, and how long at most.
+  std::span<WaitedSocket> sockets();
+  Duration patience() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace berth::net

@@ -1,0 +1,66 @@
+// One call of an HttpClient while it is under way: what was asked, and what has come of the answer.
+// However it is sent, by libcurl or as a stream of HTTP/2, it is told here. For http_client.cc; the
+// client's thread only.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/http_client.h"
+#include "net/http_message.h"
+
+namespace berth::net {
+
+// One of the two.
+struct HttpCallbacks {
+  std::function<void(Result<HttpResponse>)> done;
+  HttpStreamCallbacks stream;
+};
+
+class OpenCall {
+ public:
+  OpenCall(HttpCallId id, HttpCall call, HttpCallbacks callbacks, const HttpClientOptions& options,
+           std::shared_ptr<const TlsClientSettings> tls);
+  OpenCall(const OpenCall&) = delete;
+  OpenCall& operator=(const OpenCall&) = delete;
+
+  HttpCallId id() const { return id_; }
+  const HttpCall& call() const { return call_; }
+  const HttpClientOptions& options() const { return options_; }
+  const std::shared_ptr<const TlsClientSettings>& tls() const { return tls_; }
+  // An error: a line break in what goes into the head.
+  Result<void> can_be_sent() const;
+
+  // What is answered, as it comes.
+  void begin_head();  // also after a 100
+  void header(std::string_view name, std::string_view value);
+  void end_head(int status);
+  bool head_complete() const { return head_complete_; }
+  bool body(std::string_view piece);  // false: it is too large
+
+  // The answer was larger than it may be.
+  bool too_large() const { return too_large_; }
+  Error too_large_error() const;
+
+  // Calls back for the last time.
+  void finish(Result<void> ended);
+
+ private:
+  bool streaming() const { return !callbacks_.done; }
+
+  const HttpCallId id_;
+  const HttpCall call_;
+  const HttpCallbacks callbacks_;
+  const HttpClientOptions& options_;
+  const std::shared_ptr<const TlsClientSettings> tls_;
+
+  HttpResponse response_;
+  bool head_complete_ = false;
+  bool too_large_ = false;
+};
+
+}  // namespace berth::net

@@ -1,0 +1,33 @@
+// ImmediateApi: an API server that says yes at once and shows what comes of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/engine.h"
+#include "framework/cluster_api.h"
+
+namespace berth::perf {
+
+class ImmediateApi final : public ClusterApi {
+ public:
+  // Before anything is asked of it.
+  void show_to(Engine& engine) { engine_ = &engine; }
+
+  Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
+  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  Task<Result<void>> evict(Ref<const Pod> pod) override;
+  Task<Result<AnyObject>> update(AnyObject object) override;
+  void record(PodEvent) override { ++events_; }
+
+  std::uint64_t events() const { return events_; }
+
+ private:
+  void show(DeltaType type, PodDraft draft);
+
+  Engine* engine_ = nullptr;
+  std::uint64_t version_ = 1;
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace berth::perf

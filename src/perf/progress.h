@@ -1,0 +1,52 @@
+// Progress: who of the pods that are waited for has been tried, and who is bound; and how long it
+// took. An Observer of the engine that is measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/loop.h"
+#include "framework/observer.h"
+
+namespace berth::perf {
+
+class Progress final : public Observer {
+ public:
+  explicit Progress(const Loop& loop) : loop_(loop) {}
+
+  // ---- measuring: from start to stop, all pods that are bound count
+  void start();
+  void stop();
+  struct Measured {
+    std::size_t pods = 0;
+    Duration took{0};            // from start to the last binding
+    std::vector<Duration> when;  // each pod was bound, since start
+    std::vector<Duration> attempts;
+  };
+  const Measured& measured() const { return measured_; }
+
+  // ---- counts of all time
+  std::size_t bound_pods() const { return bound_; }
+  std::size_t tried_pods() const { return tried_; }  // for the first time
+  std::size_t troubles() const { return troubles_; }
+
+  // Called whenever a count has changed.
+  void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
+
+  void attempt_started(const Pod& pod, std::int32_t attempt) override;
+  void decided(const Decision& decision) override;
+  void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
+  void trouble(std::string_view) override { ++troubles_; }
+
+ private:
+  const Loop& loop_;
+  std::function<void()> changed_;
+  std::size_t bound_ = 0, tried_ = 0, troubles_ = 0;
+  bool measuring_ = false;
+  TimePoint started_, attempt_;
+  Measured measured_;
+};
+
+}  // namespace berth::perf

@@ -1,0 +1,157 @@
+#include "perf/test_case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "api/yaml.h"
+
+namespace berth::perf {
+namespace {
+
+using Kind = JsonValue::Kind;
+
+std::string text_of(const JsonValue* value) {
+  return value && value->kind == Kind::kString ? value->text : std::string();
+}
+
+std::vector<std::string> texts_of(const JsonValue* value) {
+  std::vector<std::string> texts;
+  if (value && value->kind == Kind::kArray)
+    for (const JsonValue& item : value->items) texts.push_back(text_of(&item));
+  return texts;
+}
+
+void read_gates(const JsonValue* gates, std::map<std::string, bool>& into) {
+  if (!gates) return;
+  for (const JsonMember& gate : gates->members)
+    if (gate.value.kind == Kind::kBool) into[gate.name] = gate.value.boolean;
+}
+
+std::string folder_of(const std::string& file_name) {
+  const std::size_t slash = file_name.find_last_of('/');
+  return slash == std::string::npos ? "." : file_name.substr(0, slash);
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string file_name) : file_name_(std::move(file_name)) {}
+
+  Result<TestCase> test_case(const JsonValue& written) const {
+    TestCase read;
+    read.name = text_of(written.find("name"));
+    if (read.name.empty()) return wrong("a test case", "has no name");
+    read.folder = folder_of(file_name_);
+    read.default_pod_template = text_of(written.find("defaultPodTemplatePath"));
+    read.scheduler_config = text_of(written.find("schedulerConfigPath"));
+    const JsonValue* operations = written.find("workloadTemplate");
+    if (!operations || operations->kind != Kind::kArray)
+      return wrong(read.name, "needs a list workloadTemplate");
+    for (std::size_t i = 0; i < operations->items.size(); ++i) {
+      const std::string where = fmt::format("{}: operation {}", read.name, i + 1);
+      read.operations.emplace_back(operations->items[i], where);
+      if (read.operations.back().opcode().empty()) return wrong(where, "has no opcode");
+    }
+    const JsonValue* workloads = written.find("workloads");
+    if (!workloads || workloads->kind != Kind::kArray)
+      return wrong(read.name, "needs a list workloads");
+    for (const JsonValue& one : workloads->items) {
+      Result<Workload> made = workload(written, one, read.name);
+      if (!made) return fail(made.error());
+      read.workloads.push_back(std::move(*made));
+    }
+    return read;
+  }
+
+ private:
+  Result<Workload> workload(const JsonValue& test_case, const JsonValue& written,
+                            const std::string& name) const {
+    Workload read;
+    read.name = text_of(written.find("name"));
+    if (read.name.empty()) return wrong(name, "has a workload without a name");
+    read.labels = texts_of(test_case.find("labels"));
+    std::ranges::copy(texts_of(written.find("labels")), std::back_inserter(read.labels));
+    read_gates(test_case.find("featureGates"), read.feature_gates);
+    read_gates(written.find("featureGates"), read.feature_gates);
+    if (const JsonValue* params = written.find("params"))
+      for (const JsonMember& param : params->members) {
+        if (param.value.kind != Kind::kNumber) continue;
+        read.params[param.name] = std::strtod(param.value.text.c_str(), nullptr);
+      }
+    return read;
+  }
+
+  std::unexpected<Error> wrong(std::string_view what, std::string_view complaint) const {
+    return fail(ErrorKind::kInvalid, fmt::format("{}: {} {}", file_name_, what, complaint));
+  }
+
+  std::string file_name_;
+};
+
+}  // namespace
+
+bool Workload::has_label(std::string_view label) const {
+  return std::ranges::find(labels, label) != labels.end();
+}
+
+std::string_view Operation::text(std::string_view field) const {
+  const JsonValue* value = find(field);
+  return value && value->kind == Kind::kString ? std::string_view(value->text) : std::string_view();
+}
+
+bool Operation::flag(std::string_view field) const {
+  const JsonValue* value = find(field);
+  return value && value->kind == Kind::kBool && value->boolean;
+}
+
+std::vector<std::string> Operation::texts(std::string_view field) const {
+  return texts_of(find(field));
+}
+
+Result<std::int64_t> Operation::number(std::string_view field, const Workload& workload,
+                                       std::int64_t otherwise) const {
+  if (const JsonValue* value = find(field); value && value->kind == Kind::kNumber)
+    return static_cast<std::int64_t>(std::strtod(value->text.c_str(), nullptr));
+  const std::string_view param = text(fmt::format("{}Param", field));
+  if (param.empty()) return otherwise;
+  const auto found =
+      workload.params.find(std::string(param.substr(param.starts_with('$') ? 1 : 0)));
+  if (found == workload.params.end())
+    return fail(ErrorKind::kInvalid,
+                fmt::format("{}: workload {} has no parameter {}", where_, workload.name, param));
+  return static_cast<std::int64_t>(found->second);
+}
+
+Result<Operation> Operation::nested(std::string_view field) const {
+  const JsonValue* value = find(field);
+  if (!value || value->kind != Kind::kObject)
+    return fail(ErrorKind::kInvalid, fmt::format("{}: needs {}", where_, field));
+  return Operation(*value, where_);
+}
+
+Result<std::vector<TestCase>> parse_test_cases(std::string_view text,
+                                               const std::string& file_name) {
+  const Result<std::vector<YamlDocument>> documents = parse_yaml(text);
+  if (!documents)
+    return fail(documents.error().kind,
+                fmt::format("{}: {}", file_name, documents.error().message));
+  const Reader reader(file_name);
+  std::vector<TestCase> read;
+  for (const YamlDocument& document : *documents) {
+    const Result<JsonValue> tree = parse_json(document.json);
+    if (!tree || tree->kind != JsonValue::Kind::kArray)
+      return fail(ErrorKind::kInvalid, fmt::format("{}: line {}: expected a list of test cases",
+                                                   file_name, document.line));
+    for (const JsonValue& item : tree->items) {
+      Result<TestCase> test_case = reader.test_case(item);
+      if (!test_case) return fail(test_case.error());
+      read.push_back(std::move(*test_case));
+    }
+  }
+  return read;
+}
+
+}  // namespace berth::perf

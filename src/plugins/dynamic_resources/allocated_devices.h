@@ -1,0 +1,48 @@
+// AllocatedDevices: which devices of the cluster are taken, by the claims that have an allocation.
+//
+// The plugin keeps one, adds the allocation of a claim when it sees or makes it and removes it when
+// it is gone; the allocator asks. Devices that were given for admin access are not counted. Symbols
+// of what was added must stay held until it is removed. World thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "api/devices.h"
+
+namespace berth::plugins {
+
+class AllocatedDevices {
+ public:
+  // `consumable_capacity`: devices may be shared (DRAConsumableCapacity); without it whoever has a
+  // device has all of it.
+  explicit AllocatedDevices(bool consumable_capacity);
+  AllocatedDevices(const AllocatedDevices&);
+  AllocatedDevices(AllocatedDevices&&) noexcept;
+  AllocatedDevices& operator=(AllocatedDevices) noexcept;
+  ~AllocatedDevices();
+
+  void add(const AllocationResult& allocation);
+  void remove(const AllocationResult& allocation);
+
+  // Somebody has the device for himself.
+  bool exclusive(const DeviceId& id) const;
+  // Somebody has the device, or a share of it.
+  bool any(const DeviceId& id) const;
+  // What all shares of the device consume together; null when nothing is known to be consumed.
+  const ResourceList* consumed(const DeviceId& id) const;
+
+  // How many devices somebody has, for himself or in shares.
+  std::size_t size() const;
+  // Grows with every change.
+  std::uint64_t revision() const { return revision_; }
+
+ private:
+  struct Devices;
+  bool consumable_capacity_;
+  std::uint64_t revision_ = 0;
+  std::unique_ptr<Devices> devices_;
+};
+
+}  // namespace berth::plugins

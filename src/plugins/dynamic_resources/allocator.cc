@@ -1,0 +1,94 @@
+#include "plugins/dynamic_resources/allocator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/feature_gates.h"
+#include "plugins/dynamic_resources/allocator_claims.h"
+#include "plugins/dynamic_resources/allocator_pools.h"
+#include "plugins/dynamic_resources/allocator_result.h"
+#include "plugins/dynamic_resources/allocator_search.h"
+
+namespace berth::plugins {
+
+AllocatorFeatures AllocatorFeatures::of(const config::FeatureGates& gates) {
+  AllocatorFeatures out;
+  out.admin_access = gates.enabled("DRAAdminAccess");
+  out.consumable_capacity = gates.enabled("DRAConsumableCapacity");
+  out.device_binding =
+      gates.enabled("DRADeviceBindingConditions") && gates.enabled("DRAResourceClaimDeviceStatus");
+  out.device_taints = gates.enabled("DRADeviceTaints");
+  out.list_type_attributes = gates.enabled("DRAListTypeAttributes");
+  out.partitionable_devices = gates.enabled("DRAPartitionableDevices");
+  out.prioritized_list = gates.enabled("DRAPrioritizedList");
+  return out;
+}
+
+struct Allocator::State {
+  State(DevicePools::State& pools, const AllocatedDevices& allocated, const Cluster& objects,
+        SearchBudget budget)
+      : cluster(objects), context{pools, allocated, budget, {}, 0} {}
+
+  const Cluster& cluster;
+  SearchContext context;
+  DeviceSearch search{context};
+  std::vector<PreparedClaim*> wanted;  // of the node at hand
+  // The claims of the pod, and variants of one of them that differ from node to node.
+  std::vector<std::unique_ptr<PreparedClaim>> prepared;
+
+  // Variants are as many as there are kinds of nodes at most; a node with one of its own forgets
+  // the others.
+  static constexpr std::size_t kMaxPrepared = 64;
+
+  PreparedClaim& prepare(const Ref<const ResourceClaim>& claim) {
+    const auto known =
+        std::ranges::find_if(prepared, [&](const auto& entry) { return entry->claim == claim; });
+    if (known != prepared.end() && (*known)->selector_epoch == context.pools.selectors.epoch())
+      return **known;
+    auto fresh = std::make_unique<PreparedClaim>(prepare_claim(claim, context.pools, cluster));
+    if (known == prepared.end()) return *prepared.emplace_back(std::move(fresh));
+    *known = std::move(fresh);
+    return **known;
+  }
+};
+
+Allocator::Allocator(DevicePools& pools, const AllocatedDevices& allocated, const Cluster& cluster,
+                     SearchBudget budget)
+    : state_(std::make_unique<State>(*pools.state_, allocated, cluster, budget)) {
+  pools.state_->selectors.trim();
+}
+Allocator::Allocator(Allocator&&) noexcept = default;
+Allocator::~Allocator() = default;
+
+NodeAllocation Allocator::allocate(const Node& node,
+                                   std::span<const Ref<const ResourceClaim>> claims) {
+  State& state = *state_;
+  if (state.prepared.size() > State::kMaxPrepared + claims.size()) state.prepared.clear();
+  state.wanted.clear();
+  for (const Ref<const ResourceClaim>& claim : claims)
+    state.wanted.push_back(&state.prepare(claim));
+  NodeAllocation out = state.search.run(state.context.pools.of(node), state.wanted);
+  if (!out.allocated()) return out;
+
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Result<void> selector = check_selector(out.claims[i], state.context.pools.features);
+    if (selector) continue;
+    NodeAllocation failed;
+    failed.verdict = NodeAllocation::Verdict::kError;
+    failed.message =
+        "create NodeSelector for claim " + claims[i]->name + ": " + selector.error().message;
+    return failed;
+  }
+  return out;
+}
+
+AllocationResult Allocator::result(const NodeAllocation& allocation, std::size_t index,
+                                   const ResourceClaim& claim, const Node& node, SymbolHold& hold,
+                                   Random& random) const {
+  return make_result(allocation.claims[index], claim, node, state_->cluster,
+                     state_->context.pools.features, hold, random);
+}
+
+std::uint64_t Allocator::steps() const { return state_->context.steps; }
+
+}  // namespace berth::plugins

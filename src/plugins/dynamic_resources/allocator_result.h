@@ -1,0 +1,24 @@
+// What is written of an allocation: devices, configuration, and the nodes it can be used from. For
+// the allocator's own files.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "api/devices.h"
+#include "api/node.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "plugins/dynamic_resources/allocator.h"
+
+namespace berth::plugins {
+
+// Whether one selector can be made that says from which nodes all devices can be used.
+Result<void> check_selector(const ClaimAllocation& allocation, const AllocatorFeatures& features);
+
+AllocationResult make_result(const ClaimAllocation& allocation, const ResourceClaim& claim,
+                             const Node& node, const Cluster& cluster,
+                             const AllocatorFeatures& features, SymbolHold& hold, Random& random);
+
+}  // namespace berth::plugins

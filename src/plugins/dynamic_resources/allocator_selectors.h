@@ -1,0 +1,76 @@
+// What device selectors say, kept: every expression is compiled once, and asked once about each
+// device of a slice. For the allocator's own files.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/devices.h"
+#include "base/result.h"
+#include "cel/device_selector.h"
+
+namespace berth::plugins {
+
+// An expression, as long as the table's epoch is the same.
+using SelectorId = std::uint32_t;
+
+// The answers of one slice: by expression and device.
+class SelectorAnswers {
+ public:
+  enum class Answer : std::uint8_t { kUnknown, kNo, kYes, kError };
+
+  // Of a device that was not asked yet: kUnknown.
+  Answer& at(SelectorId selector, std::uint32_t device, std::size_t devices, std::uint64_t epoch);
+
+ private:
+  struct OfSelector {
+    SelectorId selector;
+    std::vector<Answer> by_device;
+  };
+  std::uint64_t epoch_ = 0;
+  std::vector<OfSelector> selectors_;  // sorted
+};
+
+class SelectorTable {
+ public:
+  SelectorTable(std::shared_ptr<const Symbols> symbols, DeviceSelector::Features features,
+                bool allow_multiple_allocations)
+      : symbols_(std::move(symbols)),
+        features_(features),
+        allow_multiple_allocations_(allow_multiple_allocations) {}
+
+  SelectorId id_of(const std::string& expression);
+
+  // Whether the selector matches the device. Errors begin with "CEL compile error: " or
+  // "CEL runtime error: ".
+  Result<bool> matches(SelectorId selector, const ResourceSlice& slice, std::uint32_t device,
+                       SelectorAnswers& answers);
+
+  // Forgets expressions when there are too many: people may write as many as they like. Everything
+  // that is known of earlier epochs is void then.
+  void trim();
+  std::uint64_t epoch() const { return epoch_; }
+
+ private:
+  struct Expression {
+    const std::string* text = nullptr;
+    std::optional<Result<std::shared_ptr<const DeviceSelector>>> compiled;
+  };
+  static constexpr std::size_t kMaxExpressions = 512;
+
+  SelectorDevice describe(const ResourceSlice& slice, const Device& device) const;
+
+  std::shared_ptr<const Symbols> symbols_;
+  DeviceSelector::Features features_;
+  bool allow_multiple_allocations_;  // whether selectors see it
+  std::uint64_t epoch_ = 1;
+  std::map<std::string, SelectorId, std::less<>> ids_;
+  std::vector<Expression> expressions_;
+};
+
+}  // namespace berth::plugins

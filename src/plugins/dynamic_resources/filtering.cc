@@ -1,0 +1,228 @@
+// DynamicResources: which nodes have the devices, and which have those that the pod would rather
+// have (volumes-dra-gang.md §10.3, §10.5, §13.2).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/node_judgement.h"
+#include "plugins/normalize.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::string_view kReasons[] = {
+    "cannot schedule extended resource claim",
+    "cannot fit resource",
+    "cannot allocate all claims",
+    "resourceclaim not available on the node",
+};
+
+// A request with a list of at most so many alternatives scores this much for the first.
+constexpr Score kFirstAlternative = 8;
+
+// The rows that a pass is about, in the order in which upstream would look at them.
+std::vector<NodeRow> rows_in_order(const FilterPass& pass) {
+  std::vector<NodeRow> rows;
+  const NodeSet& feasible = pass.feasible();
+  const std::size_t count = feasible.count();
+  rows.reserve(count);
+  if (count > 1)
+    for (const NodeRow row : pass.nodes().order())
+      if (feasible.contains(row)) rows.push_back(row);
+  if (rows.size() == count) return rows;
+  rows.clear();
+  feasible.for_each([&](NodeRow row) { rows.push_back(row); });
+  return rows;
+}
+
+Score score_of(const DeviceRequest& request, std::size_t alternative) {
+  return alternative < request.first_available.size()
+             ? kFirstAlternative - static_cast<Score>(alternative)
+             : 0;
+}
+
+// Of a claim that was allocated before.
+Score score_of(const ResourceClaim& claim) {
+  Score score = 0;
+  for (const DeviceRequest& request : claim.spec.requests)
+    for (std::size_t i = 0; i < request.first_available.size(); ++i) {
+      const std::string chosen = fmt::format("{}/{}", claim.symbols.text(request.name),
+                                             claim.symbols.text(request.first_available[i].name));
+      if (std::ranges::any_of(claim.status.allocation->results, [&](const auto& result) {
+            return claim.symbols.text(result.request) == chosen;
+          }))
+        score += score_of(request, i);
+    }
+  return score;
+}
+
+bool has_alternatives(const ResourceClaim& claim) {
+  return std::ranges::any_of(claim.spec.requests, [](const DeviceRequest& request) {
+    return !request.exactly && !request.first_available.empty();
+  });
+}
+
+}  // namespace
+
+std::span<const std::string_view> DynamicResources::reasons() const { return kReasons; }
+
+// ---- Filter
+
+void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
+  const Seen* seen = cycle.find<Seen>(*this);
+  if (!seen) return pass.fail_all({"not found"});
+  if (!seen->devices) return;
+  PodDevices& devices = *seen->devices;
+  const bool scored = prioritized_list_ && devices.allocator &&
+                      std::ranges::any_of(devices.claims, [](const PodClaim& claim) {
+                        return has_alternatives(*claim.claim);
+                      });
+  if (scored) devices.scores.resize(cycle.nodes().rows());
+  for (const NodeRow row : rows_in_order(pass)) {
+    const NodeJudgement judgement = judge(cycle, devices, row);
+    if (judgement.code == Code::kSuccess) {
+      if (scored) devices.scores[row] = score_of(devices, judgement.allocation);
+    } else if (judgement.reason != Status::kListed) {
+      pass.reject(row, judgement.code, judgement.reason);
+    } else {
+      pass.reject(row, judgement.code, std::vector<std::string>{judgement.text});
+      // The attempt ends with the first error; what other nodes might say does not matter.
+      if (judgement.code == Code::kError) return;
+    }
+  }
+}
+
+DynamicResources::NodeJudgement DynamicResources::judge(const Cycle& cycle, PodDevices& devices,
+                                                        NodeRow row) const {
+  NodeJudgement judgement;
+  if (devices.extended) {
+    judgement.variant = variant_for(cycle, devices, row, judgement);
+    if (judgement.code != Code::kSuccess) return judgement;
+    // A device plugin has it all.
+    if (!judgement.variant && devices.own_claims() == 0) return judgement;
+  }
+  const Node& node = cycle.nodes().node(row);
+  bool available = true;
+  for (std::size_t i = 0; i < devices.claims.size(); ++i) {
+    const PodClaim& claim = devices.claims[i];
+    if (!claim.stuck && (!claim.available_on || claim.available_on->matches(node, cycle.symbols())))
+      continue;
+    devices.unavailable.insert(i);
+    available = false;
+  }
+  if (devices.allocator) {
+    judgement.claims = judgement.variant ? &judgement.variant->to_allocate : &devices.to_allocate;
+    judgement.allocation = devices.allocator->allocate(node, *judgement.claims);
+    judgement.take_verdict(node.name);
+    if (judgement.code != Code::kSuccess) return judgement;
+  }
+  if (!available) judgement.reject(kNotAvailable);
+  return judgement;
+}
+
+// What the claim for extended resources asks for on this node; null: nothing that is to be done
+// here.
+const ExtendedClaimVariant* DynamicResources::variant_for(const Cycle& cycle, PodDevices& devices,
+                                                          NodeRow row,
+                                                          NodeJudgement& judgement) const {
+  const ResourceClaim& claim = *devices.claims.back().claim;
+  if (!claim.spec.requests.empty()) {  // from an earlier attempt; PostFilter removes it
+    judgement.reject(kLeftOver);
+    return nullptr;
+  }
+  ExtendedResources& extended = *devices.extended;
+  const Resources& allocatable = cycle.nodes().node(row).allocatable_resources;
+  std::string by_devices(extended.resources.size(), ' ');
+  bool any = false;
+  for (std::size_t i = 0; i < extended.resources.size(); ++i) {
+    const BackedResource& resource = extended.resources[i];
+    if (resource.device_class && allocatable.scalar(resource.name) == 0) {
+      by_devices[i] = 'x';
+      any = true;
+    } else if (!allocatable.has_scalar(resource.name)) {
+      judgement.reject(kDoesNotFit);
+      return nullptr;
+    }
+  }
+  if (devices.own_claims() == 0 && !any) return nullptr;
+  if (claim.allocated()) return nullptr;
+  const auto [found, is_new] = extended.variants.try_emplace(by_devices);
+  ExtendedClaimVariant& variant = found->second;
+  if (is_new) {
+    std::vector<BackedResource> resources;
+    for (std::size_t i = 0; i < by_devices.size(); ++i)
+      if (by_devices[i] == 'x') resources.push_back(extended.resources[i]);
+    Ref<ResourceClaim> asking = make_ref<ResourceClaim>(claim);
+    ExtendedResourceRequests requests = requests_for(cycle.pod(), resources, asking->symbols);
+    asking->spec.requests = std::move(requests.requests);
+    variant.claim = std::move(asking);
+    variant.to_allocate = devices.to_allocate;
+    variant.to_allocate.push_back(variant.claim);
+    variant.mappings = std::move(requests.mappings);
+  }
+  return &variant;
+}
+
+void DynamicResources::NodeJudgement::take_verdict(std::string_view node_name) {
+  using Verdict = NodeAllocation::Verdict;
+  switch (allocation.verdict) {
+    case Verdict::kAllocated: break;
+    case Verdict::kImpossible: reject(kNotAllocated); break;
+    case Verdict::kNodeFailure:
+      code = Code::kUnschedulableAndUnresolvable;
+      reason = Status::kListed;
+      text = allocation.message;
+      break;
+    case Verdict::kTimedOut:
+      fail(fmt::format("node {}: timed out trying to allocate devices", node_name));
+      break;
+    case Verdict::kError: fail(allocation.message); break;
+  }
+}
+
+// ---- Score
+
+// The earlier the alternative, the better; claims that were allocated before count as well.
+Score DynamicResources::score_of(const PodDevices& devices,
+                                 const NodeAllocation& allocation) const {
+  Score score = 0;
+  std::size_t next = 0;
+  for (const PodClaim& claim : devices.claims) {
+    if (claim.allocated()) {
+      score += plugins::score_of(*claim.claim);
+    } else if (next < allocation.claims.size()) {
+      const ClaimAllocation& allocated = allocation.claims[next++];
+      for (std::size_t r = 0; r < claim.claim->spec.requests.size(); ++r)
+        if (r < allocated.subrequests.size() && allocated.subrequests[r] >= 0)
+          score += plugins::score_of(claim.claim->spec.requests[r],
+                                     static_cast<std::size_t>(allocated.subrequests[r]));
+    }
+  }
+  return score;
+}
+
+// Without devices all rows are alike.
+bool DynamicResources::score_keys(Cycle& cycle, RowKeys&) const {
+  const Seen* seen = cycle.find<Seen>(*this);
+  return !seen || !seen->devices;
+}
+
+Outcome DynamicResources::score(const Cycle& cycle, const NodeSet& feasible,
+                                std::span<Score> by_row) const {
+  const Seen* seen = cycle.find<Seen>(*this);
+  const std::vector<Score>* scores =
+      seen && seen->devices && !seen->devices->scores.empty() ? &seen->devices->scores : nullptr;
+  feasible.for_each(
+      [&](NodeRow row) { by_row[row] = scores && row < scores->size() ? (*scores)[row] : 0; });
+  return Outcome::success();
+}
+
+Outcome DynamicResources::normalize(const Cycle&, const NodeSet& feasible,
+                                    std::span<Score> by_row) const {
+  default_normalize(Prefer::kHighest, feasible, by_row);
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins

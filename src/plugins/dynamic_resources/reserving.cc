@@ -1,0 +1,140 @@
+// DynamicResources: what it does when no node is left, and what is set aside on the node that was
+// chosen until PreBind, or given back (volumes-dra-gang.md §10.4, §10.6, §10.7).
+#include <algorithm>
+#include <utility>
+
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/node_judgement.h"
+#include "plugins/dynamic_resources/pod_claims.h"
+
+namespace berth::plugins {
+namespace {
+
+// Nobody but the pod itself is in the way of its being allocated anew.
+bool may_be_deallocated(const ResourceClaim& claim, std::string_view pod_uid) {
+  const auto& consumers = claim.status.reserved_for;
+  return consumers.empty() || (consumers.size() == 1 && consumers.front().uid == pod_uid);
+}
+
+// In any order: there is no better rule for which claim should go.
+std::vector<std::size_t> shuffled(const std::set<std::size_t>& indices, Random& random) {
+  std::vector<std::size_t> order(indices.begin(), indices.end());
+  for (std::size_t left = order.size(); left > 1; --left)
+    std::swap(order[left - 1], order[random.below(left)]);
+  return order;
+}
+
+}  // namespace
+
+// ---- PostFilter
+
+Task<PostFilterResult> DynamicResources::post_filter(Cycle& cycle, const Diagnosis&) const {
+  PostFilterResult result;
+  const Seen* seen = cycle.find<Seen>(*this);
+  if (!seen) {
+    // Parity: where another plugin's PreFilter ended the pod's attempt before this one's turn,
+    // there is nothing to read, and that is an error.
+    result.outcome = Outcome::failure("not found");
+  } else if (!seen->devices) {
+    result.outcome = Outcome::unschedulable("no new claims to deallocate");
+  } else {
+    Task<Outcome> releasing = release_something(cycle.pod(), *seen->devices);
+    result.outcome = co_await releasing;
+  }
+  co_return result;
+}
+
+Task<Outcome> DynamicResources::release_something(const Pod& pod, PodDevices& devices) const {
+  const PodClaim* extended = devices.extended_claim();
+  const bool left_over = extended && !is_in_memory(*extended->claim);
+  for (const std::size_t index : shuffled(devices.unavailable, handle_.random)) {
+    const PodClaim& claim = devices.claims[index];
+    if (&claim == extended) {
+      if (left_over) break;
+      continue;
+    }
+    if (!may_be_deallocated(*claim.claim, pod.uid_text())) continue;
+    Task<Result<void>> releasing = writes_->deallocate(claim.claim);
+    const Result<void> released = co_await releasing;
+    co_return released ? Outcome::unschedulable("deallocation of ResourceClaim completed")
+                       : Outcome::failure(released.error().message);
+  }
+  if (!left_over) co_return Outcome::unschedulable("still not schedulable");
+
+  // The attempt that made it may be removing it at this moment.
+  Task<void> undone = writes_->undone(pod.uid());
+  co_await undone;
+  if (tracker_->find(extended->claim->symbols.text(extended->claim->namespace_name),
+                     extended->claim->name)) {
+    Task<Result<void>> removing = writes_->remove(extended->claim);
+    const Result<void> removed = co_await removing;
+    if (!removed) co_return Outcome::failure(removed.error().message);
+  }
+  co_return Outcome::unschedulable("deletion of ResourceClaim completed");
+}
+
+// ---- Reserve
+
+Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) const {
+  const Seen* seen = cycle.find<Seen>(*this);
+  if (!seen) return Outcome::failure("not found");
+  if (!seen->devices || !seen->devices->allocator) return Outcome::success();
+  PodDevices& devices = *seen->devices;
+  const NodeRow row = cycle.nodes().find(cycle.symbols().find(node_name));
+  if (row == kNoRow || !cycle.nodes().has_node(row))
+    return Outcome::failure("claim allocation not found for node");
+  // Filter has kept no devices: thousands of nodes would have some, for one that is chosen. What
+  // was found then is found again.
+  const NodeJudgement judgement = judge(cycle, devices, row);
+  if (judgement.code != Code::kSuccess)
+    return Outcome::failure("claim allocation not found for node");
+  // Without claims a device plugin serves all that was asked for.
+  if (judgement.claims) reserve_on(judgement, cycle.nodes().node(row), devices);
+  if (devices.extended) devices.extended->chosen = judgement.variant;
+  devices.allocator.reset();
+  devices.to_allocate.clear();
+  devices.scores = {};
+  return Outcome::success();
+}
+
+void DynamicResources::reserve_on(const NodeJudgement& judgement, const Node& node,
+                                  PodDevices& devices) const {
+  std::size_t next = 0;
+  for (PodClaim& claim : devices.claims) {
+    if (claim.allocated() || next == judgement.claims->size()) continue;
+    const ResourceClaim& asking = *(*judgement.claims)[next];
+    Ref<ResourceClaim> reserved = make_ref<ResourceClaim>(asking);
+    reserved->status.allocation = devices.allocator->result(
+        judgement.allocation, next, asking, node, reserved->symbols, handle_.random);
+    if (!has_finalizer(*reserved)) reserved->finalizers.emplace_back(kClaimFinalizer);
+    claim.reserved = std::move(reserved);
+    tracker_->begin_pending(claim.reserved);
+    ++next;
+  }
+}
+
+// ---- Unreserve
+
+void DynamicResources::unreserve(Cycle& cycle, std::string_view) const {
+  const Seen* seen = cycle.find<Seen>(*this);
+  if (!seen || !seen->devices || seen->devices->undone) return;
+  PodDevices& devices = *seen->devices;
+  devices.undone = true;
+  const std::string pod_uid = cycle.pod().uid_text();
+  std::vector<Ref<const ResourceClaim>> reservations;
+  for (std::size_t i = 0; i < devices.own_claims(); ++i) {
+    const ResourceClaim& claim = *devices.claims[i].claim;
+    if (tracker_->end_pending(claim.uid)) tracker_->restore(claim);
+    // The allocation stays with the claim; only the pod has to go.
+    if (claim.allocated() && is_reserved_for(claim, pod_uid))
+      reservations.push_back(devices.claims[i].claim);
+  }
+  Ref<const ResourceClaim> created;
+  if (const PodClaim* extended = devices.extended_claim()) {
+    if (tracker_->end_pending(devices.extended->in_memory_uid)) tracker_->restore(*extended->claim);
+    if (!is_in_memory(*extended->claim)) created = extended->claim;
+  }
+  writes_->undo(cycle.pod(), std::move(reservations), std::move(created));
+}
+
+}  // namespace berth::plugins

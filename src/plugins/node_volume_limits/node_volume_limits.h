@@ -1,0 +1,45 @@
+// NodeVolumeLimits rejects nodes where more volumes would be attached than a CSI driver can attach
+// there, as the node's CSINode says. Volumes that a node has already cost nothing; those of in-tree
+// types count as their drivers' (csi_translation.h).
+// Reads the volumes of the pod and of the pods on nodes, the claims, volumes and classes behind
+// them, CSINodes and VolumeAttachments.
+// Changes its mind when a CSINode comes or allows more, when a pod with volumes or an attachment
+// goes, or when a claim that the pod names comes.
+#pragma once
+
+#include <memory>
+
+#include "framework/plugin_table.h"
+
+namespace berth::plugins {
+
+class AttachTable;
+
+class NodeVolumeLimits final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
+ public:
+  // `needs_driver`: nodes without a driver that asks for it are rejected (VolumeLimitScaling).
+  NodeVolumeLimits(const Cluster& cluster, bool needs_driver);
+  ~NodeVolumeLimits() override;
+  static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
+                                                const Handle& handle);
+
+  std::string_view name() const override { return "NodeVolumeLimits"; }
+  std::span<const std::string_view> reasons() const override;
+  Dependence dependence() const override { return Dependence::kObjects; }
+
+  PreFilterResult pre_filter(Cycle& cycle) const override;
+  void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::optional<std::vector<EventRegistration>> events_to_register() const override;
+  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
+
+ private:
+  struct WantedByNode;
+  static WantedByNode wanted_by(const Cluster& cluster, const Pod& pod);
+  void filter_on_trial(const Cycle& cycle, const WantedByNode& by_node, FilterPass& pass) const;
+  void filter_kept(const Cycle& cycle, const WantedByNode& by_node, FilterPass& pass) const;
+
+  std::unique_ptr<AttachTable> table_;
+  bool needs_driver_;
+};
+
+}  // namespace berth::plugins

@@ -1,0 +1,92 @@
+// VolumeBinding: what may change its mind.
+
+#include "plugins/event_objects.h"
+#include "plugins/signature.h"
+#include "plugins/volume_binding/memory.h"
+#include "plugins/volume_binding/volume_binding.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::uint32_t kAddOrUpdate = action::kAdd | action::kUpdate;
+
+QueueingHint queue_if(bool may_help) {
+  return may_help ? QueueingHint::kQueue : QueueingHint::kSkip;
+}
+
+// Nothing of a class but its topologies can change.
+Result<QueueingHint> after_storage_class(const Pod&, const AnyObject& before,
+                                         const AnyObject& after) {
+  const auto change = change_of(storage_class_in(before), storage_class_in(after));
+  if (!change) return fail(change.error());
+  if (!change->before) return QueueingHint::kQueue;
+  return queue_if(change->after &&
+                  change->before->allowed_topologies != change->after->allowed_topologies);
+}
+
+Result<QueueingHint> after_claim(const Pod& pod, const AnyObject& before, const AnyObject& after) {
+  const auto change =
+      change_of(persistent_volume_claim_in(before), persistent_volume_claim_in(after));
+  if (!change) return fail(change.error());
+  if (!change->after || change->after->namespace_name != pod.meta().namespace_name)
+    return QueueingHint::kSkip;
+  for (const Volume& volume : pod.spec().volumes) {
+    const bool claims = volume.source == VolumeSource::kPersistentVolumeClaim ||
+                        volume.source == VolumeSource::kEphemeral;
+    if (claims && claim_name(pod, volume) == change->after->name) return QueueingHint::kQueue;
+  }
+  return QueueingHint::kSkip;
+}
+
+Result<QueueingHint> after_csi_node(const Pod&, const AnyObject& before, const AnyObject& after) {
+  if (std::holds_alternative<std::monostate>(before)) return QueueingHint::kQueue;
+  const auto change = change_of(csi_node_in(before), csi_node_in(after));
+  if (!change) return fail(change.error());
+  return queue_if(change->after &&
+                  change->before->migrated_plugins != change->after->migrated_plugins);
+}
+
+// Parity: this looks for an inline volume of the driver, though only claims ask for free space.
+Result<QueueingHint> after_csi_driver(const Pod& pod, const AnyObject& before,
+                                      const AnyObject& after) {
+  const auto change = change_of(csi_driver_in(before), csi_driver_in(after));
+  if (!change) return fail(change.error());
+  if (!change->before || !change->after) return QueueingHint::kSkip;
+  if (!change->before->storage_capacity || change->after->storage_capacity)
+    return QueueingHint::kSkip;
+  for (const Volume& volume : pod.spec().volumes)
+    if (volume.source == VolumeSource::kCsi && pod.text(volume.source_name) == change->after->name)
+      return QueueingHint::kQueue;
+  return QueueingHint::kSkip;
+}
+
+Result<QueueingHint> after_capacity(const Pod&, const AnyObject& before, const AnyObject& after) {
+  const auto change = change_of(csi_storage_capacity_in(before), csi_storage_capacity_in(after));
+  if (!change) return fail(change.error());
+  if (!change->before) return QueueingHint::kQueue;
+  if (!change->after) return QueueingHint::kSkip;
+  const Quantity* then = change->before->limit();
+  const Quantity* now = change->after->limit();
+  return queue_if(now != nullptr && (then == nullptr || now->value() > then->value()));
+}
+
+}  // namespace
+
+std::optional<std::vector<EventRegistration>> VolumeBinding::events_to_register() const {
+  return {{
+      {{EventResource::kStorageClass, kAddOrUpdate, {}}, after_storage_class},
+      {{EventResource::kPersistentVolumeClaim, kAddOrUpdate, {}}, after_claim},
+      {{EventResource::kPersistentVolume, kAddOrUpdate, {}}, {}},
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, {}},
+      {{EventResource::kCSINode, kAddOrUpdate, {}}, after_csi_node},
+      {{EventResource::kCSIDriver, action::kUpdate, {}}, after_csi_driver},
+      {{EventResource::kCSIStorageCapacity, kAddOrUpdate, {}}, after_capacity},
+  }};
+}
+
+Outcome VolumeBinding::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
+  fragments.push_back(volumes_fragment(pod));
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins

@@ -1,0 +1,229 @@
+#include "plugins/volume_zone/volume_zone.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/names.h"
+#include "api/storage.h"
+#include "cluster/topology.h"
+#include "plugins/csi_translation.h"
+#include "plugins/event_objects.h"
+#include "plugins/signature.h"
+#include "plugins/storage_objects.h"
+
+namespace berth::plugins {
+namespace {
+
+constexpr std::array<std::string_view, 1> kReasons = {"node(s) had no available volume zone"};
+enum Reason : std::uint8_t { kNoZone };
+
+constexpr Symbol kTopologyLabels[] = {names::kBetaZone, names::kBetaRegion, names::kZone,
+                                      names::kRegion};
+
+Symbol current_name(Symbol label) {
+  if (label == names::kBetaZone) return names::kZone;
+  if (label == names::kBetaRegion) return names::kRegion;
+  return label;
+}
+
+// Where a volume can be reached from: nodes whose label has one of the values.
+struct Topology {
+  Symbol label;
+  std::vector<std::string> values;  // sorted, each once
+
+  friend bool operator==(const Topology&, const Topology&) = default;
+};
+using Topologies = std::vector<Topology>;
+
+// A label whose value has an empty piece is as if it were not there.
+void add_topologies(const PersistentVolume& volume, Topologies& topologies) {
+  for (const Symbol label : kTopologyLabels) {
+    const Symbol* value = volume.labels.find(label);
+    if (!value) continue;
+    Topology topology{label, {}};
+    for (const std::string_view piece : zones_in_label(volume.symbols.text(*value)))
+      topology.values.emplace_back(trimmed(piece));
+    std::ranges::sort(topology.values);
+    const auto repeated = std::ranges::unique(topology.values);
+    topology.values.erase(repeated.begin(), repeated.end());
+    if (!topology.values.front().empty()) topologies.push_back(std::move(topology));
+  }
+}
+
+Topologies topologies_of(const PersistentVolume& volume) {
+  Topologies topologies;
+  add_topologies(volume, topologies);
+  return topologies;
+}
+
+Outcome unresolvable(std::string reason) {
+  return Outcome::of(Code::kUnschedulableAndUnresolvable, std::move(reason));
+}
+
+// Success: the claim is to be bound after scheduling, and has no zone yet.
+Outcome judge_unbound(const Cluster& cluster, const PersistentVolumeClaim& claim) {
+  const std::string_view class_name = claim.symbols.text(claim.storage_class);
+  if (class_name.empty())
+    return unresolvable("PersistentVolumeClaim had no pv name and storageClass name");
+  Result<Ref<const StorageClass>> storage_class = find_storage_class(cluster, class_name);
+  if (!storage_class) return unresolvable(std::move(storage_class.error().message));
+  const auto& mode = (*storage_class)->binding_mode;
+  if (!mode)
+    return unresolvable("VolumeBindingMode not set for StorageClass " + quoted(class_name));
+  if (*mode == StorageClass::BindingMode::kWaitForFirstConsumer) return Outcome::success();
+  return unresolvable("PersistentVolume had no name");
+}
+
+// Of all volumes behind the pod's claims.
+Outcome collect(const Cluster& cluster, const Pod& pod, Topologies& topologies) {
+  for (const Volume& volume : pod.spec().volumes) {
+    if (volume.source != VolumeSource::kPersistentVolumeClaim) continue;
+    if (volume.source_name.empty()) return unresolvable("PersistentVolumeClaim had no name");
+    Result<Ref<const PersistentVolumeClaim>> claim =
+        find_claim(cluster, pod.namespace_name(), pod.text(volume.source_name));
+    if (!claim) return unresolvable(std::move(claim.error().message));
+    if ((*claim)->volume_name.empty()) {
+      if (Outcome unbound = judge_unbound(cluster, **claim); !unbound.ok()) return unbound;
+      continue;
+    }
+    Result<Ref<const PersistentVolume>> found = find_volume(cluster, (*claim)->volume_name);
+    if (!found) return unresolvable(std::move(found.error().message));
+    add_topologies(**found, topologies);
+  }
+  return Outcome::success();
+}
+
+// What the volumes demand, by the domains that the nodes are in.
+class Demands {
+ public:
+  Demands(const Topologies& topologies, const Cluster& cluster) {
+    for (std::size_t i = 0; i < std::size(kTopologyLabels); ++i)
+      columns_[i] = cluster.topology().column(kTopologyLabels[i]);
+    for (const Topology& topology : topologies) {
+      std::vector<Symbol> values;
+      for (const std::string& value : topology.values)
+        // One that nobody holds is on no node.
+        if (const Symbol symbol = cluster.symbols().find(value); !symbol.empty())
+          values.push_back(symbol);
+      demands_.push_back({allowed(column(topology.label), values),
+                          allowed(column(current_name(topology.label)), values)});
+    }
+  }
+
+  bool meets(NodeRow row) const {
+    // A cluster without zones has volumes without zones, whatever their labels say.
+    if (std::ranges::all_of(columns_, [row](const TopologyColumn& column) {
+          return column.by_row[row] == kNoDomain;
+        }))
+      return true;
+    return std::ranges::all_of(demands_, [row](const Demand& demand) {
+      const Domain domain = demand.named.domains[row];
+      return domain != kNoDomain ? demand.named.is_allowed[domain]
+                                 : demand.instead.is_allowed[demand.instead.domains[row]];
+    });
+  }
+
+ private:
+  struct Allowed {
+    std::span<const Domain> domains;  // by row
+    std::vector<bool> is_allowed;     // by domain
+  };
+  struct Demand {
+    Allowed named;
+    Allowed instead;  // asked where a node does not have the label
+  };
+
+  const TopologyColumn& column(Symbol label) const {
+    return columns_[static_cast<std::size_t>(std::ranges::find(kTopologyLabels, label) -
+                                             std::begin(kTopologyLabels))];
+  }
+  static Allowed allowed(const TopologyColumn& column, const std::vector<Symbol>& values) {
+    Allowed allowed{column.by_row, std::vector<bool>(column.size)};
+    for (Domain domain = kNoDomain + 1; domain < column.size; ++domain)
+      allowed.is_allowed[domain] = std::ranges::find(values, column.values[domain]) != values.end();
+    return allowed;
+  }
+
+  std::array<TopologyColumn, std::size(kTopologyLabels)> columns_;
+  std::vector<Demand> demands_;
+};
+
+// ---- hints --------------------------------------------------------------------------------------
+
+Result<QueueingHint> after_class_add(const Pod&, const AnyObject&, const AnyObject& after) {
+  Result<const StorageClass*> added = storage_class_in(after);
+  if (!added) return fail(added.error());
+  return *added && (*added)->binding_mode == StorageClass::BindingMode::kWaitForFirstConsumer
+             ? QueueingHint::kQueue
+             : QueueingHint::kSkip;
+}
+
+Result<QueueingHint> after_claim_change(const Pod& pod, const AnyObject& before,
+                                        const AnyObject& after) {
+  Result<Change<PersistentVolumeClaim>> change =
+      change_of(persistent_volume_claim_in(before), persistent_volume_claim_in(after));
+  if (!change) return fail(change.error());
+  return change->after && refers_to(pod, *change->after) ? QueueingHint::kQueue
+                                                         : QueueingHint::kSkip;
+}
+
+Result<QueueingHint> after_volume_change(const Pod&, const AnyObject& before,
+                                         const AnyObject& after) {
+  Result<Change<PersistentVolume>> change =
+      change_of(persistent_volume_in(before), persistent_volume_in(after));
+  if (!change) return fail(change.error());
+  if (!change->before || !change->after) return QueueingHint::kQueue;
+  return topologies_of(*change->before) == topologies_of(*change->after) ? QueueingHint::kSkip
+                                                                         : QueueingHint::kQueue;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Plugin>> VolumeZone::create(const config::PluginArgs&, const Handle&) {
+  return std::make_unique<VolumeZone>();
+}
+
+std::span<const std::string_view> VolumeZone::reasons() const { return kReasons; }
+
+PreFilterResult VolumeZone::pre_filter(Cycle& cycle) const {
+  Topologies topologies;
+  if (Outcome collected = collect(cycle.cluster(), cycle.pod(), topologies); !collected.ok())
+    return collected;
+  if (topologies.empty()) return Outcome::skip();
+  cycle.put(*this, std::move(topologies));
+  return Outcome::success();
+}
+
+void VolumeZone::filter(const Cycle& cycle, FilterPass& pass) const {
+  Topologies collected;
+  const Topologies* topologies = cycle.find<Topologies>(*this);
+  if (!topologies) {
+    const Outcome outcome = collect(cycle.cluster(), cycle.pod(), collected);
+    if (!outcome.ok()) {
+      const std::uint32_t listed = cycle.list_reasons(outcome.all_reasons());
+      pass.feasible().for_each([&](NodeRow row) { pass.reject_listed(row, outcome.code, listed); });
+      return;
+    }
+    topologies = &collected;
+  }
+  if (topologies->empty()) return;
+  const Demands demands(*topologies, cycle.cluster());
+  pass.feasible().for_each([&](NodeRow row) {
+    if (!demands.meets(row)) pass.reject(row, Code::kUnschedulableAndUnresolvable, kNoZone);
+  });
+}
+
+std::optional<std::vector<EventRegistration>> VolumeZone::events_to_register() const {
+  constexpr std::uint32_t kAddOrUpdate = action::kAdd | action::kUpdate;
+  return {{{{EventResource::kStorageClass, action::kAdd, {}}, after_class_add},
+           {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, {}},
+           {{EventResource::kPersistentVolumeClaim, kAddOrUpdate, {}}, after_claim_change},
+           {{EventResource::kPersistentVolume, kAddOrUpdate, {}}, after_volume_change}}};
+}
+
+Outcome VolumeZone::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
+  fragments.push_back(volumes_fragment(pod));
+  return Outcome::success();
+}
+
+}  // namespace berth::plugins
