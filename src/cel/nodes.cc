@@ -331,14 +331,14 @@ Value FoldNode::fold(Evaluation& evaluation) const {
   const bool two = parts_.second_variable != kNoVariable;
   Run run(parts_, evaluation);
   if (range.is(Kind::kList)) {
-    const std::shared_ptr<List> list = range.shared_list();
+    const std::shared_ptr<List>& list = range.shared_list();
     const std::size_t count = list->size();
     for (std::size_t i = 0; i < count; ++i) {
       const Value index = Value::integer(static_cast<std::int64_t>(i));
       if (!(two ? run.next(index, (*list)[i]) : run.next((*list)[i], Value()))) break;
     }
   } else if (range.is(Kind::kMap)) {
-    const std::shared_ptr<Map> map = range.shared_map();
+    const std::shared_ptr<Map>& map = range.shared_map();
     for (std::size_t i = 0; i < map->entries().size(); ++i) {
       const Map::Entry& entry = map->entries()[i];
       if (!run.next(entry.key, entry.value)) break;

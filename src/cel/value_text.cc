@@ -11,7 +11,7 @@ namespace berth::cel {
 namespace {
 
 // A list may hold the same list many times over: nobody reads further than this.
-constexpr std::size_t kLongest = 64 * 1024;
+constexpr std::size_t kLongest = std::size_t{64} * 1024;
 
 void append(std::string& text, const Value& value);
 

@@ -76,7 +76,7 @@ Result<Ref<const Object>> PassiveAssumeStore::stored(std::string_view namespace_
   return object;
 }
 
-const Ref<const Object>& PassiveAssumeStore::assumed_or(const Ref<const Object>& stored) const {
+Ref<const Object> PassiveAssumeStore::assumed_or(const Ref<const Object>& stored) const {
   if (assumed_.empty()) return stored;
   const auto found = assumed_.find(key_of(*stored));
   const bool counts =

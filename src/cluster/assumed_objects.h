@@ -58,7 +58,7 @@ class PassiveAssumeStore {
   struct ByName {
     bool operator()(const Ref<const Object>& a, const Ref<const Object>& b) const;
   };
-  const Ref<const Object>& assumed_or(const Ref<const Object>& stored) const;
+  Ref<const Object> assumed_or(const Ref<const Object>& stored) const;
   void changed(const Ref<const Object>& before, const Ref<const Object>& after);
   void drop(std::unordered_map<std::string, Ref<const Object>>::iterator assumed);
 

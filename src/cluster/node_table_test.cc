@@ -362,14 +362,14 @@ TEST_F(Log, DoesNotReachBackForEver) {
 TEST(ChangeLog, KeepsFourEntriesPerRowAtLeast) {
   ChangeLog log;
   constexpr std::size_t kRows = 3000;
-  for (NodeRow i = 0; i < 10 * 4 * kRows; ++i) {
+  for (NodeRow i = 0; i < std::size_t{10} * 4 * kRows; ++i) {
     log.append({i, 1}, kRows);
     if (log.end() < 4 * kRows) continue;
     const auto kept = log.since(log.end() - 4 * kRows);
     ASSERT_TRUE(kept);
     ASSERT_EQ(kept->front().row, i + 1 - 4 * kRows);
   }
-  EXPECT_FALSE(log.since(log.end() - 2 * 4 * kRows - 1));
+  EXPECT_FALSE(log.since(log.end() - std::size_t{2} * 4 * kRows - 1));
 }
 
 }  // namespace

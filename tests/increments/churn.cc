@@ -183,7 +183,7 @@ Churn::Kind Churn::draw_kind() {
   const std::uint64_t seed = random_.next();
   return [this, seed](testing::PodBuilder& pod) {
     Random random(seed);  // the same pod each time
-    const std::string app = kApps[random.below(kApps.size())];
+    const std::string& app = kApps[random.below(kApps.size())];
     pod.label("app", app).in(kNamespaces[random.below(kNamespaces.size())]);
     pod.cpu(fmt::format("{}m", 50 + 50 * random.below(20)));
     if (random.chance(0.7)) pod.memory(fmt::format("{}Mi", 64 + 64 * random.below(20)));

@@ -14,7 +14,7 @@ namespace berth::cel {
 namespace {
 
 constexpr int kDigits = 6;
-constexpr std::size_t kLongest = 64 * 1024 * 1024;
+constexpr std::size_t kLongest = std::size_t{64} * 1024 * 1024;
 
 std::unexpected<Error> wrong(std::string text) {
   return fail(ErrorKind::kInvalid, std::move(text));

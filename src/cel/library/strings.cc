@@ -15,7 +15,7 @@ namespace {
 using Args = std::span<const Value>;
 
 // Nothing longer is made: its reader would cost more than any evaluation may.
-constexpr std::size_t kLongest = 64 * 1024 * 1024;
+constexpr std::size_t kLongest = std::size_t{64} * 1024 * 1024;
 
 Value out_of_range(std::int64_t index) {
   return Value::error("index out of range: " + std::to_string(index));

@@ -307,7 +307,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> Url::query_values(
     if (!key || !value) continue;
     auto place = std::find_if(values.begin(), values.end(),
                               [&](const auto& each) { return each.first == *key; });
-    if (place == values.end()) place = values.insert(values.end(), {std::move(*key), {}});
+    if (place == values.end()) place = values.insert(values.end(), {*key, {}});
     place->second.push_back(std::move(*value));
   }
   return values;
