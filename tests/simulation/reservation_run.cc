@@ -84,6 +84,8 @@ std::vector<std::string> claims_of(const Pod& pod) {
       if (status.name == pod.text(entry.name) && status.claim_name)
         names.push_back(*status.claim_name);
   }
+  if (pod.extra() && pod.extra()->extended_resource_claim_status)
+    names.push_back(pod.extra()->extended_resource_claim_status->claim_name);
   return names;
 }
 
@@ -107,6 +109,29 @@ ReservationRun::ReservationRun(std::uint64_t seed, PlantedReservationBug bug)
   });
   cluster_.on_delta([this](const Delta& delta) {
     if (engine_) engine_->apply(delta);
+  });
+  cluster_.on_change([this](const Delta& delta) {
+    if (!prints_) return;
+    const double now = std::chrono::duration<double>(loop_.now().since_start).count();
+    const char* how = delta.type == DeltaType::kAdded     ? "added"
+                      : delta.type == DeltaType::kUpdated ? "updated"
+                                                          : "deleted";
+    if (const auto* pod = std::get_if<Ref<const Pod>>(&delta.object))
+      fmt::print("{:8.3f}   {} pod {} on \"{}\"{}\n", now, how, (*pod)->name(), (*pod)->node_name(),
+                 (*pod)->terminating() ? ", going" : "");
+    const auto* object = std::get_if<Ref<const Object>>(&delta.object);
+    if (!object || (*object)->kind != ObjectKind::kResourceClaim) return;
+    const ResourceClaim& claim = as_claim(*object);
+    std::string devices;
+    if (claim.allocated())
+      for (const DeviceRequestAllocationResult& result : claim.status.allocation->results)
+        devices += fmt::format(" {}/{}", claim.symbols.text(result.pool),
+                               claim.symbols.text(result.device));
+    std::string consumers;
+    for (const ResourceClaimConsumerReference& consumer : claim.status.reserved_for)
+      consumers += " " + consumer.name;
+    fmt::print("{:8.3f}   {} claim {} v{} has{} for{}{}\n", now, how, claim.name,
+               claim.resource_version, devices, consumers, claim.deleting() ? ", going" : "");
   });
   if (bug_.loses_unreserve) buggy_api_ = std::make_unique<ForgetfulApi>(cluster_);
 }
@@ -205,7 +230,7 @@ void ReservationRun::build_cluster() {
         mode, std::string_view(mode) == "local" ? "kubernetes.io/no-provisioner" : "disk.example",
         std::string_view(mode) == "fast" ? "Immediate" : "WaitForFirstConsumer"));
   put(R"({"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"gpu"},)"
-      R"("spec":{}})");
+      R"("spec":{"extendedResourceName":"example.com/gpu"}})");
   put(R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":)"
       R"("one"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":)"
       R"({"deviceClassName":"gpu"}}]}}}})");
@@ -221,7 +246,7 @@ void ReservationRun::add_pod() {
   const auto append = [&spec](const std::string& text) {
     spec += (spec.empty() ? "" : ",") + text;
   };
-  const std::uint64_t kind = random_.below(5);
+  const std::uint64_t kind = random_.below(6);
   if (kind <= 1) {
     append(R"("resourceClaims":[{"name":"dev","resourceClaimTemplateName":"one"}])");
   } else if (kind == 2) {
@@ -235,7 +260,9 @@ void ReservationRun::add_pod() {
     append(fmt::format(R"("resourceClaims":[{{"name":"dev","resourceClaimName":"shared-{}"}}])",
                        shared));
   }
-  if (kind >= 3 || random_.chance(0.4)) {
+  // Devices can also be asked for as a resource: the scheduler makes the claim.
+  const std::string_view device = kind == 5 ? R"(,"example.com/gpu":"1")" : "";
+  if (kind == 3 || kind == 4 || random_.chance(0.4)) {
     static constexpr const char* kClasses[] = {"lazy", "lazy", "local", "fast"};
     const std::string claim = fmt::format("data-{}-{}", number, number % 5);
     put(fmt::format(
@@ -246,22 +273,24 @@ void ReservationRun::add_pod() {
     append(fmt::format(R"("volumes":[{{"name":"v","persistentVolumeClaim":{{"claimName":"{}"}}}}])",
                        claim));
   }
-  note("create pod", fmt::format("p{} {}", number, spec));
+  note("create pod", fmt::format("p{} {}{}", number, spec, device));
   put(fmt::format(
       R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p{}","namespace":"default"}},)"
       R"("spec":{{{}{}"terminationGracePeriodSeconds":{},"priority":{},"containers":[{{"name":"c",)"
-      R"("image":"i","resources":{{"requests":{{"cpu":"100m"}}}}}}]}}}})",
-      number, spec, spec.empty() ? "" : ",", random_.below(10), 100 * random_.below(3)));
+      R"("image":"i","resources":{{"requests":{{"cpu":"100m"{}}}}}}}]}}}})",
+      number, spec, spec.empty() ? "" : ",", random_.below(10), 100 * random_.below(3), device));
 }
 
 // ---- what goes wrong
 
 sim::CallFate ReservationRun::fate_of(sim::ApiCall call) {
   static constexpr ErrorKind kKinds[] = {ErrorKind::kTimeout, ErrorKind::kUnavailable,
-                                         ErrorKind::kConflict, ErrorKind::kInternal};
+                                         ErrorKind::kInternal, ErrorKind::kConflict};
   sim::CallFate fate;
   if (happens(0.15)) {
-    const ErrorKind kind = kKinds[random_.below(std::size(kKinds))];
+    // Who only reads is in nobody's way.
+    const std::size_t kinds = std::size(kKinds) - (call == sim::ApiCall::kGet ? 1 : 0);
+    const ErrorKind kind = kKinds[random_.below(kinds)];
     fate.error = Error{kind, fmt::format("mischief: {} {}", to_string(call), to_string(kind))};
     // A server that says "conflict" has not written. A binding that is reported as failed and took
     // effect all the same has its reservations taken back, here as upstream: nobody can know.
@@ -601,6 +630,12 @@ void ReservationRun::look_for_leaks() {
   for (const Ref<const Pod>& pod : cluster_.pods())
     static_cast<void>(cluster_.remove_at_once(ObjectKind::kPod, "default", pod->name()));
   loop_.run_until(loop_.now() + 20min);
+  // Parity: a claim that was given back before anybody ran with it stays allocated. It is its
+  // owner's to delete.
+  for (const Ref<const Object>& claim : cluster_.objects(ObjectKind::kResourceClaim))
+    static_cast<void>(cluster_.remove_object(claim->kind, "default", claim->name));
+  loop_.run_until(loop_.now() + 20min);
+  if (!cluster_.objects(ObjectKind::kResourceClaim).empty()) violated("claims do not go");
   const std::size_t devices = nodes_.size() * kDevices;
   for (std::size_t i = 0; i < devices; ++i)
     put(fmt::format(

@@ -31,7 +31,8 @@ std::string text(const std::uint8_t* data, std::size_t size) {
 
 int choose_http2(SSL*, const unsigned char** chosen, unsigned char* size,
                  const unsigned char* offered, unsigned offered_size, void*) {
-  constexpr std::array<unsigned char, 3> kHttp2 = {2, 'h', '2'};
+  // Outlives the call: what is chosen points into it.
+  static constexpr std::array<unsigned char, 3> kHttp2 = {2, 'h', '2'};
   unsigned char* found = nullptr;
   if (SSL_select_next_proto(&found, size, kHttp2.data(), kHttp2.size(), offered, offered_size) !=
       OPENSSL_NPN_NEGOTIATED)

@@ -75,6 +75,7 @@ Task<ClaimWrites::Written> ClaimWrites::bind(Ref<const Pod> pod, Ref<const Resou
     tracker_->reserved(**written, pod->uid_text());
     Task<bool> assuming = assume(*written, created, cancel);
     known = co_await assuming;
+    if (!known && created) tasks_.spawn(hold_until_seen(*written));
   }
   if (reserved) tracker_->end_pending(reserved->uid, known);
   co_return written;
@@ -194,6 +195,15 @@ Task<bool> ClaimWrites::assume(Ref<const ResourceClaim> claim, bool created, Can
     const WaitEnd end = co_await change;
     if (end != WaitEnd::kChanged) co_return false;
   }
+}
+
+// Nobody waits any more, but the claim is there, and so is its allocation: other pods must not find
+// its devices free in the meantime.
+Task<void> ClaimWrites::hold_until_seen(Ref<const ResourceClaim> claim) {
+  tracker_->begin_pending(claim);
+  Task<bool> assuming = assume(claim, true, {});
+  co_await assuming;
+  tracker_->end_pending(claim->uid, true);
 }
 
 Task<ClaimWrites::Written> ClaimWrites::create(Ref<const ResourceClaim> claim) {
