@@ -14,6 +14,10 @@ install(TARGETS berth RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT prog
 install(FILES ${CMAKE_BINARY_DIR}/bin/kube-scheduler
   DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 
+# What `berth bench` runs when it is given no file.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/workloads
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/berth COMPONENT program)
+
 set(rooms berth_embed)  # the one behind the public door
 
 # How an embedder finds what a room links.
@@ -105,6 +109,13 @@ if(BERTH_TESTS)
     COMMAND ${CMAKE_COMMAND}
       -DPROGRAM=${CMAKE_BINARY_DIR}/examples/embed/embed -DEXPECTED=${example}/expected.txt
       -P ${PROJECT_SOURCE_DIR}/cmake/RunExample.cmake)
+  # From a folder that has no workloads of its own.
+  add_test(NAME package.TheInstalledProgramFindsItsWorkloads
+    COMMAND ${CMAKE_BINARY_DIR}/stage/${CMAKE_INSTALL_BINDIR}/berth bench --list
+      --filter ^SchedulingBasic/500Nodes$
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/stage)
+  set_tests_properties(package.TheInstalledProgramFindsItsWorkloads PROPERTIES
+    FIXTURES_REQUIRED berth_installed PASS_REGULAR_EXPRESSION "^SchedulingBasic/500Nodes\n$")
   set_tests_properties(package.Installs PROPERTIES FIXTURES_SETUP berth_installed)
   set_tests_properties(package.TheExampleBuildsAgainstIt PROPERTIES
     FIXTURES_REQUIRED berth_installed FIXTURES_SETUP berth_example)

@@ -166,6 +166,7 @@ def check_manifests(berth, version):
 FILES = (
     "usr/bin/berth", "usr/bin/kube-scheduler", "lib/systemd/system/berth-scheduler.service",
     "etc/default/berth-scheduler", "usr/share/man/man1/berth.1.gz",
+    "usr/share/berth/workloads/basic.yaml", "usr/share/berth/workloads/templates/node.yaml",
     *(f"usr/share/doc/berth/{name}" for name in (
         "copyright", "changelog.gz", "docs/install.md", "docs/flags.md", "docs/metrics.md",
         "docs/replace-kube-scheduler.md", "packaging/rbac.yaml", "packaging/deployment.yaml",
@@ -200,6 +201,8 @@ def check_debian(cpack, build, version):
             expect(syntax.returncode == 0, f"{script}: {syntax.stderr}")
         says = run(os.path.join(root, "usr/bin/kube-scheduler"), "--version").stdout
         expect(says.startswith("Kubernetes v"), f"kube-scheduler --version says '{says}'")
+        listed = run(os.path.join(root, "usr/bin/berth"), "bench", "--list", cwd=root).stdout
+        expect("SchedulingBasic/500Nodes\n" in listed, f"berth bench --list says '{listed}'")
 
 
 def main():

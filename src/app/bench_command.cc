@@ -114,6 +114,10 @@ Result<void> bench(const BenchOptions& options, std::ostream& out, std::ostream&
       }
   if (chosen.empty()) return fail(ErrorKind::kNotFound, "no workload fits --filter and --label");
 
+  if (options.list) {
+    for (const Chosen& one : chosen) out << one.name() << '\n';
+    return {};
+  }
   std::vector<WorkloadResult> results;
   for (const Chosen& one : chosen) {
     Result<WorkloadResult> result =

@@ -14,6 +14,7 @@ struct BenchOptions {
   std::vector<std::string> files;   // none: those that come with berth
   std::string filter;               // a regular expression of "TestCase/Workload"; empty: all
   std::vector<std::string> labels;  // a workload has to have them all
+  bool list = false;                // only the names of the workloads
   bool json = false;
   bool in_process = false;  // no process of its own for each workload
   bool verify_increments = false;

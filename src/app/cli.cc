@@ -147,6 +147,7 @@ void add_bench(CLI::App& program, BenchFlags& flags) {
       ->type_name("N")
       ->take_last()
       ->check(checked(check_seed));
+  command->add_flag("--list", flags.options.list, "Print the workloads' names and run none");
   command->add_flag("--json", flags.options.json, "Print results as JSON");
   command->add_flag("--in-process", flags.options.in_process,
                     "All in one process; peak memory is then that of all so far");

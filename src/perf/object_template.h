@@ -1,19 +1,29 @@
 // ObjectTemplate: a manifest from which many objects are made, as scheduler_perf's templates:
-// `{{.Index}}`, `{{Mod .Index 25}}` and `{{DivideInt .Index 5}}` stand for the object's number.
+// `{{.Index}}` stands for the object's number, `{{.Count}}` for how many there will be, and
+// `{{Mod .Index 25}}`, `{{DivideInt 30000 .Count}}`, … are computed from them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "api/interner.h"
+#include "api/json_tree.h"
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/result.h"
 
 namespace berth::perf {
+
+// Which of how many objects; `serial` is like no other's.
+struct Numbered {
+  std::int64_t index = 0;
+  std::int64_t count = 1;
+  std::uint64_t serial = 0;
+};
 
 class ObjectTemplate {
  public:
@@ -25,19 +35,24 @@ class ObjectTemplate {
 
   // The object of that number. A pod gets `namespace_name` and, without a name of its own, a name
   // and UID made of `serial`; any other object a name likewise. Pods that differ in nothing else
-  // share what they are made of.
-  Result<AnyObject> make(std::int64_t index, std::uint64_t serial, std::string_view namespace_name,
-                         Interner& interner);
+  // share what they are made of. `change`, if given, has the last word about the manifest.
+  using Change = std::function<void(JsonValue& manifest)>;
+  Result<AnyObject> make(const Numbered& number, std::string_view namespace_name,
+                         Interner& interner, const Change& change = {});
 
  private:
-  Result<std::string> filled_in(std::int64_t index) const;
-  Result<AnyObject> decode(std::int64_t index, const std::string& name,
-                           std::string_view namespace_name, Interner& interner) const;
+  Result<std::string> filled_in(const Numbered& number) const;
+  Result<AnyObject> decode(const Numbered& number, std::string_view namespace_name,
+                           Interner& interner, const Change& change) const;
 
   std::string text_, where_;
   bool indexed_ = false;
   ObjectKind kind_ = ObjectKind::kOther;
   std::map<std::string, Ref<const Pod>, std::less<>> pods_;  // one of each namespace
 };
+
+// The member of that name; made if it is not there.
+JsonValue& member(JsonValue& object, std::string_view name);
+void set_text(JsonValue& object, std::string_view name, std::string_view text);
 
 }  // namespace berth::perf

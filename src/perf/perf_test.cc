@@ -1,8 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "perf/result.h"
 #include "perf/test_case.h"
+#include "perf/workload_run.h"
+#include "plugins/table.h"
 
 namespace berth::perf {
 namespace {
@@ -81,6 +86,155 @@ TEST(Results, GoThroughJsonUnchanged) {
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(to_json(*read), json);
   EXPECT_THAT(to_table(*read), HasSubstr("A/C       skipped: opcode \"x\" is not supported"));
+}
+
+TEST(Templates, AreFilledInWithNumbers) {
+  Interner interner;
+  const auto name_of = [&](const std::string& name) -> std::string {
+    ObjectTemplate nodes("apiVersion: v1\nkind: Node\nmetadata: {name: \"" + name + "\"}\n", "x");
+    const Result<AnyObject> made = nodes.make({7, 10, 1}, {}, interner);
+    return made ? std::get<Ref<const Object>>(*made)->name : made.error().message;
+  };
+  for (const auto& [written, name] : std::vector<std::pair<std::string, std::string>>{
+           {"n-{{.Index}}", "n-7"},
+           {"n-{{ Mod .Index 4 }}-{{DivideInt 30 .Count}}", "n-3-3"},
+           {"n-{{AddInt .Index .Count}}-{{SubtractInt .Count 1}}", "n-17-9"},
+           {"n-{{MultiplyInt .Index 2}}", "n-14"},
+           {"n-{{Mod .Index 0}}", "x: \"{{Mod .Index 0}}\" cannot be computed"},
+           {"n-{{.Name}}", "x: \"{{.Name}}\" cannot be computed"}})
+    EXPECT_EQ(name_of(written), name);
+}
+
+// Runs the workload of a test case whose templates are the given files.
+class Workloads : public ::testing::Test {
+ protected:
+  Workloads() { std::filesystem::create_directories(folder_); }
+  ~Workloads() override { std::filesystem::remove_all(folder_); }
+
+  void file(const std::string& name, std::string_view text) const {
+    std::ofstream(folder_ + "/" + name) << text;
+  }
+  Result<WorkloadResult> run(std::string_view test_case) const {
+    const Result<std::vector<TestCase>> read = parse_test_cases(test_case, folder_ + "/x.yaml");
+    if (!read) return fail(read.error());
+    const PluginTable plugins = plugins::make_plugin_table();
+    return WorkloadRun(read->front(), read->front().workloads.front(), plugins,
+                       {.seed = 0, .verify_increments = true})
+        .run();
+  }
+
+ private:
+  std::string folder_ = ::testing::TempDir() + "berth-perf-" +
+                        ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(Workloads, BringVolumesWithTheirPods) {
+  file("pv.yaml",
+       "{apiVersion: v1, kind: PersistentVolume, spec: {accessModes: [ReadOnlyMany], capacity: "
+       "{storage: 1Gi}, csi: {driver: ebs.csi.aws.com, volumeHandle: x}}}");
+  file("pvc.yaml",
+       "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {annotations: "
+       "{pv.kubernetes.io/bind-completed: \"true\"}}, spec: {accessModes: [ReadOnlyMany], "
+       "resources: {requests: {storage: 1Gi}}}}");
+  constexpr const char* kVolumes = R"(
+- name: Volumes
+  workloadTemplate:
+  - opcode: createNodes
+    count: 2
+    nodeAllocatableStrategy: {csiNodeAllocatable: {ebs.csi.aws.com: {count: 3}}}
+  - opcode: createPods
+    countParam: $pods
+    persistentVolumeTemplatePath: pv.yaml
+    persistentVolumeClaimTemplatePath: pvc.yaml
+    skipWaitToCompletion: true
+  - {opcode: barrier, stageRequirement: Attempted}
+  - {opcode: createPods, count: 1, collectMetrics: true}
+  workloads:
+  - {name: W, params: {pods: 7}}
+)";
+  const Result<WorkloadResult> result = run(kVolumes);
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_FALSE(result->skipped.has_value());
+  // Two nodes attach three volumes each: one pod waits, and the pod without a volume passes it.
+  EXPECT_EQ(result->pods, 1U);
+}
+
+TEST_F(Workloads, MakeDevicesAndTheClaimsOfPods) {
+  file("class.yaml",
+       "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}, spec: {selectors: "
+       "[{cel: {expression: 'device.driver == \"d.example.com\"'}}]}}");
+  file("template.yaml",
+       "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: t}, spec: "
+       "{spec: {devices: {requests: [{name: r, exactly: {deviceClassName: c}}]}}}}");
+  file("pod.yaml",
+       "{apiVersion: v1, kind: Pod, metadata: {generateName: p-}, spec: {containers: [{name: c, "
+       "resources: {claims: [{name: d}]}}], resourceClaims: [{name: d, "
+       "resourceClaimTemplateName: t}]}}");
+  // As many pods as there are devices, again and again: none of them is left behind.
+  constexpr const char* kDevices = R"(
+- name: Devices
+  defaultPodTemplatePath: pod.yaml
+  workloadTemplate:
+  - {opcode: createNodes, count: 3}
+  - {opcode: createResourceDriver, driverName: d.example.com, nodes: node-*, maxClaimsPerNode: 2}
+  - {opcode: createAny, templatePath: class.yaml}
+  - {opcode: createAny, templatePath: template.yaml, namespace: test}
+  - {opcode: createPods, namespace: test, count: 6}
+  - {opcode: deletePods, namespace: test, deletePodsPerSecond: 1000}
+  - {opcode: createPods, namespace: test, count: 6, collectMetrics: true}
+  - {opcode: deletePods, namespace: test}
+  - opcode: createPods
+    namespace: test
+    count: 6
+    steadyState: true
+    durationParam: $duration
+    collectMetrics: true
+  workloads:
+  - {name: W, params: {duration: 50ms}}
+)";
+  const Result<WorkloadResult> result = run(kDevices);
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_FALSE(result->skipped.has_value());
+  EXPECT_GT(result->pods, 0U);
+  EXPECT_EQ(result->pods % 6, 0U);
+}
+
+TEST_F(Workloads, UpdateWhatIsThere) {
+  file("large.yaml",
+       "{apiVersion: v1, kind: Pod, metadata: {name: \"p-{{.Index}}\"}, spec: {containers: [{name: "
+       "c, resources: {requests: {cpu: 100}}}]}}");
+  file("node.yaml",
+       "{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {unschedulable: true}, status: "
+       "{allocatable: {cpu: 200, memory: 1Gi, pods: 10}}}");
+  file("node-update.yaml",
+       "{apiVersion: v1, kind: Node, metadata: {name: n}, status: {allocatable: {cpu: 200, memory: "
+       "1Gi, pods: 10}}}");
+  const Result<WorkloadResult> result = run(R"(
+- name: Updates
+  workloadTemplate:
+  - {opcode: createNodes, count: 1, nodeTemplatePath: node.yaml}
+  - {opcode: createPods, count: 2, podTemplatePath: large.yaml, namespace: a,
+     skipWaitToCompletion: true}
+  - {opcode: updateAny, templatePath: node-update.yaml, updatePerSecond: 100}
+  - {opcode: barrier, namespaces: [a]}
+  - {opcode: createPods, count: 0, collectMetrics: true}
+  workloads:
+  - {name: W}
+)");
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_FALSE(result->skipped.has_value());
+}
+
+TEST_F(Workloads, AreSkippedForWhatIsNotKnown) {
+  const Result<WorkloadResult> result = run(R"(
+- name: Odd
+  workloadTemplate:
+  - {opcode: allocResourceClaims, namespace: init}
+  workloads:
+  - {name: W}
+)");
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->skipped, "Odd: operation 1: opcode allocResourceClaims is not supported");
 }
 
 }  // namespace

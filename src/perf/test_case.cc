@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/yaml.h"
+#include "base/time_text.h"
 
 namespace berth::perf {
 namespace {
@@ -78,6 +79,8 @@ class Reader {
     read_gates(written.find("featureGates"), read.feature_gates);
     if (const JsonValue* params = written.find("params"))
       for (const JsonMember& param : params->members) {
+        if (param.value.kind == Kind::kString) read.text_params[param.name] = param.value.text;
+        if (param.value.kind == Kind::kBool) read.params[param.name] = param.value.boolean ? 1 : 0;
         if (param.value.kind != Kind::kNumber) continue;
         read.params[param.name] = std::strtod(param.value.text.c_str(), nullptr);
       }
@@ -123,6 +126,23 @@ Result<std::int64_t> Operation::number(std::string_view field, const Workload& w
     return fail(ErrorKind::kInvalid,
                 fmt::format("{}: workload {} has no parameter {}", where_, workload.name, param));
   return static_cast<std::int64_t>(found->second);
+}
+
+Result<Duration> Operation::duration(std::string_view field, const Workload& workload) const {
+  std::string written(text(field));
+  const std::string_view param = text(fmt::format("{}Param", field));
+  if (!param.empty()) {
+    const auto found =
+        workload.text_params.find(std::string(param.substr(param.starts_with('$') ? 1 : 0)));
+    if (found == workload.text_params.end())
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("{}: workload {} has no parameter {}", where_, workload.name, param));
+    written = found->second;
+  }
+  if (written.empty()) return Duration(0);
+  const Result<Duration> read = parse_go_duration(written);
+  if (!read) return fail(ErrorKind::kInvalid, fmt::format("{}: {}", where_, read.error().message));
+  return read;
 }
 
 Result<Operation> Operation::nested(std::string_view field) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "api/json_tree.h"
+#include "base/loop.h"
 #include "base/result.h"
 
 namespace berth::perf {
@@ -25,6 +26,7 @@ struct Workload {
   std::string name;
   std::vector<std::string> labels;  // the test case's own among them
   std::map<std::string, double> params;
+  std::map<std::string, std::string> text_params;
   std::map<std::string, bool> feature_gates;
 
   bool has_label(std::string_view label) const;
@@ -48,6 +50,8 @@ class Operation {
   // there.
   Result<std::int64_t> number(std::string_view field, const Workload& workload,
                               std::int64_t otherwise) const;
+  // As number: "10s", "500ms".
+  Result<Duration> duration(std::string_view field, const Workload& workload) const;
   Result<Operation> nested(std::string_view field) const;
 
  private:

@@ -13,18 +13,7 @@
 namespace berth::perf {
 namespace {
 
-constexpr std::string_view kDefaultNode = R"(
-apiVersion: v1
-kind: Node
-metadata: {generateName: node-}
-status:
-  allocatable: {cpu: "4", memory: 32Gi, pods: "110"}
-)";
-constexpr std::size_t kPodsPerBatch = 256;  // as many deltas as come at once
-
-std::unexpected<Error> unsupported(const Operation& operation, std::string_view what) {
-  return fail(ErrorKind::kUnavailable, fmt::format("{}: {}", operation.where(), what));
-}
+constexpr Duration kLook = std::chrono::milliseconds(2);  // how often a barrier looks
 
 }  // namespace
 
@@ -102,7 +91,9 @@ WorkloadRun::Outcome WorkloadRun::execute(const Operation& operation) {
   if (opcode == "createNodes") return create_nodes(operation);
   if (opcode == "createNamespaces") return create_namespaces(operation);
   if (opcode == "createPodSets") return create_pod_sets(operation);
-  if (opcode == "createAny") return create_any(operation);
+  if (opcode == "createAny" || opcode == "createResourceClaims") return create_any(operation);
+  if (opcode == "updateAny") return update_any(operation);
+  if (opcode == "createResourceDriver") return create_resource_driver(operation);
   if (opcode == "deletePods") return delete_pods(operation);
   if (opcode == "churn") return begin_churn(operation);
   if (opcode == "barrier") return wait_at_barrier(operation);
@@ -120,7 +111,8 @@ WorkloadRun::Outcome WorkloadRun::execute(const Operation& operation) {
     return create_pods(
         operation, named.empty() ? fmt::format("namespace-{}", ++namespaces_) : std::string(named));
   }
-  return unsupported(operation, fmt::format("opcode {} is not supported", opcode));
+  return fail(ErrorKind::kUnavailable,
+              fmt::format("{}: opcode {} is not supported", operation.where(), opcode));
 }
 
 Result<ObjectTemplate*> WorkloadRun::template_at(std::string_view path) {
@@ -132,170 +124,6 @@ Result<ObjectTemplate*> WorkloadRun::template_at(std::string_view path) {
   return templates_
       .emplace(path, std::make_unique<ObjectTemplate>(std::move(*text), std::move(full)))
       .first->second.get();
-}
-
-// ---- creating -----------------------------------------------------------------------------------
-
-WorkloadRun::Outcome WorkloadRun::create_nodes(const Operation& operation) {
-  if (operation.has("nodeAllocatableStrategy"))
-    return unsupported(operation, "nodeAllocatableStrategy is not supported");
-  const Result<std::int64_t> count = operation.number("count", workload_, 0);
-  if (!count) return fail(count.error());
-  ObjectTemplate standard{std::string(kDefaultNode), "the default node"};
-  ObjectTemplate* nodes = &standard;
-  if (const std::string_view path = operation.text("nodeTemplatePath"); !path.empty()) {
-    const Result<ObjectTemplate*> found = template_at(path);
-    if (!found) return fail(found.error());
-    nodes = *found;
-  }
-  for (std::int64_t i = 0; i < *count; ++i) {
-    Result<AnyObject> node = make_node(*nodes, operation, i);
-    if (!node) return fail(node.error());
-    engine_->apply({DeltaType::kAdded, std::move(*node)});
-  }
-  return {};
-}
-
-Result<AnyObject> WorkloadRun::make_node(ObjectTemplate& nodes, const Operation& operation,
-                                         std::int64_t index) {
-  Result<AnyObject> made = nodes.make(index, ++serial_, {}, interner_);
-  if (!made) return made;
-  const auto* object = std::get_if<Ref<const Object>>(&*made);
-  if (!object || (*object)->kind != ObjectKind::kNode)
-    return fail(ErrorKind::kInvalid, nodes.where() + ": not a Node");
-  Node node = static_cast<const Node&>(**object);
-  std::vector<Label> labels(node.labels.begin(), node.labels.end());
-  const auto label = [&](std::string_view key, std::string_view value) {
-    const Symbol symbol = node.symbols.intern(key);
-    std::erase_if(labels, [symbol](const Label& one) { return one.key == symbol; });
-    labels.push_back({symbol, node.symbols.intern(value)});
-  };
-  if (const JsonValue* strategy = operation.find("labelNodePrepareStrategy")) {
-    const Operation fields(*strategy, operation.where());
-    const std::vector<std::string> values = fields.texts("labelValues");
-    if (!values.empty())
-      label(fields.text("labelKey"), values[static_cast<std::size_t>(index) % values.size()]);
-  }
-  if (const JsonValue* strategy = operation.find("uniqueNodeLabelStrategy"))
-    label(Operation(*strategy, operation.where()).text("labelKey"),
-          fmt::format("unique-{}", serial_));
-  node.labels = LabelSet(std::move(labels));
-  return AnyObject(Ref<const Object>(make_ref<Node>(std::move(node))));
-}
-
-WorkloadRun::Outcome WorkloadRun::create_namespaces(const Operation& operation) {
-  const Result<std::int64_t> count = operation.number("count", workload_, 0);
-  if (!count) return fail(count.error());
-  ObjectTemplate plain{"apiVersion: v1\nkind: Namespace\n", "the default namespace"};
-  ObjectTemplate* namespaces = &plain;
-  if (const std::string_view path = operation.text("namespaceTemplatePath"); !path.empty()) {
-    const Result<ObjectTemplate*> found = template_at(path);
-    if (!found) return fail(found.error());
-    namespaces = *found;
-  }
-  for (std::int64_t i = 0; i < *count; ++i) {
-    Result<AnyObject> made = namespaces->make(i, ++serial_, {}, interner_);
-    if (!made) return fail(made.error());
-    const auto* object = std::get_if<Ref<const Object>>(&*made);
-    if (!object || (*object)->kind != ObjectKind::kNamespace)
-      return fail(ErrorKind::kInvalid, namespaces->where() + ": not a Namespace");
-    auto named = make_ref<Namespace>(static_cast<const Namespace&>(**object));
-    named->name = fmt::format("{}-{}", operation.text("prefix"), i);
-    engine_->apply({DeltaType::kAdded, Ref<const Object>(named)});
-  }
-  return {};
-}
-
-WorkloadRun::Outcome WorkloadRun::create_any(const Operation& operation) {
-  const Result<std::int64_t> count = operation.number("count", workload_, 1);
-  if (!count) return fail(count.error());
-  const Result<ObjectTemplate*> found = template_at(operation.text("templatePath"));
-  if (!found) return fail(found.error());
-  for (std::int64_t i = 0; i < *count; ++i) {
-    Result<AnyObject> made = (*found)->make(i, ++serial_, operation.text("namespace"), interner_);
-    if (!made) return fail(made.error());
-    if (std::holds_alternative<std::monostate>(*made))
-      return unsupported(operation, (*found)->where() + ": a kind that is not read");
-    engine_->apply({DeltaType::kAdded, std::move(*made)});
-  }
-  return {};
-}
-
-Result<std::vector<AnyObject>> WorkloadRun::make_pods(ObjectTemplate& pods, std::int64_t count,
-                                                      const std::string& namespace_name) {
-  std::vector<AnyObject> made;
-  made.reserve(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    Result<AnyObject> pod = pods.make(i, ++serial_, namespace_name, interner_);
-    if (!pod) return fail(pod.error());
-    if (!std::holds_alternative<Ref<const Pod>>(*pod))
-      return fail(ErrorKind::kInvalid, pods.where() + ": not a Pod");
-    made.push_back(std::move(*pod));
-  }
-  return made;
-}
-
-WorkloadRun::Outcome WorkloadRun::create_pods(const Operation& operation,
-                                              const std::string& namespace_name) {
-  for (const char* field : {"persistentVolumeTemplatePath", "steadyState"})
-    if (operation.has(field))
-      return unsupported(operation, fmt::format("{} is not supported", field));
-  const Result<std::int64_t> count = operation.number("count", workload_, 0);
-  if (!count) return fail(count.error());
-  const std::string_view path = operation.text("podTemplatePath");
-  const Result<ObjectTemplate*> pods =
-      template_at(path.empty() ? std::string_view(test_case_.default_pod_template) : path);
-  if (!pods) return fail(pods.error());
-  Result<std::vector<AnyObject>> made = make_pods(**pods, *count, namespace_name);
-  if (!made) return fail(made.error());
-
-  const std::size_t all = made->size();
-  const bool collects = operation.flag("collectMetrics");
-  const bool waits = !operation.flag("skipWaitToCompletion");
-  const std::size_t before = progress_.bound_pods();
-  created_ += all;
-  if (waits) awaited_ += all;
-  if (collects) progress_.start();
-  feed(std::make_shared<std::vector<AnyObject>>(std::move(*made)), 0);
-  if (!waits) return {};
-  Outcome done =
-      run_until([this, before, all] { return progress_.bound_pods() >= before + all; }, operation);
-  if (collects) progress_.stop();
-  return done;
-}
-
-// The deltas of new objects, in batches with other work in between, as a watch brings them.
-void WorkloadRun::feed(std::shared_ptr<std::vector<AnyObject>> objects, std::size_t from) {
-  loop_.post([this, objects = std::move(objects), from]() mutable {
-    const std::size_t to = std::min(from + kPodsPerBatch, objects->size());
-    for (std::size_t i = from; i < to; ++i)
-      engine_->apply({DeltaType::kAdded, std::move((*objects)[i])});
-    if (to < objects->size()) feed(std::move(objects), to);
-  });
-}
-
-WorkloadRun::Outcome WorkloadRun::create_pod_sets(const Operation& operation) {
-  const Result<std::int64_t> count = operation.number("count", workload_, 0);
-  if (!count) return fail(count.error());
-  const Result<Operation> pods = operation.nested("createPodsOp");
-  if (!pods) return fail(pods.error());
-  for (std::int64_t i = 0; i < *count; ++i)
-    if (Outcome made =
-            create_pods(*pods, fmt::format("{}-{}", operation.text("namespacePrefix"), i));
-        !made)
-      return made;
-  return {};
-}
-
-WorkloadRun::Outcome WorkloadRun::delete_pods(const Operation& operation) {
-  if (operation.has("deletePodsPerSecond"))
-    return unsupported(operation, "deletePodsPerSecond is not supported");
-  std::vector<Ref<const Pod>> pods;
-  engine_->cluster().for_each_seen([&](const Ref<const Pod>& pod) {
-    if (pod->namespace_name() == operation.text("namespace")) pods.push_back(pod);
-  });
-  for (const Ref<const Pod>& pod : pods) engine_->apply({DeltaType::kDeleted, pod});
-  return {};
 }
 
 // ---- time ---------------------------------------------------------------------------------------
@@ -314,7 +142,8 @@ WorkloadRun::Outcome WorkloadRun::begin_churn(const Operation& operation) {
   churned->interval = std::chrono::milliseconds(*interval);
   churned->left = *number;
   churned->recreate = operation.text("mode") == "recreate";
-  churned->namespace_name = fmt::format("namespace-{}", ++namespaces_);
+  churned->namespace_name = operation.has("namespace") ? std::string(operation.text("namespace"))
+                                                       : fmt::format("namespace-{}", ++namespaces_);
   churned_.push_back(std::move(churned));
   churn(*churned_.back());
   return {};
@@ -327,7 +156,7 @@ void WorkloadRun::churn(Churned& churned) {
     engine_->apply({DeltaType::kDeleted, object});
   for (ObjectTemplate* one : churned.templates) {
     Result<AnyObject> made =
-        one->make(churned.index++, ++serial_, churned.namespace_name, interner_);
+        one->make({churned.index++, 1, ++serial_}, churned.namespace_name, interner_);
     if (!made || std::holds_alternative<std::monostate>(*made)) continue;
     if (churned.recreate) churned.present.push_back(*made);
     engine_->apply({DeltaType::kAdded, std::move(*made)});
@@ -335,18 +164,74 @@ void WorkloadRun::churn(Churned& churned) {
   loop_.after(churned.interval, [this, &churned] { churn(churned); });
 }
 
+// Waits for pods that were created without waiting for them.
 WorkloadRun::Outcome WorkloadRun::wait_at_barrier(const Operation& operation) {
   if (operation.text("stageRequirement") == "Attempted")
     return run_until([this] { return progress_.tried_pods() >= created_; }, operation);
-  return run_until([this] { return progress_.bound_pods() >= awaited_; }, operation);
+  const std::vector<std::string> named = operation.texts("namespaces");
+  std::map<std::string, std::size_t, std::less<>> wanted;
+  for (const auto& [name, count] : not_waited_for_)
+    if (named.empty() || std::ranges::count(named, name) > 0) wanted.emplace(name, count);
+  const auto met = [&] {
+    std::map<std::string, std::size_t, std::less<>> missing = wanted;
+    engine_->cluster().for_each_seen([&](const Ref<const Pod>& pod) {
+      if (pod->node().empty()) return;
+      const auto found = missing.find(pod->namespace_name());
+      if (found != missing.end() && found->second > 0) --found->second;
+    });
+    return std::ranges::all_of(missing, [](const auto& left) { return left.second == 0; });
+  };
+  const TimePoint end = loop_.now() + options_.timeout;
+  while (!met()) {
+    if (loop_.now() > end)
+      return fail(
+          ErrorKind::kTimeout,
+          fmt::format("{}: not all pods were bound in the time there is", operation.where()));
+    rest(kLook);
+  }
+  for (const auto& [name, count] : wanted) not_waited_for_.erase(name);
+  return {};
+}
+
+void WorkloadRun::rest(Duration duration) {
+  loop_.after(duration, [this] { loop_.stop(); });
+  loop_.run();
 }
 
 WorkloadRun::Outcome WorkloadRun::sleep(const Operation& operation) {
   const Result<std::int64_t> milliseconds = operation.number("milliseconds", workload_, 0);
   if (!milliseconds) return fail(milliseconds.error());
-  loop_.after(std::chrono::milliseconds(*milliseconds), [this] { loop_.stop(); });
-  loop_.run();
+  const Result<Duration> duration = operation.duration("duration", workload_);
+  if (!duration) return fail(duration.error());
+  rest(*duration + std::chrono::milliseconds(*milliseconds));
   return {};
+}
+
+WorkloadRun::Outcome WorkloadRun::pace(std::int64_t count, std::int64_t per_second,
+                                       bool in_background, std::function<void(std::int64_t)> step) {
+  if (per_second <= 0) {
+    for (std::int64_t i = 0; i < count; ++i) step(i);
+    return {};
+  }
+  const Duration interval = std::chrono::nanoseconds(std::chrono::seconds(1)) / per_second;
+  if (in_background) {
+    for (std::int64_t i = 0; i < count; ++i)
+      loop_.after(interval * (i + 1), [step, i] { step(i); });
+    return {};
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    rest(interval);
+    step(i);
+  }
+  return {};
+}
+
+WorkloadRun::Outcome WorkloadRun::run_measured(const std::function<bool()>& done,
+                                               const Operation& operation) {
+  progress_.start();
+  Outcome outcome = run_until(done, operation);
+  progress_.stop();
+  return outcome;
 }
 
 WorkloadRun::Outcome WorkloadRun::run_until(const std::function<bool()>& done,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/interner.h"
@@ -53,20 +54,41 @@ class WorkloadRun {
   Outcome create_pods(const Operation& operation, const std::string& namespace_name);
   Outcome create_pod_sets(const Operation& operation);
   Outcome create_any(const Operation& operation);
+  Outcome update_any(const Operation& operation);
+  Outcome create_resource_driver(const Operation& operation);
   Outcome delete_pods(const Operation& operation);
   Outcome begin_churn(const Operation& operation);
   Outcome wait_at_barrier(const Operation& operation);
   Outcome sleep(const Operation& operation);
 
-  Result<std::vector<AnyObject>> make_pods(ObjectTemplate& pods, std::int64_t count,
-                                           const std::string& namespace_name);
+  // The deltas that bring pods, and the volumes and claims they come with.
+  Result<std::vector<Delta>> make_pods(const Operation& operation, std::int64_t count,
+                                       const std::string& namespace_name);
+  Outcome add_volume(const Operation& operation, const Numbered& number,
+                     const std::string& namespace_name, std::vector<Delta>& deltas);
+  // As the claim controller does: a claim for each template that the pod names, and the pod again,
+  // which now knows their names.
+  void add_claims(const Ref<const Pod>& pod, std::vector<Delta>& deltas);
+  Outcome keep_steady(const Operation& operation, std::int64_t count,
+                      const std::string& namespace_name);
+  // A pod, and the claims that were made for it.
+  void remove_pod(const Ref<const Pod>& pod);
   Result<AnyObject> make_node(ObjectTemplate& nodes, const Operation& operation,
-                              std::int64_t index);
+                              const Numbered& number);
   Result<ObjectTemplate*> template_at(std::string_view path);
-  void feed(std::shared_ptr<std::vector<AnyObject>> objects, std::size_t from);
+  void feed(std::shared_ptr<std::vector<Delta>> deltas, std::size_t from);
+  // Calls `step` for each number below `count`, so many a second (0: all at once), and waits until
+  // that is done unless it is to go on in the background.
+  Outcome pace(std::int64_t count, std::int64_t per_second, bool in_background,
+               std::function<void(std::int64_t)> step);
+  // run_until of a measured operation, and nothing else: bench/instructions.py has valgrind count
+  // while this function runs, and knows it by its name.
+  [[gnu::noinline]] Outcome run_measured(const std::function<bool()>& done,
+                                         const Operation& operation);
   // Runs the world until it is so, or for too long.
   Outcome run_until(const std::function<bool()>& done, const Operation& operation);
   void churn(Churned& churned);
+  void rest(Duration duration);  // while the world goes on
   Result<std::size_t> check_nodes() const;
 
   const TestCase& test_case_;
@@ -85,8 +107,10 @@ class WorkloadRun {
   std::map<std::string, std::unique_ptr<ObjectTemplate>, std::less<>> templates_;
   std::vector<std::unique_ptr<Churned>> churned_;
   std::function<bool()> done_;
+  std::map<std::pair<std::string, std::string>, Ref<const Object>> claim_templates_;
+  std::map<std::string, std::vector<std::string>, std::less<>> claims_of_;  // names, by pod UID
+  std::map<std::string, std::size_t, std::less<>> not_waited_for_;          // pods, by namespace
   std::uint64_t serial_ = 0;
-  std::size_t awaited_ = 0;     // pods that are expected to be bound
   std::size_t created_ = 0;     // all pods
   std::size_t namespaces_ = 0;  // of pods whose operation names none
 };

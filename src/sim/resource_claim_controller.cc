@@ -1,11 +1,11 @@
 #include "sim/resource_claim_controller.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "api/claim_template.h"
 
 namespace berth::sim {
 namespace {
@@ -109,24 +109,8 @@ void ResourceClaimController::make_claims(const Pod& pod) {
 
 std::string ResourceClaimController::make_claim(const Pod& pod, const PodResourceClaim& entry,
                                                 const ResourceClaimTemplate& made_from) {
-  auto claim = make_ref<ResourceClaim>(interner_.hold());
-  SymbolHold& symbols = claim->symbols;
-  claim->namespace_name = symbols.intern(pod.namespace_name());
-  // The UID tells claims of pods apart that have one name after the other.
-  claim->name = fmt::format("{}-{}-{:.5}", pod.name(), pod.text(entry.name), pod.uid_text());
-  claim->annotations = made_from.annotations;
-  claim->controller = {symbols.intern("v1"), symbols.intern("Pod"), symbols.intern(pod.name())};
-  claim->controller_uid = pod.uid_text();
-  claim->creation_time = loop_.wall_now();
-  claim->spec = made_from.spec;
-  // The template's symbols, for as long as the claim lives.
-  claim->symbols = [&] {
-    SymbolHold hold = made_from.symbols;
-    for (const Symbol symbol : {claim->namespace_name, claim->controller.api_version,
-                                claim->controller.kind, claim->controller.name})
-      hold.retain(symbol);
-    return hold;
-  }();
+  const Ref<ResourceClaim> claim =
+      claim_from_template(pod, entry, made_from, interner_, loop_.wall_now());
   const Result<void> created = cluster_.create_object(Ref<const Object>(claim));
   return created ? claim->name : std::string();
 }
