@@ -284,6 +284,12 @@ Result<Quantity> Quantity::parse_big(std::string_view num, std::string_view deno
 std::int64_t Quantity::value() const { return scaled(0); }
 std::int64_t Quantity::milli_value() const { return scaled(-3); }
 
+// Parity: factors of ten are not looked for, and a number that did not fit once stays one.
+std::optional<std::int64_t> Quantity::as_int64() const {
+  if (big_ || scale_ < 0) return std::nullopt;
+  return times_power_of_ten(unscaled_, scale_);
+}
+
 namespace {
 
 std::int64_t scale_small(std::int64_t value, std::int64_t difference) {

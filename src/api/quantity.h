@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,9 @@ class Quantity {
   // Rounded up to whole units, or to thousandths.
   std::int64_t value() const;
   std::int64_t milli_value() const;
+  // The number as upstream's AsInt64 gives it: what is written with a fraction ("1.0", "1000m") is
+  // none, nor is what neither 64 bits nor its own form hold ("1.5Gi").
+  std::optional<std::int64_t> as_int64() const;
   bool is_zero() const;
   int sign() const;  // -1, 0, 1
 

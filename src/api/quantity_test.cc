@@ -289,6 +289,36 @@ TEST(Quantity, ASumIsPrintedLikeItsFirstNonZeroPart) {
   EXPECT_EQ(sum.to_string(), "1025Mi");
 }
 
+TEST(Quantity, IsAnIntegerOnlyAsWritten) {
+  struct Row {
+    const char* text;
+    std::optional<std::int64_t> expected;
+  };
+  const Row rows[] = {
+      {"0", 0},
+      {"-5", -5},
+      {"1.5k", 1500},
+      {"1e3", 1000},
+      {"1E", std::int64_t{1'000'000'000'000'000'000}},
+      {"2Gi", std::int64_t{2} << 30},
+      {"0.0", {}},
+      {"1.0", {}},
+      {"1000m", {}},
+      {"1e-1", {}},
+      {"1.5Gi", {}},
+      {"10E", {}},
+      {"1Ei", {}},
+      {"1234567890123456789", {}},
+  };
+  for (const Row& row : rows) EXPECT_EQ(quantity(row.text).as_int64(), row.expected) << row.text;
+  Quantity sum = quantity("500m");
+  sum += quantity("500m");
+  EXPECT_EQ(sum.as_int64(), std::nullopt);
+  sum = quantity("0.0");
+  sum += quantity("1");
+  EXPECT_EQ(sum.as_int64(), 1);
+}
+
 TEST(Quantity, MadeFromNumbers) {
   EXPECT_EQ(Quantity::of(7), quantity("7"));
   EXPECT_EQ(Quantity::of_milli(1500), quantity("1.5"));

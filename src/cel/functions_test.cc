@@ -138,10 +138,15 @@ TEST(CelKubernetes, QuantitiesAndVersions) {
       "quantity(\"1Gi\").isGreaterThan(quantity(\"1G\")) && isQuantity(\"5m\")",
       "!isQuantity(\"x\")",
       "quantity(\"50k\").asInteger() == 50000 && quantity(\"1.5\").asApproximateFloat() == 1.5",
+      "quantity(\"1.5k\").isInteger() && !quantity(\"1.5\").isInteger()",
+      "!quantity(\"1000m\").isInteger() && !quantity(\"1.0\").isInteger()",
+      "!quantity(\"500m\").add(quantity(\"500m\")).isInteger()",
+      "!quantity(\"1.5Gi\").isInteger() && quantity(\"2Gi\").isInteger()",
       "sign(quantity(\"-1\")) == -1 && quantity(\"1\").sub(2).isLessThan(quantity(\"0\"))",
       "semver(\"v1.2\", true) == semver(\"1.2.0\") && isSemver(\"1.2.3\") && !isSemver(\"1.2\")",
       "semver(\"1.2.3-rc.1\").isLessThan(semver(\"1.2.3\")) && semver(\"1.2.3\").minor() == 2",
   });
+  expect_error("quantity(\"1.0\").asInteger() == 1", "cannot convert value to integer");
   expect_error("semver(\"01.2.3\") == semver(\"1.2.3\")",
                "Major number must not contain leading zeroes \"01\"");
   expect_error("semver(\"1.2-x\", true).major() == 1",

@@ -361,6 +361,37 @@ TEST_F(KeptSearch, FromTheThirdPodOfAClassOnOnlyChangedNodesAreAskedAbout) {
   EXPECT_EQ(fixture.search->decided_from_kept(), 3U);
 }
 
+// A scorer that looks at more than the row, for some pods.
+class FarSighted final : public testing::FakePlugin, public ScorePlugin {
+ public:
+  using FakePlugin::FakePlugin;
+  bool far = true;
+
+  Dependence dependence() const override { return Dependence::kRow; }
+  bool score_keys(Cycle&, RowKeys& keys) const override {
+    if (far) keys.add_numbers({});
+    return true;
+  }
+  Outcome score(const Cycle&, const NodeSet& feasible, std::span<Score> by_row) const override {
+    feasible.for_each([&](NodeRow row) { by_row[row] = 0; });
+    return Outcome::success();
+  }
+  bool normalizes() const override { return false; }
+};
+
+TEST_F(KeptSearch, NothingIsKeptOfAPodForWhichARowPluginLooksFurther) {
+  nodes(4);
+  row_plugins();
+  FarSighted& far_sighted =
+      profile.add(std::make_unique<FarSighted>("Far"), profile.plugins.score, 1);
+  for (int i = 0; i < 3; ++i) search();
+  EXPECT_EQ(asked.size(), 4U);
+  EXPECT_EQ(fixture.search->decided_from_kept(), 0U);
+  far_sighted.far = false;
+  for (int i = 0; i < 3; ++i) search();
+  EXPECT_EQ(asked.size(), 0U);
+}
+
 TEST_F(KeptSearch, PodsOfAnotherSpecAreAnotherClass) {
   nodes(4);
   row_plugins();

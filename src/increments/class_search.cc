@@ -30,9 +30,14 @@ bool ClassSearch::can_keep(Cycle& cycle, const Framework& framework) {
     if (!cycle.skip_filter.test(placed.index) && !declares(*placed.plugin)) return false;
   RowKeys keys;
   return std::ranges::all_of(framework.plugins().score, [&](const Placed<ScorePlugin>& placed) {
-    return declares(*placed.plugin) ||
-           (cycle.skip_filter.test(placed.index) && placed->score_keys(cycle, keys) &&
-            keys.labels.empty() && keys.numbers.empty());
+    switch (placed->dependence()) {
+      case Dependence::kDomain:
+      case Dependence::kObjects: return true;
+      case Dependence::kRow: placed->score_keys(cycle, keys); break;
+      case Dependence::kAnything:
+        if (!cycle.skip_filter.test(placed.index) || !placed->score_keys(cycle, keys)) return false;
+    }
+    return keys.labels.empty() && keys.numbers.empty();
   });
 }
 

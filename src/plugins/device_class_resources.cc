@@ -19,6 +19,10 @@ bool goes_before(const DeviceClass& a, const DeviceClass& b) {
 
 }  // namespace
 
+bool may_be_devices(std::string_view resource) {
+  return resource.starts_with(kImplicitPrefix) || is_extended_resource(resource);
+}
+
 std::shared_ptr<DeviceClassResources> DeviceClassResources::of(const Handle& handle) {
   return handle.shared->get<DeviceClassResources>(
       [&handle] { return std::make_shared<DeviceClassResources>(handle.cluster); });

@@ -7,12 +7,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 
 #include "api/devices.h"
 #include "framework/handle.h"
 
 namespace berth::plugins {
+
+// Whether a resource of this name may be devices at all.
+bool may_be_devices(std::string_view resource);
 
 class DeviceClassResources {
  public:

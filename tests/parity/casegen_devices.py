@@ -40,11 +40,14 @@ def add_classes(gen):
 
     add("gpu", selectors=of(f'device.driver == "{GPU}"'))
     add("big", selectors=of(f'device.driver == "{GPU}"') + of('device.capacity["gpu.example.com"].memory.isGreaterThan(quantity("30Gi"))'))
-    add("any")
+    add("any", extendedResourceName="example.com/any")
     for driver in (NET, FAB, PART, SHARE):
         add(driver.split(".")[0], selectors=of(f'device.driver == "{driver}"'))
     add("accel", extendedResourceName="example.com/accel", selectors=of(f'device.driver == "{GPU}"'))
     add("slow", extendedResourceName="example.com/slow", selectors=of('device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].model == "L4"'))
+    add("own", selectors=of(f'device.driver == "{NET}"') + of("!device.allowMultipleAllocations"))
+    add("shared", extendedResourceName="example.com/shared", selectors=of("device.allowMultipleAllocations"))
+    add("odd", extendedResourceName="example.com/odd", selectors=of('device.attributes["gpu.example.com"].index >= 0'))  # fails for what is no GPU
     if gen.p(.1):
         add("broken", selectors=of("device.nothing"))
 
@@ -255,7 +258,10 @@ def use_claims(gen, pod, shared):
         pod.setdefault("status", {})["resourceClaimStatuses"] = statuses
 
 
-RESOURCES = ["example.com/accel", "example.com/accel", "example.com/slow", "deviceclass.resource.kubernetes.io/gpu", "deviceclass.resource.kubernetes.io/net", "example.com/plugin"]
+RESOURCES = [
+    "example.com/accel", "example.com/accel", "example.com/slow", "deviceclass.resource.kubernetes.io/gpu", "deviceclass.resource.kubernetes.io/net", "example.com/plugin",
+    "example.com/any", "deviceclass.resource.kubernetes.io/any", "deviceclass.resource.kubernetes.io/own", "example.com/shared", "example.com/odd",
+]
 
 
 def use_resources(gen, pod):

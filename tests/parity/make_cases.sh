@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 oracle=${BERTH_ORACLE:-${XDG_CACHE_HOME:-$HOME/.cache}/berth/upstream/oracle}
 topics=("$@")
-((${#topics[@]})) || topics=(basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges storage)
+((${#topics[@]})) || topics=(basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges storage devices)
 mkdir -p cases
 for topic in "${topics[@]}"; do rm -f cases/"$topic"-*; done
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
@@ -46,6 +46,8 @@ config few-plugins "spread affinity"
 config two-profiles "affinity resources" -profile packer
 config preemption-args "preempt victims" -preempt
 config storage-shape "volumes mixed storage" -feature-gates StorageCapacityScoring=true
+for name in most ratio alone; do config device-$name "devices"; done
+for seed in 31 32 33; do one devices-$seed-preempt devices $seed "" "-preempt"; done
 for name in limits-alone zone-alone no-binding filter-only restrictions-filter-only; do config volume-$name "storage"; done
 for seed in 31 32; do one storage-$seed-scaling storage $seed "" "-feature-gates VolumeLimitScaling=true"; done
 for seed in 33 34; do one storage-$seed-preempt storage $seed "" "-preempt"; done

@@ -36,7 +36,9 @@ def configs(topic):
     names = sorted(f[: -len(".yaml")] for f in os.listdir(f"{HERE}/configs"))
     if topic == "storage":
         return [n for n in names if n.startswith(("storage-", "volume-"))]
-    return [n for n in names if not n.startswith("volume-") and (n != "storage-shape" or topic in ("volumes", "mixed"))]
+    if topic == "devices":
+        return [n for n in names if n.startswith("device-") or n in ("few-plugins", "most-allocated", "two-profiles")]
+    return [n for n in names if not n.startswith(("volume-", "device-")) and (n != "storage-shape" or topic in ("volumes", "mixed"))]
 
 
 def mode(topic, seed):
@@ -67,6 +69,10 @@ def mode(topic, seed):
     return size, flags
 
 
+def only_preemption_differs(theirs, ours):
+    return all(path[0] == "preempt" for _, path, _, _ in compare.all_differences(theirs, ours))
+
+
 class Runner:
     def __init__(self, berth, oracle, folder):
         self.berth, self.oracle, self.folder = berth, oracle, folder
@@ -93,27 +99,26 @@ class Runner:
         return result
 
     def drawn(self, topic, theirs, ours, path, flags):
-        """Whether upstream itself draws here: of nodes where preemption hurts equally in all six respects
-        it takes whichever its map gives first, and may say ours the next time. In a sequence of pods with
-        volumes a draw (of equal volumes, or of two that one claim of a pod was given) shows in what follows:
-        there the answer as a whole must be one of upstream's. The same holds where there are devices: on a
-        busy machine the oracle may begin to judge before its cache of claims has heard of all of them."""
-        if any(p[0] != "preempt" for _, p, _, _ in compare.all_differences(theirs, ours)):
-            with_volumes = topic in ("volumes", "storage", "mixed") and "--sequence" in flags
-            if not with_volumes and topic not in ("dra", "devices", "mixed"):
-                return False
-            for _ in range(8):
-                again = self.call([self.oracle, "-cluster", path, *flags])
-                if not isinstance(again, str) and not list(compare.all_differences(again, ours)):
-                    return True
+        """Whether upstream itself draws here, and says ours when it is asked again.
+
+        Of nodes where preemption hurts equally in all six respects it takes whichever its map gives first;
+        what a pod preempts changes nothing for the others, so each may have been said another time. In a
+        sequence of pods with volumes a draw (of equal volumes, or of two that one claim of a pod was given)
+        shows in what follows, and one of several free capacities in the scores: there the rest of the answer
+        must as a whole be one of upstream's. The same holds where there are devices: on a busy machine the
+        oracle may begin to judge before its cache of claims has heard of all of them."""
+        said = [theirs] if only_preemption_differs(theirs, ours) else []
+        if not said and topic not in ("volumes", "storage", "dra", "devices", "mixed"):
             return False
-        said = [theirs]
         for _ in range(8):
             again = self.call([self.oracle, "-cluster", path, *flags])
             if isinstance(again, str):
                 return False
-            said.append(again)
-        return all(any(not list(compare.all_differences([s[i]], [d])) for s in said) for i, d in enumerate(ours))
+            if only_preemption_differs(again, ours):
+                said.append(again)
+            if said and all(any(not list(compare.all_differences([s[i]], [d])) for s in said) for i, d in enumerate(ours)):
+                return True
+        return False
 
     def call(self, command):
         """The decisions, or what went wrong."""

@@ -60,10 +60,10 @@ double approximate(const Quantity& quantity) {
 
 Value quantity_float(Args args) { return Value::floating(approximate(quantity_of(args[0]))); }
 Value quantity_is_integer(Args args) {
-  return Value::boolean(whole(quantity_of(args[0])).has_value());
+  return Value::boolean(quantity_of(args[0]).as_int64().has_value());
 }
 Value quantity_integer(Args args) {
-  const auto value = whole(quantity_of(args[0]));
+  const auto value = quantity_of(args[0]).as_int64();
   if (!value) return Value::error("cannot convert value to integer");
   return Value::integer(*value);
 }

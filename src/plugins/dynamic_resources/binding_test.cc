@@ -373,6 +373,16 @@ TEST_F(BindingTest, NothingIsReleasedWhereDevicesAreWhatIsMissing) {
   EXPECT_EQ(writes(), Writes{});
 }
 
+TEST_F(BindingTest, AClaimIsNotReleasedWhereThatWouldNotHelp) {
+  fixture.add(claim_of("away", exact("r"), {.status = allocation("d9", "gone")}));
+  fixture.add(claim_of("c", exact("r", 3)));
+  Attempt attempt(fixture, fixture.pod("p", {"away", "c"}));
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  EXPECT_EQ(attempt.filter("n1"), "n1 cannot allocate all claims");
+  EXPECT_EQ(attempt.post_filter(), "Unschedulable: still not schedulable");
+  EXPECT_EQ(fixture.stored("away"), "d9 @gone");
+}
+
 // ---- binding conditions
 
 class BindingConditionsTest : public BindingTest {

@@ -104,21 +104,20 @@ DynamicResources::NodeJudgement DynamicResources::judge(const Cycle& cycle, PodD
     if (!judgement.variant && devices.own_claims() == 0) return judgement;
   }
   const Node& node = cycle.nodes().node(row);
-  bool available = true;
-  for (std::size_t i = 0; i < devices.claims.size(); ++i) {
-    const PodClaim& claim = devices.claims[i];
-    if (!claim.stuck && (!claim.available_on || claim.available_on->matches(node, cycle.symbols())))
-      continue;
-    devices.unavailable.insert(i);
-    available = false;
-  }
   if (devices.allocator) {
     judgement.claims = judgement.variant ? &judgement.variant->to_allocate : &devices.to_allocate;
     judgement.allocation = devices.allocator->allocate(node, *judgement.claims);
     judgement.take_verdict(node.name);
     if (judgement.code != Code::kSuccess) return judgement;
   }
-  if (!available) judgement.reject(kNotAvailable);
+  // Only where everything else would work out: releasing these claims is then what helps.
+  for (std::size_t i = 0; i < devices.claims.size(); ++i) {
+    const PodClaim& claim = devices.claims[i];
+    if (!claim.stuck && (!claim.available_on || claim.available_on->matches(node, cycle.symbols())))
+      continue;
+    devices.unavailable.insert(i);
+    judgement.reject(kNotAvailable);
+  }
   return judgement;
 }
 

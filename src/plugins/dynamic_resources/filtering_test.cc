@@ -238,6 +238,17 @@ TEST(DynamicResources, AllClaimsOfAPodMustFitTogether) {
       << "what can be allocated is looked at all the same";
 }
 
+TEST(DynamicResources, AClaimThatIsNamedTwiceIsAllocatedTwice) {
+  DevicesFixture fixture;
+  const std::string sized = "attributes: {size: {string: ";
+  fixture.add(
+      slice("s", on("n1"), "{name: d1, " + sized + "big}}}, {name: d2, " + sized + "small}}}"));
+  fixture.add(claim_of("c", exact("r"), {.spec = "constraints: [{matchAttribute: drv/size}]"}));
+  Attempt attempt(fixture, fixture.pod("p", {"c", "c"}));
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  EXPECT_EQ(attempt.filter("n1"), "n1 ok") << "constraints are each one's own";
+}
+
 TEST(DynamicResources, AnAttemptWithoutPreFilterIsAnError) {
   DevicesFixture fixture;
   Attempt attempt(fixture, fixture.pod("p"));

@@ -14,15 +14,8 @@
 namespace berth::plugins {
 namespace {
 
-constexpr std::string_view kImplicitPrefix = "deviceclass.resource.kubernetes.io/";
-
 Outcome unresolvable(std::string reason) {
   return Outcome::of(Code::kUnschedulableAndUnresolvable, std::move(reason));
-}
-
-// Whether a resource of this name may be devices at all.
-bool may_be_devices(std::string_view resource) {
-  return resource.starts_with(kImplicitPrefix) || is_extended_resource(resource);
 }
 
 // Where an allocation can be used.
@@ -117,7 +110,11 @@ PreFilterResult DynamicResources::pre_filter(Cycle& cycle) const {
     // What is asked for in the name of extended resources is not known before the node is.
     if (!own) continue;
     if (Outcome checked = check_requests(*claim.claim); !checked.ok()) return checked;
-    devices->to_allocate.push_back(claim.claim);
+    // Parity: a claim that the pod names twice is allocated twice, each time on its own.
+    const bool again =
+        std::ranges::find(devices->to_allocate, claim.claim) != devices->to_allocate.end();
+    devices->to_allocate.push_back(
+        again ? Ref<const ResourceClaim>(make_ref<ResourceClaim>(*claim.claim)) : claim.claim);
   }
   if (allocate) {
     pools_->refresh(cycle.cluster());

@@ -11,6 +11,7 @@ ScoredResources::ScoredResources(const std::vector<config::ResourceWeight>& reso
     : symbols_(std::move(symbols)) {
   for (const config::ResourceWeight& resource : resources) {
     const Symbol name = symbols_.intern(resource.name);
+    if (may_be_devices(resource.name)) extended_.push_back(resources_.size());
     resources_.push_back({name, kind_of(name, resource.name), resource.weight});
   }
 }
@@ -78,20 +79,49 @@ AllocationColumn ScoredResources::column(const NodeTable& nodes, const Resource&
 }
 
 std::vector<AllocationColumn> ScoredResources::columns(const NodeTable& nodes,
-                                                       std::span<const std::int64_t> requests,
+                                                       const ScoredAmounts& scored,
                                                        Used used) const {
   std::vector<AllocationColumn> columns;
   columns.reserve(resources_.size());
   for (std::size_t i = 0; i < resources_.size(); ++i) {
     const Resource& resource = resources_[i];
-    if (resource.kind == Kind::kScalar && requests[i] == 0) continue;
+    if (resource.kind == Kind::kScalar && scored.amounts[i] == 0) continue;
     AllocationColumn column = ScoredResources::column(nodes, resource, used);
+    if (!scored.devices.empty() && !scored.devices[i].devices.empty())
+      column = {scored.devices[i].devices, scored.devices[i].taken};
     if (column.allocatable.empty()) continue;
-    column.request = requests[i];
+    column.request = scored.amounts[i];
     column.weight = resource.weight;
     columns.push_back(column);
   }
   return columns;
+}
+
+std::vector<DeviceCounts::Columns> ScoredResources::device_columns(
+    const NodeTable& nodes, std::span<const std::int64_t> requests, DeviceCounts* counts) const {
+  std::vector<DeviceCounts::Columns> columns;
+  if (!counts) return columns;
+  for (const std::size_t i : extended_) {
+    if (requests[i] == 0) continue;
+    std::optional<DeviceCounts::Columns> counted = counts->count(resources_[i].name);
+    if (!counted) continue;
+    const AllocationColumn own = column(nodes, resources_[i], Used::kRequested);
+    for (NodeRow row = 0; row < own.allocatable.size(); ++row)
+      if (own.allocatable[row] != 0) {
+        counted->devices[row] = own.allocatable[row];
+        counted->taken[row] = own.used_on(row);
+      }
+    columns.resize(resources_.size());
+    columns[i] = *std::move(counted);
+  }
+  return columns;
+}
+
+bool ScoredResources::scores_devices(const Pod& pod, const DeviceCounts* counts) const {
+  return counts && std::ranges::any_of(extended_, [&](std::size_t i) {
+           const Symbol name = resources_[i].name;
+           return pod.spec().usage.requests.scalar(name) != 0 && counts->is_devices(name);
+         });
 }
 
 }  // namespace berth::plugins

@@ -14,6 +14,7 @@
 #include "cluster/node_table.h"
 #include "config/configuration.h"
 #include "plugins/arithmetic.h"
+#include "plugins/node_resources/device_counts.h"
 #include "plugins/node_resources/kernels.h"
 
 namespace berth::plugins {
@@ -67,6 +68,12 @@ void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet&
   }
 }
 
+// What PreScore leaves for Score, by scored resource.
+struct ScoredAmounts {
+  std::vector<std::int64_t> amounts;           // of the pod
+  std::vector<DeviceCounts::Columns> devices;  // see ScoredResources::device_columns()
+};
+
 // The resources that a scorer is configured to look at, in the configuration's order.
 class ScoredResources {
  public:
@@ -81,10 +88,19 @@ class ScoredResources {
   std::vector<std::int64_t> amounts(const ResourceList& requests) const;
   std::vector<std::int64_t> amounts(const PodUsage& usage, Used used) const;
 
-  // Columns of the resources that count on some row; `requests` are the pod's amounts. Scalars that
-  // the pod does not ask for are left out, and so is what no node can have.
-  std::vector<AllocationColumn> columns(const NodeTable& nodes,
-                                        std::span<const std::int64_t> requests, Used used) const;
+  // Columns of the resources that count on some row. Scalars that the pod does not ask for are left
+  // out, and so is what no node can have. Valid as long as `scored`.
+  std::vector<AllocationColumn> columns(const NodeTable& nodes, const ScoredAmounts& scored,
+                                        Used used) const;
+
+  // Of those resources that are devices and asked for: what there is of them and what is taken, on
+  // nodes whose device plugin has none; by resource, and nearly always nothing. `counts` may be
+  // null.
+  std::vector<DeviceCounts::Columns> device_columns(const NodeTable& nodes,
+                                                    std::span<const std::int64_t> requests,
+                                                    DeviceCounts* counts) const;
+  // Whether there would be any.
+  bool scores_devices(const Pod& pod, const DeviceCounts* counts) const;
 
  private:
   enum class Kind : std::uint8_t { kCpu, kMemory, kEphemeralStorage, kScalar, kUnknown };
@@ -98,6 +114,7 @@ class ScoredResources {
 
   SymbolHold symbols_;
   std::vector<Resource> resources_;
+  std::vector<std::size_t> extended_;  // which of them may be devices
 };
 
 }  // namespace berth::plugins

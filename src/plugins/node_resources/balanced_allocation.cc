@@ -10,11 +10,6 @@
 namespace berth::plugins {
 namespace {
 
-// What PreScore leaves for Score: the pod's amount of each scored resource.
-struct ScoredAmounts {
-  std::vector<std::int64_t> amounts;
-};
-
 bool all_zero(const std::vector<std::int64_t>& amounts) {
   return std::ranges::all_of(amounts, [](std::int64_t amount) { return amount == 0; });
 }
@@ -94,7 +89,8 @@ Result<std::unique_ptr<Plugin>> NodeResourcesBalancedAllocation::create(
   };
   return std::make_unique<NodeResourcesBalancedAllocation>(
       *args, gates, SymbolHold(handle.cluster.symbol_table()),
-      handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle) : nullptr);
+      handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle) : nullptr,
+      handle.gates.enabled("DRAExtendedResource") ? DeviceCounts::of(handle) : nullptr);
 }
 
 std::vector<std::int64_t> NodeResourcesBalancedAllocation::scored_amounts(const Pod& pod) const {
@@ -107,10 +103,16 @@ std::vector<std::int64_t> NodeResourcesBalancedAllocation::scored_amounts(const 
                                                .pod_level_status = gates_.pod_level_status}));
 }
 
+ScoredAmounts NodeResourcesBalancedAllocation::scored(const Cycle& cycle) const {
+  ScoredAmounts scored{scored_amounts(cycle.pod()), {}};
+  scored.devices = resources_.device_columns(cycle.nodes(), scored.amounts, counts_.get());
+  return scored;
+}
+
 Outcome NodeResourcesBalancedAllocation::pre_score(Cycle& cycle, const NodeSet&) const {
-  std::vector<std::int64_t> amounts = scored_amounts(cycle.pod());
-  if (all_zero(amounts)) return Outcome::skip();
-  cycle.put(*this, ScoredAmounts{std::move(amounts)});
+  ScoredAmounts amounts = scored(cycle);
+  if (all_zero(amounts.amounts)) return Outcome::skip();
+  cycle.put(*this, std::move(amounts));
   return Outcome::success();
 }
 
@@ -118,8 +120,9 @@ Outcome NodeResourcesBalancedAllocation::score(const Cycle& cycle, const NodeSet
                                                std::span<Score> by_row) const {
   if (resources_.empty()) return Outcome::failure("resources not found");
   const ScoredAmounts* kept = cycle.find<ScoredAmounts>(*this);
-  const std::vector<std::int64_t> amounts = kept ? kept->amounts : scored_amounts(cycle.pod());
-  if (all_zero(amounts)) {
+  const ScoredAmounts afresh = kept ? ScoredAmounts{} : scored(cycle);
+  const ScoredAmounts& amounts = kept ? *kept : afresh;
+  if (all_zero(amounts.amounts)) {
     feasible.for_each([&](NodeRow row) { by_row[row] = 0; });
     return Outcome::success();
   }
@@ -140,6 +143,11 @@ Outcome NodeResourcesBalancedAllocation::score(const Cycle& cycle, const NodeSet
                    balance_of_two(block[0], block[1], rows, &by_row[first]);
                  });
   return Outcome::success();
+}
+
+bool NodeResourcesBalancedAllocation::score_keys(Cycle& cycle, RowKeys& keys) const {
+  if (resources_.scores_devices(cycle.pod(), counts_.get())) keys.add_numbers({});
+  return true;
 }
 
 Outcome NodeResourcesBalancedAllocation::sign(const Pod& pod,

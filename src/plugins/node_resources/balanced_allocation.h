@@ -25,15 +25,18 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
 
   NodeResourcesBalancedAllocation(const config::NodeResourcesBalancedAllocationArgs& args,
                                   Gates gates, SymbolHold symbols,
-                                  std::shared_ptr<DeviceClassResources> classes)
+                                  std::shared_ptr<DeviceClassResources> classes,
+                                  std::shared_ptr<DeviceCounts> counts)
       : resources_(args.resources, std::move(symbols)),
         gates_(gates),
-        classes_(std::move(classes)) {}
+        classes_(std::move(classes)),
+        counts_(std::move(counts)) {}
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
 
   std::string_view name() const override { return "NodeResourcesBalancedAllocation"; }
   Dependence dependence() const override { return Dependence::kRow; }
+  bool score_keys(Cycle& cycle, RowKeys& keys) const override;
 
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
@@ -43,11 +46,13 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
  private:
+  ScoredAmounts scored(const Cycle& cycle) const;
   std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
 
   ScoredResources resources_;
   Gates gates_;
   std::shared_ptr<DeviceClassResources> classes_;  // null: extended resources are no devices
+  std::shared_ptr<DeviceCounts> counts_;           // null with it
 };
 
 }  // namespace berth::plugins

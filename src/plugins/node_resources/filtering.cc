@@ -179,7 +179,8 @@ std::vector<BrokenLinear::Point> points_of(
 
 NodeResourcesFit::NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gates gates,
                                    SymbolHold symbols,
-                                   std::shared_ptr<DeviceClassResources> classes)
+                                   std::shared_ptr<DeviceClassResources> classes,
+                                   std::shared_ptr<DeviceCounts> counts)
     : ignored_resources_(args.ignored_resources.begin(), args.ignored_resources.end()),
       ignored_resource_groups_(args.ignored_resource_groups.begin(),
                                args.ignored_resource_groups.end()),
@@ -187,7 +188,8 @@ NodeResourcesFit::NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gat
       shape_(points_of(args.shape)),
       resources_(args.resources, std::move(symbols)),
       gates_(gates),
-      classes_(std::move(classes)) {
+      classes_(std::move(classes)),
+      counts_(std::move(counts)) {
   defaults_.set(names::kCpu, Quantity::of_milli(kDefaultMilliCpuRequest));
   defaults_.set(names::kMemory, Quantity::of(kDefaultMemoryRequest));
 }
@@ -208,7 +210,8 @@ Result<std::unique_ptr<Plugin>> NodeResourcesFit::create(const config::PluginArg
   };
   return std::make_unique<NodeResourcesFit>(
       *args, gates, SymbolHold(handle.cluster.symbol_table()),
-      handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle) : nullptr);
+      handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle) : nullptr,
+      handle.gates.enabled("DRAExtendedResource") ? DeviceCounts::of(handle) : nullptr);
 }
 
 std::span<const std::string_view> NodeResourcesFit::reasons() const { return kReasons; }

@@ -33,13 +33,15 @@ class NodeResourcesFit final : public PreFilterPlugin,
 
   // `classes`: extended resources may be devices (DRAExtendedResource); null: they are not.
   NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gates gates, SymbolHold symbols,
-                   std::shared_ptr<DeviceClassResources> classes);
+                   std::shared_ptr<DeviceClassResources> classes,
+                   std::shared_ptr<DeviceCounts> counts);
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
 
   std::string_view name() const override { return "NodeResourcesFit"; }
   std::span<const std::string_view> reasons() const override;
   Dependence dependence() const override { return Dependence::kRow; }
+  bool score_keys(Cycle& cycle, RowKeys& keys) const override;
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
   void filter(const Cycle& cycle, FilterPass& pass) const override;
@@ -58,6 +60,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   // Whether a DeviceClass stands behind it: where a node has none of it, it is for DynamicResources
   // to find devices.
   bool is_devices(Symbol resource) const { return classes_ && classes_->find(resource); }
+  ScoredAmounts scored(const Cycle& cycle) const;
   std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
 
   Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
@@ -75,6 +78,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   ResourceList defaults_;  // what scoring takes a container for that does not say
   Gates gates_;
   std::shared_ptr<DeviceClassResources> classes_;
+  std::shared_ptr<DeviceCounts> counts_;  // null with it
 };
 
 }  // namespace berth::plugins

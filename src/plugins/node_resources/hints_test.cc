@@ -107,7 +107,7 @@ TEST_F(NodeResourcesFitHints, AScaledDownPodHelpsIfItGivesBackWhatIsWanted) {
 
 TEST_F(NodeResourcesFitHints, WithoutInPlaceScalingNoUpdateHelps) {
   const NodeResourcesFit plugin({}, {.in_place_scaling = false},
-                                SymbolHold(world.interner.symbols()), nullptr);
+                                SymbolHold(world.interner.symbols()), nullptr, nullptr);
   const Ref<const Pod> pod = world.pod("p").cpu("1");
   const Ref<const Pod> before = world.pod("q").cpu("2").on("n");
   const Ref<const Pod> after = world.pod("q").cpu("1").on("n");

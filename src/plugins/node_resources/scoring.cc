@@ -7,11 +7,6 @@
 namespace berth::plugins {
 namespace {
 
-// What PreScore leaves for Score: the pod's amount of each scored resource.
-struct ScoredAmounts {
-  std::vector<std::int64_t> amounts;
-};
-
 // Of the scored resources of one row.
 struct WeightedSum {
   std::int64_t sum = 0;
@@ -87,8 +82,14 @@ std::vector<std::int64_t> NodeResourcesFit::scored_amounts(const Pod& pod) const
   return resources_.amounts(spec.usage, Used::kNonzeroRequested);
 }
 
+ScoredAmounts NodeResourcesFit::scored(const Cycle& cycle) const {
+  ScoredAmounts scored{scored_amounts(cycle.pod()), {}};
+  scored.devices = resources_.device_columns(cycle.nodes(), scored.amounts, counts_.get());
+  return scored;
+}
+
 Outcome NodeResourcesFit::pre_score(Cycle& cycle, const NodeSet&) const {
-  cycle.put(*this, ScoredAmounts{scored_amounts(cycle.pod())});
+  cycle.put(*this, scored(cycle));
   return Outcome::success();
 }
 
@@ -96,9 +97,9 @@ Outcome NodeResourcesFit::score(const Cycle& cycle, const NodeSet& feasible,
                                 std::span<Score> by_row) const {
   if (resources_.empty()) return Outcome::failure("resources not found");
   const ScoredAmounts* kept = cycle.find<ScoredAmounts>(*this);
-  const std::vector<std::int64_t> amounts = kept ? kept->amounts : scored_amounts(cycle.pod());
+  const ScoredAmounts afresh = kept ? ScoredAmounts{} : scored(cycle);
   const std::vector<AllocationColumn> columns =
-      resources_.columns(cycle.nodes(), amounts, Used::kNonzeroRequested);
+      resources_.columns(cycle.nodes(), kept ? *kept : afresh, Used::kNonzeroRequested);
   switch (strategy_) {
     case config::ScoringStrategyType::kLeastAllocated:
       score_rows(columns, feasible, by_row, least_allocated, add_least_allocated);
@@ -111,6 +112,12 @@ Outcome NodeResourcesFit::score(const Cycle& cycle, const NodeSet& feasible,
       break;
   }
   return Outcome::success();
+}
+
+// How many devices are taken is no node's own.
+bool NodeResourcesFit::score_keys(Cycle& cycle, RowKeys& keys) const {
+  if (resources_.scores_devices(cycle.pod(), counts_.get())) keys.add_numbers({});
+  return true;
 }
 
 }  // namespace berth::plugins

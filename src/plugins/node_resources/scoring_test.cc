@@ -207,7 +207,8 @@ TEST(NodeResourcesFitScore, NothingToScoreByIsAnError) {
   PluginFixture fixture;
   NodeResourcesFitArgs args;
   args.resources.clear();
-  const NodeResourcesFit plugin(args, {}, SymbolHold(fixture.world.interner.symbols()), nullptr);
+  const NodeResourcesFit plugin(args, {}, SymbolHold(fixture.world.interner.symbols()), nullptr,
+                                nullptr);
   const Cycle cycle(fixture.world.pod("p"), fixture.cluster);
   EXPECT_EQ(plugin.score(cycle, NodeSet(), {}).message(), "resources not found");
 }
