@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/check.h"
@@ -42,6 +43,12 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
       Task<Outcome> verifying = verify(cycle, framework, pre, *kept);
       kept->outcome = co_await verifying;
     }
+    if (kept->feasible > 0 || !kept->outcome.ok()) co_return std::move(*kept);
+    Found nowhere{NodeSet(cluster_.nodes().rows()), {}};
+    pre.note_in(nowhere.diagnosis);
+    note_rejections(cycle, framework, cluster_.nodes().nodes(), nowhere);
+    Task<void> failing = fits_nowhere(cycle, framework, nowhere.diagnosis, *kept);
+    co_await failing;
     co_return std::move(*kept);
   }
 
@@ -73,12 +80,20 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
     co_return result;
   }
 
-  // Nothing fits. The sentence is made before PostFilter, whose trials reuse the verdicts.
-  std::shared_ptr<FitError> error = framework.fit_error(cycle, found.diagnosis, all_nodes);
+  Task<void> failing = fits_nowhere(cycle, framework, found.diagnosis, result);
+  co_await failing;
+  co_return result;
+}
+
+Task<void> NodeSearch::fits_nowhere(Cycle& cycle, const Framework& framework,
+                                    const Diagnosis& diagnosis, SearchResult& result) {
+  // The sentence is made before PostFilter, whose trials reuse the verdicts.
+  std::shared_ptr<FitError> error =
+      framework.fit_error(cycle, diagnosis, cluster_.nodes().node_count());
   if (framework.plugins().post_filter.empty()) {
     result.nominating = Nominating::clear();
   } else {
-    Task<PostFilterResult> helping = framework.run_post_filter(cycle, found.diagnosis);
+    Task<PostFilterResult> helping = framework.run_post_filter(cycle, diagnosis);
     PostFilterResult helped = co_await helping;
     error->post_filter_message = helped.outcome.message();
     result.nominating = std::move(helped.nominating);
@@ -86,7 +101,16 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
   result.outcome.code = Code::kUnschedulable;
   result.outcome.error = error->message();
   result.outcome.fit_error = std::move(error);
-  co_return result;
+  if (!plugins_check_ || !plugins_check_->difference || difference_) co_return;
+  difference_ = plugins_check_->difference;
+  observer_.trouble("increments differ: " + *difference_);
+  result.outcome = Outcome::failure("increments differ: " + *difference_);
+}
+
+void NodeSearch::verify_increments(std::shared_ptr<KeptCheck> plugins) {
+  verify_ = true;
+  plugins_check_ = std::move(plugins);
+  if (plugins_check_) plugins_check_->on = true;
 }
 
 std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework& framework,
@@ -290,9 +314,14 @@ std::optional<Outcome> NodeSearch::note_rejections(const Cycle& cycle, const Fra
   bool error = false;
   NodeSet rejected = looked_at;
   rejected -= found.feasible;
+  found.diagnosis.explicit_nodes |= rejected;
+  auto last = std::bit_cast<std::uint64_t>(Status{});  // neighbours are often told the same
+  const std::span<const Status> verdicts = scratch_.verdicts;
   rejected.for_each([&](NodeRow row) {
-    found.diagnosis.explicit_nodes.insert(row);
-    const Status status = scratch_.verdicts[row];
+    const Status status = verdicts[row];
+    const auto word = std::bit_cast<std::uint64_t>(status);
+    if (word == last && !status.ok()) return;
+    last = word;
     if (!is_rejected(status.code)) {
       error = true;
       return;

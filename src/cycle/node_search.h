@@ -1,7 +1,7 @@
 // NodeSearch: which node for this pod? Filter, extenders, score, select (core.md §7.2 to §7.6).
 //
-// Pods like others before them are decided by ClassSearch from what it keeps; all others, and all
-// that fit nowhere, from scratch.
+// Pods like others before them are decided by ClassSearch from what it keeps; all others, and those
+// that fit nowhere for reasons that are not kept, from scratch.
 //
 // Where berth differs from upstream on purpose: without a percentage every node is looked at, and
 // ties among the best are broken by a seeded, uniform draw.
@@ -17,6 +17,7 @@
 #include "cluster/cluster.h"
 #include "framework/extender.h"
 #include "framework/framework.h"
+#include "framework/kept_check.h"
 #include "increments/class_search.h"
 
 namespace berth {
@@ -42,8 +43,9 @@ class NodeSearch {
         observer_(observer),
         classes_(cluster, random) {}
 
-  // From now on every decision from what is kept is also made from scratch, and compared.
-  void verify_increments() { verify_ = true; }
+  // From now on every decision from what is kept is also made from scratch, and compared. Plugins
+  // that keep something do likewise, and tell `plugins`.
+  void verify_increments(std::shared_ptr<KeptCheck> plugins = nullptr);
   // The first difference that was found: a bug.
   const std::optional<std::string>& difference() const { return difference_; }
 
@@ -63,6 +65,9 @@ class NodeSearch {
                                          const PreFilterRun& pre, std::int32_t percentage);
   Task<Outcome> verify(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                        const SearchResult& result);
+  // No node fits: in words, and with what PostFilter makes of it.
+  Task<void> fits_nowhere(Cycle& cycle, const Framework& framework, const Diagnosis& diagnosis,
+                          SearchResult& result);
   Task<Outcome> find_feasible(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                               std::int32_t percentage, Found& found);
   Task<bool> try_nominated(Cycle& cycle, const Framework& framework, Found& found);
@@ -89,6 +94,7 @@ class NodeSearch {
   std::vector<Score> totals_;
   std::size_t decided_from_kept_ = 0;
   bool verify_ = false;
+  std::shared_ptr<KeptCheck> plugins_check_;
   Evaluation kept_;  // with verify_: what the last decision was made of
   std::optional<std::string> difference_;
   std::size_t next_start_ = 0;  // where the next sampled search begins, for fairness

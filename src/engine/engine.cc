@@ -15,6 +15,7 @@
 #include "cycle/node_search.h"
 #include "cycle/schedule_one.h"
 #include "framework/framework.h"
+#include "framework/kept_check.h"
 #include "framework/pods_in_pre_bind.h"
 #include "ingest/ingest.h"
 
@@ -22,7 +23,7 @@ namespace berth {
 namespace {
 
 // The queue as plugins see it. Plugins are made before the queue, which needs to know them.
-class QueueDoor final : public Nominator, public Activator {
+class QueueDoor final : public Nominator, public NominationLog, public Activator {
  public:
   void lead_to(SchedulingQueue& queue) { queue_ = &queue; }
 
@@ -33,6 +34,13 @@ class QueueDoor final : public Nominator, public Activator {
     static const std::vector<Symbol> kNone;
     return queue_ ? queue_->nominated_nodes() : kNone;
   }
+  std::uint64_t nomination_log_end() const override {
+    return queue_ ? queue_->nomination_log_end() : 0;
+  }
+  std::optional<std::span<const Symbol>> nominations_since(std::uint64_t position) const override {
+    return queue_ ? queue_->nominations_since(position) : std::nullopt;
+  }
+  bool is_nominated(const Uid& uid) const override { return queue_ && queue_->is_nominated(uid); }
   void activate(std::span<const Ref<const Pod>> pods) override {
     if (queue_) queue_->activate(pods);
   }
@@ -201,7 +209,7 @@ Result<void> Engine::Parts::assemble() {
   door.lead_to(*queue);
   failures = std::make_unique<FailureHandler>(loop, cluster, *queue, api, tasks, observer);
   search = std::make_unique<NodeSearch>(cluster, random, extenders, observer);
-  if (options.verify_increments) search->verify_increments();
+  if (options.verify_increments) search->verify_increments(KeptCheck::of(*shared));
   bindings = std::make_unique<BindingCycle>(
       BindingCycle::Collaborators{loop, cluster, *queue, waiting_pods, pods_in_pre_bind, api, gate,
                                   *failures, tasks, observer},

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -241,20 +242,23 @@ std::shared_ptr<FitError> Framework::fit_error(const Cycle& cycle, const Diagnos
   error->pre_filter_message = diagnosis.pre_filter_message;
   error->post_filter_message = diagnosis.post_filter_message;
   // Verdicts are counted as words first: five thousand nodes have a handful of different ones.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<Status, std::size_t>> counts;
+  std::map<std::uint64_t, std::size_t> counts;
   std::size_t explicit_count = 0;
+  std::uint64_t last = 0;  // neighbours are often told the same
+  std::size_t* counted = nullptr;
+  const std::vector<Status>& verdicts = cycle.scratch()->verdicts;
   diagnosis.explicit_nodes.for_each([&](NodeRow row) {
-    const Status status = cycle.scratch()->verdicts[row];
-    const auto word = static_cast<std::uint32_t>(status.plugin << 16 | status.reason << 8 |
-                                                 static_cast<std::uint8_t>(status.code));
-    auto& counted = counts[{word, status.argument}];
-    counted.first = status;
-    ++counted.second;
+    const auto word = std::bit_cast<std::uint64_t>(verdicts[row]);
+    if (!counted || word != last) {
+      counted = &counts[word];
+      last = word;
+    }
+    ++*counted;
     ++explicit_count;
   });
-  for (const auto& [word, counted] : counts)
-    for (std::string& reason : explain(cycle, counted.first).all_reasons())
-      error->reasons[std::move(reason)] += counted.second;
+  for (const auto& [word, rows] : counts)
+    for (std::string& reason : explain(cycle, std::bit_cast<Status>(word)).all_reasons())
+      error->reasons[std::move(reason)] += rows;
   if (explicit_count < all_nodes)
     for (std::string& reason : diagnosis.absent.all_reasons())
       error->reasons[std::move(reason)] += all_nodes - explicit_count;

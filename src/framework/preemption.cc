@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -35,9 +36,9 @@ WallTime earliest_start(const Victims& victims) {
   return earliest;
 }
 
-// Ways to compare, each only among those that are equal by the ones before it. More is better.
+// Ways to compare (TriedRow::measures).
 using Measure = std::int64_t (*)(const Victims&);
-constexpr Measure kMeasures[] = {
+constexpr std::array<Measure, TriedRow::kMeasures> kMeasures = {
     [](const Victims& victims) { return -victims.pdb_violations; },
     [](const Victims& victims) {
       return victims.pods.empty() ? 0 : -std::int64_t{victims.pods.front()->priority()};
@@ -54,6 +55,12 @@ constexpr Measure kMeasures[] = {
       return static_cast<std::int64_t>(earliest_start(victims).since_epoch.count());
     },
 };
+
+std::array<std::int64_t, TriedRow::kMeasures> measure(const Victims& victims) {
+  std::array<std::int64_t, TriedRow::kMeasures> measured{};
+  for (std::size_t i = 0; i < measured.size(); ++i) measured[i] = kMeasures[i](victims);
+  return measured;
+}
 
 // An extender's victims as pods: it may name any pod of a node that there is, and no other.
 Result<VictimsByNode> with_pods(const MetaVictimsByNode& answer, const Cluster& cluster,
@@ -95,21 +102,14 @@ std::size_t candidates_to_find(std::size_t nodes, const PreemptionLimits& limits
 
 std::size_t least_missed(std::span<const PreemptionCandidate> candidates) {
   BERTH_CHECK(!candidates.empty());
-  std::vector<std::size_t> best(candidates.size());
-  for (std::size_t i = 0; i < best.size(); ++i) best[i] = i;
-  for (const Measure measure : kMeasures) {
-    if (best.size() == 1) break;
-    std::int64_t most = std::numeric_limits<std::int64_t>::min();
-    std::vector<std::size_t> equals;
-    for (const std::size_t i : best) {
-      const std::int64_t measured = measure(candidates[i].victims);
-      if (measured > most) equals.clear();
-      most = std::max(most, measured);
-      if (measured == most) equals.push_back(i);
+  std::size_t best = 0;
+  auto most = measure(candidates.front().victims);
+  for (std::size_t i = 1; i < candidates.size(); ++i)
+    if (const auto measured = measure(candidates[i].victims); measured > most) {
+      best = i;
+      most = measured;
     }
-    best = std::move(equals);
-  }
-  return best.front();
+  return best;
 }
 
 Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagnosis) const {
@@ -142,18 +142,31 @@ Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagn
     }
     co_return choice;
   }
-  Task<Result<void>> asking = ask_extenders(pod, found.candidates);
+  if (std::ranges::none_of(handle_.extenders, &Extender::preempts)) {
+    const auto best = std::ranges::max_element(
+        found.candidates, {}, [](const Candidate& candidate) { return candidate.tried->measures; });
+    choice.candidate = named(*best);
+    choice.nominating = Nominating::to(choice.candidate->node);
+    co_return choice;
+  }
+  std::vector<PreemptionCandidate> candidates;
+  for (const Candidate& candidate : found.candidates) candidates.push_back(named(candidate));
+  Task<Result<void>> asking = ask_extenders(pod, candidates);
   if (const Result<void> asked = co_await asking; !asked) {
     choice.outcome = Outcome::failure(asked.error().message);
     co_return choice;
   }
-  if (found.candidates.empty()) {
+  if (candidates.empty()) {
     choice.outcome = Outcome::unschedulable("no candidate node for preemption");
     co_return choice;
   }
-  choice.candidate = std::move(found.candidates[least_missed(found.candidates)]);
+  choice.candidate = std::move(candidates[least_missed(candidates)]);
   choice.nominating = Nominating::to(choice.candidate->node);
   co_return choice;
+}
+
+PreemptionCandidate Preemption::named(const Candidate& candidate) const {
+  return {std::string(handle_.cluster.nodes().name_text(candidate.row)), candidate.tried->victims};
 }
 
 // Why the pod may not preempt anybody now; empty if it may.
@@ -178,14 +191,53 @@ std::string Preemption::not_eligible(const Pod& pod, const Cycle& cycle,
 // The nodes that said "not now"; in snapshot order.
 std::vector<NodeRow> Preemption::worth_trying(const Cycle& cycle,
                                               const Diagnosis& diagnosis) const {
-  std::vector<NodeRow> rows;
+  const NodeSet& nodes = cycle.nodes().nodes();
+  const std::span<const Status> verdicts = cycle.scratch()->verdicts;
+  NodeSet told = diagnosis.explicit_nodes;
+  told &= nodes;
+  const bool others = diagnosis.absent.code == Code::kUnschedulable;
+  std::vector<NodeRow> rows(cycle.nodes().order().size());
+  std::size_t count = 0;
   for (const NodeRow row : cycle.nodes().order()) {
-    if (!cycle.nodes().has_node(row)) continue;
-    const Code code = diagnosis.explicit_nodes.contains(row) ? cycle.scratch()->verdicts[row].code
-                                                             : diagnosis.absent.code;
-    if (code == Code::kUnschedulable) rows.push_back(row);
+    rows[count] = row;  // stays if it counts
+    const bool worth = told.contains(row) ? verdicts[row].code == Code::kUnschedulable
+                                          : others && nodes.contains(row);
+    count += worth ? 1 : 0;
   }
+  rows.resize(count);
   return rows;
+}
+
+// What is known of pods like this one; null when that cannot be kept.
+KeptVictims* Preemption::kept_for(const Cycle& cycle) const {
+  const Framework& framework = *cycle.framework;
+  const NominationLog* const log = NominationLog::of(handle_.nominator);
+  if (!KeptVictims::can_keep(cycle, framework, log)) return nullptr;
+  kept_.begin_cycle();
+  const std::size_t hash = KeptVictims::hash_of(framework, cycle.pod());
+  KeptVictims* kept = kept_.find(
+      hash, [&](const KeptVictims& known) { return known.is_of(framework, cycle.pod()); });
+  if (!kept) kept = &kept_.insert(hash, std::make_unique<KeptVictims>(framework, cycle.pod()));
+  kept->catch_up(cycle, *log);
+  return kept;
+}
+
+// With --verify-increments: whether trying the row says the same.
+void Preemption::check(const Cycle& cycle, NodeRow row, const TriedRow& kept,
+                       VictimSearch& search) const {
+  const VictimSearch::Found now = search.on(row);
+  const auto reasons = [&](const Status& status) {
+    return cycle.framework->explain(cycle, status).message();
+  };
+  if (now.status.code == kept.status.code && now.victims.pods == kept.victims.pods &&
+      now.victims.pdb_violations == kept.victims.pdb_violations &&
+      reasons(now.status) == reasons(kept.status))
+    return;
+  if (!check_->difference)
+    check_->difference =
+        fmt::format("pod {}, node {}: kept with {} victims and \"{}\", but there are {} and \"{}\"",
+                    cycle.pod().full_name(), cycle.nodes().name_text(row), kept.victims.pods.size(),
+                    reasons(kept.status), now.victims.pods.size(), reasons(now.status));
 }
 
 Preemption::Found Preemption::find(Cycle& cycle, const std::vector<NodeRow>& rows) const {
@@ -194,23 +246,31 @@ Preemption::Found Preemption::find(Cycle& cycle, const std::vector<NodeRow>& row
   const std::size_t enough = candidates_to_find(rows.size(), limits_);
   const std::size_t offset = rows.empty() ? 0 : handle_.random.below(rows.size());
   VictimSearch search(*cycle.framework, cycle, *handle_.trial_cluster);
-  std::vector<PreemptionCandidate> violating;
+  KeptVictims* const kept = kept_for(cycle);
+  std::vector<Candidate> violating;
   std::vector<std::string> errors;
   std::vector<std::pair<NodeRow, Status>> tried;  // with the verdict that the row had before
   Found found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const NodeRow row = rows[(offset + i) % rows.size()];
+    const NodeRow row = rows[offset + i < rows.size() ? offset + i : offset + i - rows.size()];
     tried.emplace_back(row, verdicts[row]);
-    VictimSearch::Found here = search.on(row);
-    if (here.status.ok() && here.victims.pods.empty())  // an extender said no, not a plugin
-      here.status.code = Code::kError, here.error = expected_victim(nodes.name_text(row));
-    verdicts[row] = here.status;
-    if (here.status.code == Code::kError) errors.push_back(std::move(here.error));
-    if (!here.status.ok()) continue;
-    std::vector<PreemptionCandidate>& list =
-        here.victims.pdb_violations == 0 ? found.candidates : violating;
-    if (list.size() < enough)
-      list.push_back({std::string(nodes.name_text(row)), std::move(here.victims)});
+    const TriedRow* here = kept ? kept->find(cycle, row) : nullptr;
+    if (here && check_->on) check(cycle, row, *here, search);
+    if (!here) {
+      VictimSearch::Found now = search.on(row);
+      if (now.status.ok() && now.victims.pods.empty())  // an extender said no, not a plugin
+        now.status.code = Code::kError, now.error = expected_victim(nodes.name_text(row));
+      if (now.status.code == Code::kError) errors.push_back(std::move(now.error));
+      TriedRow row_tried{now.status, measure(now.victims), std::move(now.victims)};
+      if (kept && row_tried.status.code != Code::kError)
+        here = &kept->keep(cycle, row, std::move(row_tried));
+      else
+        here = &found.not_kept.emplace_back(std::move(row_tried));
+    }
+    verdicts[row] = here->status;
+    if (!here->status.ok()) continue;
+    std::vector<Candidate>& list = here->victims.pdb_violations == 0 ? found.candidates : violating;
+    if (list.size() < enough) list.push_back({row, here});
     // One that breaks no budget is worth going on for.
     if (!found.candidates.empty() && found.candidates.size() + violating.size() >= enough) break;
   }
@@ -230,7 +290,6 @@ Preemption::Found Preemption::find(Cycle& cycle, const std::vector<NodeRow>& row
 
 Task<Result<void>> Preemption::ask_extenders(Ref<const Pod> pod,
                                              std::vector<PreemptionCandidate>& candidates) const {
-  if (std::ranges::none_of(handle_.extenders, &Extender::preempts)) co_return Result<void>();
   VictimsByNode victims;
   for (PreemptionCandidate& candidate : candidates)
     victims.emplace(candidate.node, candidate.victims);

@@ -8,13 +8,18 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "cluster/kept_answers.h"
 #include "framework/diagnosis.h"
 #include "framework/handle.h"
+#include "framework/kept_check.h"
+#include "framework/kept_victims.h"
 #include "framework/plugin.h"
 #include "framework/preemption_victims.h"
 
@@ -37,7 +42,8 @@ std::size_t least_missed(std::span<const PreemptionCandidate> candidates);
 
 class Preemption {
  public:
-  Preemption(const Handle& handle, PreemptionLimits limits) : handle_(handle), limits_(limits) {}
+  Preemption(const Handle& handle, PreemptionLimits limits)
+      : handle_(handle), limits_(limits), check_(KeptCheck::of(*handle.shared)) {}
 
   struct Choice {
     Outcome outcome;                               // not Success: why there is none, in words
@@ -49,19 +55,30 @@ class Preemption {
   Task<Choice> choose(Cycle& cycle, const Diagnosis& diagnosis) const;
 
  private:
+  struct Candidate {
+    NodeRow row;
+    const TriedRow* tried;
+  };
   struct Found {
-    std::vector<PreemptionCandidate> candidates;  // those that break no disruption budget first
-    std::string error;                            // of all rows where something went wrong
-    std::string message;                          // without candidates: why, node by node
+    std::vector<Candidate> candidates;  // those that break no disruption budget first
+    std::deque<TriedRow> not_kept;      // what candidates may refer to
+    std::string error;                  // of all rows where something went wrong
+    std::string message;                // without candidates: why, node by node
   };
   std::string not_eligible(const Pod& pod, const Cycle& cycle, const Diagnosis& diagnosis) const;
   std::vector<NodeRow> worth_trying(const Cycle& cycle, const Diagnosis& diagnosis) const;
   Found find(Cycle& cycle, const std::vector<NodeRow>& rows) const;
+  KeptVictims* kept_for(const Cycle& cycle) const;
+  void check(const Cycle& cycle, NodeRow row, const TriedRow& kept, VictimSearch& search) const;
+  PreemptionCandidate named(const Candidate& candidate) const;
   Task<Result<void>> ask_extenders(Ref<const Pod> pod,
                                    std::vector<PreemptionCandidate>& candidates) const;
 
   Handle handle_;
   PreemptionLimits limits_;
+  std::shared_ptr<KeptCheck> check_;
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+  mutable KeptAnswers<KeptVictims> kept_{kMaxBytes};
 };
 
 }  // namespace berth

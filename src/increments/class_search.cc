@@ -49,13 +49,30 @@ std::optional<ClassSearch::Found> ClassSearch::run(Cycle& cycle, const Framework
       !can_keep(cycle, framework))
     return std::nullopt;
   PodClass* const kept = class_of(framework, cycle.pod());
-  if (!kept || !kept->catch_up(cycle)) return std::nullopt;
+  if (!kept || kept->is_nominated(cycle.pod()) || !kept->catch_up(cycle, cluster_))
+    return std::nullopt;
   hidden_.clear();
   std::optional<Found> found;
-  if (judge_apart(cycle, framework, *kept)) found = choose(cycle, framework, *kept);
+  if (kept->is_final()) {
+    found =
+        kept->fits().empty() ? nowhere(cycle, *kept, evaluation) : choose(cycle, framework, *kept);
+    if (found && found->feasible == 0) return found;
+  } else if (judge_apart(cycle, framework, *kept))
+    found = choose(cycle, framework, *kept);
   if (found && evaluation) tell(*kept, *evaluation);
   for (const Hidden& hidden : hidden_) kept->show(hidden.row, hidden.score);
   return found;
+}
+
+// No row fits; the verdicts are in the cycle's scratch then.
+std::optional<ClassSearch::Found> ClassSearch::nowhere(Cycle& cycle, PodClass& kept,
+                                                       Evaluation* evaluation) {
+  if (!kept.tell_verdicts(cycle, cluster_)) return std::nullopt;
+  if (evaluation) {
+    *evaluation = {NodeSet(cluster_.nodes().rows()), {}, {}, kept.listed_reasons()};
+    evaluation->verdicts.assign(kept.verdicts().begin(), kept.verdicts().end());
+  }
+  return Found{};
 }
 
 // Rows that important pods are nominated to must be good with these as well; those that are not are
@@ -223,6 +240,7 @@ bool ClassSearch::normalize_kept(const Cycle& cycle, const Framework& framework,
 
 void ClassSearch::tell(const PodClass& kept, Evaluation& evaluation) const {
   const ScoreTree& tree = kept.tree();
+  evaluation.verdicts.clear();
   evaluation.feasible = NodeSet(cluster_.nodes().rows());
   evaluation.totals.assign(cluster_.nodes().rows(), 0);
   kept.fits().for_each([&](NodeRow row) {

@@ -1,8 +1,9 @@
 // ClassSearch: a node for a pod like others before it, at the cost of what changed since.
 //
 // It decides what NodeSearch would decide from scratch, or says nothing: when the pod is the first
-// of its class, when nothing fits (somebody will want to know why, row by row), when a plugin
-// declares nothing about its answers or could not give one. Part of NodeSearch. World thread only.
+// of its class, when nothing fits and that is not for row plugins alone to say (somebody will want
+// to know why, row by row), when a plugin declares nothing about its answers or could not give one.
+// Part of NodeSearch. World thread only.
 #pragma once
 
 #include <array>
@@ -25,8 +26,8 @@ class ClassSearch {
 
   struct Found {
     NodeRow row = kNoRow;
-    std::int64_t total = 0;  // 0 when there was no choice
-    std::size_t feasible = 0;
+    std::int64_t total = 0;    // 0 when there was no choice
+    std::size_t feasible = 0;  // 0: it fits nowhere, the cycle's verdicts say why
   };
 
   // After PreFilter, which left all nodes to be looked at. `evaluation`, unless null, is told about
@@ -39,6 +40,7 @@ class ClassSearch {
  private:
   PodClass* class_of(const Framework& framework, const Pod& pod);
   static bool can_keep(Cycle& cycle, const Framework& framework);
+  std::optional<Found> nowhere(Cycle& cycle, PodClass& kept, Evaluation* evaluation);
   bool judge_apart(Cycle& cycle, const Framework& framework, PodClass& kept);
   std::optional<Found> choose(Cycle& cycle, const Framework& framework, PodClass& kept);
   std::optional<Found> among_groups(Cycle& cycle, const Framework& framework, PodClass& kept);

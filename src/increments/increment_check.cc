@@ -54,6 +54,20 @@ std::optional<std::string> find_difference(const Cycle& cycle, const Framework& 
     const Outcome why = framework.explain(cycle, cycle.scratch()->verdicts[row]);
     return about(row, fmt::format("kept as fitting, but {} says: {}", why.plugin, why.message()));
   }
+  if (!kept.verdicts.empty())
+    for (const NodeRow row : nodes.order()) {
+      if (!nodes.has_node(row)) continue;
+      const Status& before = kept.verdicts[row];
+      const Status& now = cycle.scratch()->verdicts[row];
+      if (before.code == now.code && before.plugin == now.plugin && before.reason == now.reason &&
+          (now.reason == Status::kListed ? kept.listed_reasons[before.argument] ==
+                                               cycle.scratch()->listed_reasons[now.argument]
+                                         : before.argument == now.argument))
+        continue;
+      const Outcome why = framework.explain(cycle, now);
+      return about(row, fmt::format("kept with another verdict than that of {}: {}", why.plugin,
+                                    why.message()));
+    }
   if (feasible.count() < 2) return std::nullopt;
   for (NodeRow row = 0; row < nodes.rows(); ++row)
     if (feasible.contains(row) && kept.totals[row] != totals[row])

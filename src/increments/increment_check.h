@@ -14,6 +14,9 @@ namespace berth {
 struct Evaluation {
   NodeSet feasible;
   std::vector<Score> totals;
+  // Where nothing is feasible, perhaps: why, by row, and the lists that Status::kListed refers to.
+  std::vector<Status> verdicts;
+  std::vector<std::vector<std::string>> listed_reasons;
 };
 
 // The first difference, in words: pod, node, plugin and what changed there last. The cycle has the

@@ -9,6 +9,8 @@
 namespace berth {
 namespace {
 
+constexpr std::size_t kMaxListed = 256;
+constexpr std::uint32_t kNoList = ~std::uint32_t{0};
 constexpr std::int64_t kLargestSum = std::numeric_limits<std::int32_t>::max() / 2;
 
 bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Dependence::kRow; }
@@ -16,7 +18,10 @@ bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Depende
 }  // namespace
 
 PodClass::PodClass(const Framework& framework, const Pod& pod)
-    : framework_(framework), spec_(&pod.spec()), meta_(&pod.meta()) {}
+    : framework_(framework),
+      log_(NominationLog::of(framework.nominator())),
+      spec_(&pod.spec()),
+      meta_(&pod.meta()) {}
 
 std::size_t PodClass::hash_of(const Framework& framework, const Pod& pod) {
   const std::hash<const void*> hash;
@@ -53,7 +58,8 @@ bool PodClass::find_changes(const Cycle& cycle) {
   const std::uint64_t device_classes = cycle.cluster().generation(ObjectKind::kDeviceClass);
   bool all = !known_ || !changes || changes->size() > nodes.rows() / 4 ||
              device_classes_ != device_classes || filters_ != asked_filters(cycle) ||
-             scores_ != asked_scores(cycle);
+             scores_ != asked_scores(cycle) || final_ != can_be_final(cycle);
+  final_ = can_be_final(cycle);
   device_classes_ = device_classes;
   position_ = nodes.log_end();
   changed_.clear();
@@ -63,11 +69,67 @@ bool PodClass::find_changes(const Cycle& cycle) {
       all |= (change.changes & static_cast<std::uint8_t>(RowChange::kMembership)) != 0;
       if (nodes.has_node(change.row)) changed_.insert(change.row);
     }
+  if (final_ && !find_changed_nominations(cycle)) all = true;
   if (all) changed_ = nodes.nodes();
   return all;
 }
 
-bool PodClass::catch_up(Cycle& cycle) {
+// False: everywhere, perhaps.
+bool PodClass::find_changed_nominations(const Cycle& cycle) {
+  if (!log_) return true;  // there are none
+  const auto changes = log_->nominations_since(nominations_);
+  nominations_ = log_->nomination_log_end();
+  if (!changes) return false;
+  for (const Symbol node : *changes)
+    if (const NodeRow row = cycle.nodes().find(node); row != kNoRow && cycle.nodes().has_node(row))
+      changed_.insert(row);
+  return true;
+}
+
+bool PodClass::can_be_final(const Cycle& cycle) const {
+  for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
+    if (!is_row_plugin(*placed.plugin) && !cycle.skip_filter.test(placed.index)) return false;
+  return log_ || framework_.nominator().nominated_nodes().empty();
+}
+
+bool PodClass::tell_verdicts(Cycle& cycle, Cluster& cluster) {
+  if (keeping_ == Keeping::kNotYet) {
+    keeping_ = Keeping::kYes;
+    known_ = false;  // asks about all rows
+    if (!catch_up(cycle, cluster)) return false;
+  }
+  if (keeping_ != Keeping::kYes) return false;
+  std::ranges::copy(verdicts_, cycle.scratch()->verdicts.begin());
+  cycle.scratch()->listed_reasons = listed_;
+  return true;
+}
+
+// False when there are too many different ones.
+bool PodClass::keep_verdicts(const Cycle& cycle) {
+  const CycleScratch& scratch = *cycle.scratch();
+  verdicts_.resize(cycle.nodes().rows());
+  std::vector<std::uint32_t> numbers(scratch.listed_reasons.size(), kNoList);
+  bool few = true;
+  changed_.for_each([&](NodeRow row) {
+    Status status = scratch.verdicts[row];
+    if (!status.ok() && status.reason == Status::kListed) {
+      std::uint32_t& number = numbers[status.argument];
+      if (number == kNoList) {
+        const std::vector<std::string>& list = scratch.listed_reasons[status.argument];
+        number = static_cast<std::uint32_t>(std::ranges::find(listed_, list) - listed_.begin());
+        if (number == kMaxListed)
+          few = false;
+        else if (number == listed_.size())
+          listed_.push_back(list);
+      }
+      status.argument = number;
+    }
+    verdicts_[row] = status;
+  });
+  return few;
+}
+
+bool PodClass::catch_up(Cycle& cycle, Cluster& cluster) {
   cycle.skip_score.clear();
   for (const Placed<PreScorePlugin>& placed : framework_.plugins().pre_score)
     if (is_row_plugin(*placed.plugin) && !framework_.ask_pre_score(placed, cycle, fits_).ok())
@@ -77,20 +139,45 @@ bool PodClass::catch_up(Cycle& cycle) {
   scores_ = asked_scores(cycle);
   const bool same_keys = find_keys(cycle);
   regroup_ |= all || !same_keys;
-  known_ = ask_filters(cycle) && ask_scores(cycle, all);
+  known_ = ask_filters(cycle, cluster) && ask_scores(cycle, all);
   if (!known_) return false;
   if (!regroup_) follow(cycle);
   if (regroup_) group(cycle);
   return true;
 }
 
-bool PodClass::ask_filters(const Cycle& cycle) {
+// Of the rows that changed those with nominated pods, which are judged one by one.
+void PodClass::set_apart(const NodeTable& nodes) {
+  const Nominator& nominator = framework_.nominator();
+  const std::vector<Symbol>& nominated = nominator.nominated_nodes();
+  apart_.clear();
+  if (!final_ || nominated.empty()) return;
+  if (changed_.count() < nominated.size()) {
+    changed_.for_each([&](NodeRow row) {
+      if (!nominator.nominated_pods(nodes.name(row)).empty()) apart_.push_back(row);
+    });
+  } else {
+    for (const Symbol node : nominated)
+      if (const NodeRow row = nodes.find(node); row != kNoRow && changed_.contains(row))
+        apart_.push_back(row);
+  }
+  for (const NodeRow row : apart_) passed_.erase(row);
+}
+
+bool PodClass::ask_filters(Cycle& cycle, Cluster& cluster) {
   std::vector<Status>& verdicts = cycle.scratch()->verdicts;
   passed_ = changed_;
+  set_apart(cycle.nodes());
   changed_.for_each([&](NodeRow row) { verdicts[row] = Status{}; });
   for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
     if (filters_.test(placed.index)) framework_.ask_filter(placed, cycle, passed_);
   bool told = true;
+  for (const NodeRow row : apart_) {
+    const Result<Status> status = framework_.filter_row_with_nominated(cycle, cluster, row);
+    if (!status) return false;
+    verdicts[row] = *status;
+    if (status->ok()) passed_.insert(row);
+  }
   changed_.for_each([&](NodeRow row) {
     if (!passed_.contains(row)) told &= is_rejected(verdicts[row].code);
   });
@@ -98,6 +185,11 @@ bool PodClass::ask_filters(const Cycle& cycle) {
   fits_ -= changed_;
   fits_ &= cycle.nodes().nodes();
   fits_ |= passed_;
+  if (told && keeping_ == Keeping::kYes && final_ && !keep_verdicts(cycle)) {
+    keeping_ = Keeping::kTooVarious;
+    verdicts_ = {};
+    listed_ = {};
+  }
   return told;
 }
 
@@ -260,6 +352,7 @@ void PodClass::show(NodeRow row, std::int32_t score) {
 std::size_t PodClass::bytes() const {
   std::size_t total = sizeof(*this) + tree_.bytes() +
                       (fits_.capacity() + changed_.capacity() + passed_.capacity()) / 8;
+  total += verdicts_.capacity() * sizeof(Status);
   for (const Unscaled& kept : unscaled_) total += kept.by_row.capacity() * sizeof(std::int32_t);
   return total;
 }

@@ -6,17 +6,22 @@
 // other plugins (RowKeys) and have the same scores before normalizing form a group: those plugins
 // are asked about one row of each.
 //
-// Kept by ClassSearch, between cycles. It never knows of nominated pods or of trials.
+// Where only row plugins filter, pods that are nominated to a row are judged with it, and for pods
+// that fit nowhere the verdicts are kept as well: people want to know why, node by node.
+//
+// Kept by ClassSearch, between cycles. It never knows of trials.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cluster/cluster.h"
 #include "cluster/topology.h"
 #include "framework/framework.h"
+#include "framework/nomination_log.h"
 #include "increments/score_tree.h"
 
 namespace berth {
@@ -32,7 +37,20 @@ class PodClass {
 
   // After PreFilter: asks about the rows that changed. False when a plugin could not tell; nothing
   // is known then, and the pod is searched for without it. Runs PreScore of the plugins it asks.
-  bool catch_up(Cycle& cycle);
+  bool catch_up(Cycle& cycle, Cluster& cluster);
+
+  // Whether the pod itself is nominated somewhere: that does not count for it, but for all others
+  // like it.
+  bool is_nominated(const Pod& pod) const { return log_ && log_->is_nominated(pod.uid()); }
+
+  // Whether verdicts are final: nobody but row plugins filters, and nominated pods are accounted
+  // for.
+  bool is_final() const { return final_; }
+  // Writes the verdict of every node into the cycle's scratch. Only when they are final; they are
+  // kept from the first time on. False when a plugin could not tell, or they are too various.
+  bool tell_verdicts(Cycle& cycle, Cluster& cluster);
+  std::span<const Status> verdicts() const { return verdicts_; }
+  const std::vector<std::vector<std::string>>& listed_reasons() const { return listed_; }
 
   // Rows that no row plugin rejects.
   const NodeSet& fits() const { return fits_; }
@@ -64,7 +82,11 @@ class PodClass {
 
  private:
   bool find_changes(const Cycle& cycle);
-  bool ask_filters(const Cycle& cycle);
+  bool find_changed_nominations(const Cycle& cycle);
+  bool can_be_final(const Cycle& cycle) const;
+  bool ask_filters(Cycle& cycle, Cluster& cluster);
+  void set_apart(const NodeTable& nodes);
+  bool keep_verdicts(const Cycle& cycle);
   bool ask_scores(const Cycle& cycle, bool all);
   bool find_keys(Cycle& cycle);
   void group(const Cycle& cycle);
@@ -76,12 +98,15 @@ class PodClass {
   PluginMask asked_scores(const Cycle& cycle) const;
 
   const Framework& framework_;
+  const NominationLog* const log_;  // null: the nominator keeps none
   const Ref<const PodSpec> spec_;
   const Ref<const PodMeta> meta_;
 
   // ---- up to when, and who was asked
   bool known_ = false;
-  std::uint64_t position_ = 0;  // in the log of changed rows
+  std::uint64_t position_ = 0;     // in the log of changed rows
+  std::uint64_t nominations_ = 0;  // in the log of nominations
+  bool final_ = false;
   std::uint64_t device_classes_ = 0;
   PluginMask filters_, scores_;
 
@@ -89,6 +114,9 @@ class PodClass {
   NodeSet fits_;
   ScoreTree tree_;
   std::vector<Unscaled> unscaled_;
+  enum class Keeping : std::uint8_t { kNotYet, kYes, kTooVarious } keeping_ = Keeping::kNotYet;
+  std::vector<Status> verdicts_;                  // kListed refers to
+  std::vector<std::vector<std::string>> listed_;  // these
 
   // ---- groups
   static constexpr int kNoGroup = -1;
@@ -101,6 +129,7 @@ class PodClass {
 
   // ---- of this cycle: the rows that changed, and those of them that fit
   NodeSet changed_, passed_;
+  std::vector<NodeRow> apart_;  // of those that changed: with nominated pods
 };
 
 }  // namespace berth

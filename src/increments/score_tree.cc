@@ -54,7 +54,24 @@ void ScoreTree::set(NodeRow row, std::int32_t score) {
   scores_[row] = score;
   if (before == kNone) ++scored_[group];
   if (score == kNone) --scored_[group];
-  update(group, row / kFan);
+  const std::size_t number = row / kFan, above = number / kFan;
+  Best& block = by_block_[at_block(group, number)];
+  const Best block_before = block;
+  if (replace(block, {before, 1}, {score, 1})) block = of_rows(group, number);
+  Best& super = by_super_[at_super(group, above)];
+  const Best super_before = super;
+  if (replace(super, block_before, block)) super = of_blocks(group, above);
+  if (replace(tops_[group], super_before, super)) tops_[group] = of_supers(group);
+}
+
+bool ScoreTree::replace(Best& whole, const Best& before, const Best& after) {
+  if (before.score == after.score && before.rows == after.rows) return false;
+  if (before.score != kNone && before.score == whole.score) whole.rows -= before.rows;
+  if (after.score != kNone && after.score > whole.score)
+    whole = after;
+  else if (after.score != kNone && after.score == whole.score)
+    whole.rows += after.rows;
+  return whole.rows == 0 && whole.score != kNone;
 }
 
 void ScoreTree::move(NodeRow row, Group group, std::int32_t score) {
@@ -73,12 +90,6 @@ ScoreTree::Group ScoreTree::add_group() {
   tops_.emplace_back();
   scored_.push_back(0);
   return group;
-}
-
-void ScoreTree::update(Group group, std::size_t block) {
-  by_block_[at_block(group, block)] = of_rows(group, block);
-  by_super_[at_super(group, block / kFan)] = of_blocks(group, block / kFan);
-  tops_[group] = of_supers(group);
 }
 
 ScoreTree::Best ScoreTree::of_rows(Group group, std::size_t block) const {

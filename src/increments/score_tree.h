@@ -8,7 +8,8 @@
 //       │    ├─ 64 ─ 64 ─ 64 …               the same of these
 //       │    │   rows                        score or none
 //
-// so that a changed row costs about 130 steps, and the best of a group none. Rows are numbered
+// so that a changed row costs a step per level, or 64 where the last of the best has gone, and the
+// best of a group none. Rows are numbered
 // alike in all groups, which makes the n-th of equally good rows the same one whatever the groups
 // are.
 #pragma once
@@ -64,7 +65,8 @@ class ScoreTree {
   Best of_rows(Group group, std::size_t block) const;
   Best of_blocks(Group group, std::size_t super) const;
   Best of_supers(Group group) const;
-  void update(Group group, std::size_t block);
+  // A row's score, or the best of a part, is another one: whether whole has to be found anew.
+  static bool replace(Best& whole, const Best& before, const Best& after);
 
   std::vector<std::int32_t> scores_;  // by row, filled up to whole blocks
   std::vector<Group> group_by_row_;

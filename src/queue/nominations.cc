@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace berth {
+namespace {
+
+constexpr std::size_t kLogKept = 4096;
+
+}  // namespace
 
 Nominations::Nominations(const Cluster& cluster)
     : cluster_(cluster),
@@ -32,6 +37,21 @@ void Nominations::store(const Pod& pod, Symbol node) {
   std::vector<Uid>& on_node = by_node_[node];
   if (on_node.empty()) nodes_.push_back(node);
   on_node.push_back(pod.uid());
+  note(node);
+}
+
+void Nominations::note(Symbol node) {
+  // Dropping half at a time makes it cheap per entry.
+  if (log_.size() >= 2 * kLogKept) {
+    log_.erase(log_.begin(), log_.begin() + static_cast<std::ptrdiff_t>(kLogKept));
+    log_start_ += kLogKept;
+  }
+  log_.push_back(node);
+}
+
+std::optional<std::span<const Symbol>> Nominations::changes_since(std::uint64_t position) const {
+  if (position < log_start_ || position > log_end()) return std::nullopt;
+  return std::span(log_).subspan(static_cast<std::size_t>(position - log_start_));
 }
 
 void Nominations::update(const Pod& before, const Pod& after) {
@@ -54,6 +74,7 @@ void Nominations::remove(const Uid& uid) {
     by_node_.erase(on_node);
     std::erase(nodes_, node);
   }
+  note(node);
   by_uid_.erase(found);
   symbols_->release(node);
 }

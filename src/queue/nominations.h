@@ -1,8 +1,10 @@
 // Nominations: which pods are expected on which node before they are bound there (core.md §5.11).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +37,17 @@ class Nominations {
   // The nodes that have any, in the order in which they got their first.
   const std::vector<Symbol>& nodes() const { return nodes_; }
 
+  bool contains(const Uid& uid) const { return by_uid_.contains(uid); }
+
+  // ---- the log of what may look different (NominationLog)
+  // The pod came into the queue, left it, or is another version there.
+  void moved(const Uid& uid) {
+    if (by_uid_.empty()) return;
+    if (const auto found = by_uid_.find(uid); found != by_uid_.end()) note(found->second.node);
+  }
+  std::uint64_t log_end() const { return log_start_ + log_.size(); }
+  std::optional<std::span<const Symbol>> changes_since(std::uint64_t position) const;
+
   // A pod of which only namespace, name and UID are known. Kept with its nomination.
   Ref<const Pod> bare(const Pod& pod) const;
 
@@ -45,12 +58,15 @@ class Nominations {
     mutable Ref<const Pod> bare;
   };
   void store(const Pod& pod, Symbol node);
+  void note(Symbol node);
 
   const Cluster& cluster_;
   std::shared_ptr<Symbols> symbols_;
   std::unordered_map<Uid, Nomination> by_uid_;
   std::unordered_map<Symbol, std::vector<Uid>> by_node_;
   std::vector<Symbol> nodes_;
+  std::vector<Symbol> log_;      // nodes; a name that nobody holds any more is no node's
+  std::uint64_t log_start_ = 0;  // position of the first entry
   Ref<const PodSpec> empty_spec_;
 };
 

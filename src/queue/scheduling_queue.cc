@@ -91,6 +91,7 @@ std::optional<QueuedPod> SchedulingQueue::pop() {
                               queue_label::kPopFromBackoff);
     state_->leave(slot);
     popped = state_->entries.take(slot);
+    state_->nominations.moved(popped->pod->uid());
     state_->count_rejectors(*popped, -1);
     ++popped->attempts;
     if (state_->in_flight.begin(popped->pod->uid())) break;
@@ -149,6 +150,7 @@ Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
   queued.flushed.reset();
   state_->count_rejectors(queued, +1);
   const Slot slot = state_->entries.insert(std::move(queued));
+  state_->nominations.moved(uid);
   state_->requeue(slot, strategy, queue_label::kScheduleAttemptFailure);
   operation.finish();
   return {};
@@ -179,6 +181,17 @@ std::vector<Ref<const Pod>> SchedulingQueue::nominated_pods(Symbol node) const {
 
 const std::vector<Symbol>& SchedulingQueue::nominated_nodes() const {
   return state_->nominations.nodes();
+}
+
+std::uint64_t SchedulingQueue::nomination_log_end() const { return state_->nominations.log_end(); }
+
+std::optional<std::span<const Symbol>> SchedulingQueue::nominations_since(
+    std::uint64_t position) const {
+  return state_->nominations.changes_since(position);
+}
+
+bool SchedulingQueue::is_nominated(const Uid& uid) const {
+  return state_->nominations.contains(uid);
 }
 
 void SchedulingQueue::nominate(const Pod& pod, const std::optional<Nominating>& nominating) {

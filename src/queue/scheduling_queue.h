@@ -38,6 +38,7 @@
 #include "cluster/cluster.h"
 #include "framework/events.h"
 #include "framework/handle.h"
+#include "framework/nomination_log.h"
 #include "framework/observer.h"
 #include "framework/plugin.h"
 #include "framework/queued_pod.h"
@@ -78,7 +79,7 @@ struct QueueSizes {
 // Where a pod is, for tests, invariants and `explain`.
 enum class QueuePlace : std::uint8_t { kNowhere, kActive, kBackoff, kErrorBackoff, kUnschedulable };
 
-class SchedulingQueue final : public Nominator, public Activator {
+class SchedulingQueue final : public Nominator, public NominationLog, public Activator {
  public:
   // `sort` is the first profile's QueueSort; it and the plugins in `profiles` outlive the queue.
   SchedulingQueue(Loop& loop, const Cluster& cluster, const QueueSortPlugin& sort,
@@ -118,6 +119,9 @@ class SchedulingQueue final : public Nominator, public Activator {
   // ---- nominations (core.md §5.11)
   std::vector<Ref<const Pod>> nominated_pods(Symbol node) const override;
   const std::vector<Symbol>& nominated_nodes() const override;
+  std::uint64_t nomination_log_end() const override;
+  std::optional<std::span<const Symbol>> nominations_since(std::uint64_t position) const override;
+  bool is_nominated(const Uid& uid) const override;
   void nominate(const Pod& pod, const std::optional<Nominating>& nominating);
   void remove_nomination(const Uid& uid);
 

@@ -77,6 +77,7 @@ void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
     count_rejectors(queued, -1);
     return;  // Parity: a pod of that name that is about to be tried is not held back
   }
+  nominations.moved(entries[slot].pod().uid());
   // The plugins have just been asked.
   if (entries[slot].queued.gated())
     move_to_unschedulable(slot, label);

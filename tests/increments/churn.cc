@@ -43,20 +43,36 @@ class Churn::Api final : public ClusterApi {
     co_return Result<void>();
   }
   Task<Result<void>> evict(Ref<const Pod> pod) override {
-    if (engine->cluster().seen_pod(pod->namespace_name(), pod->name()))
-      show(DeltaType::kDeleted, draft_of(*pod));
+    ++evicted;
+    if (slow)
+      going_.push_back(pod);
+    else
+      go(pod);
     co_return Result<void>();
+  }
+  bool slow = false;  // evicted pods go later
+  int evicted = 0;
+  void let_go(std::size_t pods) {
+    for (; pods > 0 && !going_.empty(); --pods) {
+      go(going_.front());
+      going_.erase(going_.begin());
+    }
   }
   Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
   void record(PodEvent) override {}
 
  private:
+  void go(const Ref<const Pod>& pod) {
+    if (engine->cluster().seen_pod(pod->namespace_name(), pod->name()))
+      show(DeltaType::kDeleted, draft_of(*pod));
+  }
   void show(DeltaType type, PodDraft draft) {
     draft.resource_version = std::to_string(++version_);
     engine->apply({type, make_pod(std::move(draft))});
   }
 
   std::uint64_t version_ = 1;
+  std::vector<Ref<const Pod>> going_;
 };
 
 Churn::Churn(std::uint64_t seed, const Adjust& adjust)
@@ -95,12 +111,19 @@ void Churn::decided(const Decision& decision) {
 }
 
 ChurnReport Churn::run(int steps) {
-  const std::uint64_t nodes = 5 + random_.below(90);
+  const std::uint64_t nodes = crowded_ ? 3 + random_.below(12) : 5 + random_.below(90);
   for (std::uint64_t i = 0; i < nodes; ++i) add_node();
-  constexpr std::pair<Step, int> kSteps[] = {
-      {&Churn::create_pods, 40},      {&Churn::delete_pod, 20},    {&Churn::relabel_pod, 8},
-      {&Churn::add_node, 4},          {&Churn::remove_node, 3},    {&Churn::change_node, 12},
-      {&Churn::relabel_namespace, 2}, {&Churn::change_service, 3}, {&Churn::pass_time, 8}};
+  const std::pair<Step, int> kSteps[] = {{&Churn::create_pods, 40},
+                                         {&Churn::delete_pod, 20},
+                                         {&Churn::relabel_pod, 8},
+                                         {&Churn::add_node, 4},
+                                         {&Churn::remove_node, 3},
+                                         {&Churn::change_node, 12},
+                                         {&Churn::relabel_namespace, 2},
+                                         {&Churn::change_service, 3},
+                                         {&Churn::pass_time, 8},
+                                         {&Churn::change_budget, crowded_ ? 5 : 0},
+                                         {&Churn::let_evicted_go, crowded_ ? 20 : 0}};
   int all = 0;
   for (const auto& [step, weight] : kSteps) all += weight;
   for (int i = 0; i < steps && !engine_->increment_difference(); ++i) {
@@ -113,6 +136,7 @@ ChurnReport Churn::run(int steps) {
     schedule();
   }
   report_.difference = engine_->increment_difference();
+  report_.happened["pod evicted"] = api_->evicted;
   return std::move(report_);
 }
 
@@ -197,6 +221,30 @@ Churn::Kind Churn::draw_kind() {
     if (random.chance(0.4)) draw_affinity(pod, app, random);
     if (random.chance(0.4)) draw_spreading(pod, app, random);
   };
+}
+
+// Whose filters look at nodes one by one, so that verdicts and victims are kept.
+Churn::Kind Churn::draw_plain_kind() {
+  const std::uint64_t seed = random_.next();
+  return [seed](testing::PodBuilder& pod) {
+    Random random(seed);
+    pod.label("app", kApps[random.below(kApps.size())]);
+    pod.in(kNamespaces[random.below(kNamespaces.size())]);
+    pod.cpu(fmt::format("{}m", 200 + 100 * random.below(20)));
+    if (random.chance(0.7)) pod.memory(fmt::format("{}Mi", 256 + 256 * random.below(8)));
+    if (random.chance(0.2)) pod.host_port(static_cast<std::int32_t>(8000 + random.below(2)));
+    if (random.chance(0.3)) pod.tolerates("dedicated");
+    pod.priority(static_cast<std::int32_t>(random.below(5)) * 10);
+    if (random.chance(0.25)) pod.scheduler("packing");
+    if (random.chance(0.2)) pod.node_selector("pool", random.chance(0.5) ? "x" : "y");
+  };
+}
+
+void Churn::crowd() {
+  crowded_ = true;
+  api_->slow = true;
+  kinds_.clear();
+  for (int i = 0; i < 7; ++i) kinds_.push_back(draw_plain_kind());
 }
 
 // ---- what can happen ----------------------------------------------------------------------------
@@ -307,6 +355,23 @@ void Churn::change_service() {
       {random_.chance(0.6) ? DeltaType::kAdded : DeltaType::kDeleted, Ref<const Object>(made)});
   ++report_.happened["service changed"];
 }
+
+void Churn::change_budget() {
+  const std::string& app = one_of(kApps);
+  SymbolHold hold(world_.interner.symbols());
+  const Symbol in = hold.intern(one_of(kNamespaces));
+  const Symbol key = hold.intern("app"), value = hold.intern(app);
+  auto made = make_ref<PodDisruptionBudget>(std::move(hold));
+  made->namespace_name = in;
+  made->name = app;
+  made->selector = LabelSelector{{{key, value}}, {}};
+  made->disruptions_allowed = static_cast<std::int32_t>(random_.below(3));
+  engine_->apply(
+      {random_.chance(0.7) ? DeltaType::kAdded : DeltaType::kDeleted, Ref<const Object>(made)});
+  ++report_.happened["budget changed"];
+}
+
+void Churn::let_evicted_go() { api_->let_go(1 + random_.below(6)); }
 
 void Churn::pass_time() { loop_.run_until(loop_.now() + 20s); }
 

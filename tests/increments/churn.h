@@ -31,6 +31,10 @@ class Churn final : public Observer {
   explicit Churn(std::uint64_t seed, const Adjust& adjust = {});
   ~Churn() override;
 
+  // From now on pods are plain and of many priorities, there are disruption budgets, nodes are few
+  // and full, and who is evicted takes a while to go.
+  void crowd();
+
   ChurnReport run(int steps);
 
   void decided(const Decision& decision) override;
@@ -50,8 +54,11 @@ class Churn final : public Observer {
   void relabel_namespace();
   void change_service();
   void pass_time();
+  void change_budget();
+  void let_evicted_go();
 
   Kind draw_kind();
+  Kind draw_plain_kind();
   void draw_affinity(testing::PodBuilder& pod, const std::string& app, Random& random);
   void draw_spreading(testing::PodBuilder& pod, const std::string& app, Random& random);
   void draw_node_affinity(testing::PodBuilder& pod, Random& random);
@@ -73,6 +80,7 @@ class Churn final : public Observer {
   std::vector<Kind> kinds_;
   std::vector<std::string> nodes_;
   std::uint64_t made_ = 0;
+  bool crowded_ = false;
   ChurnReport report_;
 };
 

@@ -29,6 +29,19 @@ TEST(Increments, DecideAsALookAtEverythingDoes) {
   EXPECT_GT(decisions, placed);
 }
 
+// Preemption, with nominated pods that wait for their victims to go.
+TEST(Increments, PreemptAsALookAtEverythingDoes) {
+  int evicted = 0;
+  for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
+    Churn churn(seed);
+    churn.crowd();
+    ChurnReport report = churn.run(120);
+    ASSERT_EQ(report.difference, std::nullopt) << "seed " << seed;
+    evicted += report.happened["pod evicted"];
+  }
+  EXPECT_GT(evicted, static_cast<int>(last_seed - first_seed + 1) * 5);
+}
+
 // A plugin whose answers change without anything having changed.
 class Fickle final : public PerNodeFilter {
  public:
