@@ -71,11 +71,13 @@ TEST(Results, GoThroughJsonUnchanged) {
   Progress::Measured measured;
   measured.pods = 4;
   measured.took = std::chrono::seconds(2);
+  measured.computed = std::chrono::seconds(1);
   for (int i = 1; i <= 4; ++i) measured.when.push_back(std::chrono::milliseconds(500 * i));
   measured.attempts = {Duration(1000), Duration(3000), Duration(2000), Duration(4000)};
   WorkloadResult result = summarize("A/B", measured);
   result.peak_rss_bytes = 123456789;
   EXPECT_EQ(result.pods_per_second, 2);
+  EXPECT_EQ(result.pods_per_cpu_second, 4);
   EXPECT_EQ(result.attempt_seconds.p50, 2e-6);
   EXPECT_EQ(result.attempt_seconds.p99, 4e-6);
   WorkloadResult skipped;

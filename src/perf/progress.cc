@@ -1,14 +1,20 @@
 #include "perf/progress.h"
 
+#include "base/cpu_time.h"
+
 namespace berth::perf {
 
 void Progress::start() {
   measuring_ = true;
   started_ = loop_.now();
   measured_ = {};
+  computed_before_ = cpu_time();
 }
 
-void Progress::stop() { measuring_ = false; }
+void Progress::stop() {
+  if (measuring_) measured_.computed = cpu_time() - computed_before_;
+  measuring_ = false;
+}
 
 void Progress::attempt_started(const Pod&, std::int32_t) {
   if (measuring_) attempt_ = loop_.now();

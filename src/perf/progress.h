@@ -22,6 +22,7 @@ class Progress final : public Observer {
   struct Measured {
     std::size_t pods = 0;
     Duration took{0};            // from start to the last binding
+    Duration computed{0};        // from start to stop, by this process
     std::vector<Duration> when;  // each pod was bound, since start
     std::vector<Duration> attempts;
   };
@@ -46,6 +47,7 @@ class Progress final : public Observer {
   std::size_t bound_ = 0, tried_ = 0, troubles_ = 0;
   bool measuring_ = false;
   TimePoint started_, attempt_;
+  Duration computed_before_{0};
   Measured measured_;
 };
 

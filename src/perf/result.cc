@@ -68,10 +68,12 @@ std::string one_to_json(const WorkloadResult& r) {
   if (r.skipped)
     return fmt::format(R"({{"name":{},"skipped":{}}})", json_text(r.name), json_text(*r.skipped));
   return fmt::format(
-      R"({{"name":{},"pods":{},"seconds":{},"pods_per_second":{},"throughput":{},"attempts":{},)"
+      R"({{"name":{},"pods":{},"seconds":{},"pods_per_second":{},"pods_per_cpu_second":{},)"
+      R"("throughput":{},"attempts":{},)"
       R"("attempt_seconds":{},"decided_from_kept":{},"peak_rss_bytes":{},"nodes_checked":{}}})",
-      json_text(r.name), r.pods, r.seconds, r.pods_per_second, to_json(r.throughput), r.attempts,
-      to_json(r.attempt_seconds), r.from_kept, r.peak_rss_bytes, r.nodes_checked);
+      json_text(r.name), r.pods, r.seconds, r.pods_per_second, r.pods_per_cpu_second,
+      to_json(r.throughput), r.attempts, to_json(r.attempt_seconds), r.from_kept, r.peak_rss_bytes,
+      r.nodes_checked);
 }
 
 std::string microseconds(double seconds) { return fmt::format("{:.1f}", seconds * 1e6); }
@@ -85,6 +87,9 @@ WorkloadResult summarize(std::string name, const Progress::Measured& measured) {
   result.seconds = Seconds(measured.took).count();
   if (result.seconds > 0)
     result.pods_per_second = static_cast<double>(result.pods) / result.seconds;
+  if (measured.computed > Duration(0))
+    result.pods_per_cpu_second =
+        static_cast<double>(result.pods) / Seconds(measured.computed).count();
   result.throughput = percentiles(rates(measured));
   std::vector<double> attempts;
   attempts.reserve(measured.attempts.size());
@@ -115,6 +120,7 @@ Result<std::vector<WorkloadResult>> results_from_json(std::string_view text) {
     read.pods = count_in(entry, "pods");
     read.seconds = number_in(entry, "seconds");
     read.pods_per_second = number_in(entry, "pods_per_second");
+    read.pods_per_cpu_second = number_in(entry, "pods_per_cpu_second");
     read.throughput = percentiles_in(entry, "throughput");
     read.attempts = count_in(entry, "attempts");
     read.attempt_seconds = percentiles_in(entry, "attempt_seconds");
@@ -128,19 +134,19 @@ Result<std::vector<WorkloadResult>> results_from_json(std::string_view text) {
 std::string to_table(const std::vector<WorkloadResult>& results) {
   std::size_t width = 8;
   for (const WorkloadResult& result : results) width = std::max(width, result.name.size());
-  std::string text =
-      fmt::format("{:<{}}  {:>8}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>8}\n", "WORKLOAD", width,
-                  "PODS", "PODS/S", "P50", "P99", "ATTEMPT", "P99 (µs)", "PEAK MB");
+  std::string text = fmt::format("{:<{}}  {:>8}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>8}\n",
+                                 "WORKLOAD", width, "PODS", "PODS/S", "/CPU-S", "P50", "P99",
+                                 "ATTEMPT", "P99 (µs)", "PEAK MB");
   for (const WorkloadResult& r : results) {
     if (r.skipped) {
       text += fmt::format("{:<{}}  skipped: {}\n", r.name, width, *r.skipped);
       continue;
     }
-    text +=
-        fmt::format("{:<{}}  {:>8}  {:>9.0f}  {:>9.0f}  {:>9.0f}  {:>9}  {:>9}  {:>8.1f}\n", r.name,
-                    width, r.pods, r.pods_per_second, r.throughput.p50, r.throughput.p99,
-                    microseconds(r.attempt_seconds.p50), microseconds(r.attempt_seconds.p99),
-                    static_cast<double>(r.peak_rss_bytes) / 1e6);
+    text += fmt::format(
+        "{:<{}}  {:>8}  {:>9.0f}  {:>9.0f}  {:>9.0f}  {:>9.0f}  {:>9}  {:>9}  {:>8.1f}\n", r.name,
+        width, r.pods, r.pods_per_second, r.pods_per_cpu_second, r.throughput.p50, r.throughput.p99,
+        microseconds(r.attempt_seconds.p50), microseconds(r.attempt_seconds.p99),
+        static_cast<double>(r.peak_rss_bytes) / 1e6);
   }
   return text;
 }

@@ -24,8 +24,9 @@ struct WorkloadResult {
   std::size_t pods = 0;
   double seconds = 0;
   double pods_per_second = 0;
-  Percentiles throughput;       // pods per second, over slices of the time
-  Percentiles attempt_seconds;  // latency of scheduling attempts
+  double pods_per_cpu_second = 0;  // the same when nobody else has the machine
+  Percentiles throughput;          // pods per second, over slices of the time
+  Percentiles attempt_seconds;     // latency of scheduling attempts
   std::size_t attempts = 0;
   std::size_t from_kept = 0;  // decisions that were made from what is kept between pods
   std::size_t peak_rss_bytes = 0;

@@ -1,0 +1,11 @@
+// How long this process has been computing, on all its cores: a measure that does not grow while
+// others have the machine.
+#pragma once
+
+#include "base/loop.h"
+
+namespace berth {
+
+Duration cpu_time();
+
+}  // namespace berth
