@@ -48,7 +48,7 @@ def add_classes(gen):
     add("own", selectors=of(f'device.driver == "{NET}"') + of("!device.allowMultipleAllocations"))
     add("shared", extendedResourceName="example.com/shared", selectors=of("device.allowMultipleAllocations"))
     add("odd", extendedResourceName="example.com/odd", selectors=of('device.attributes["gpu.example.com"].index >= 0'))  # fails for what is no GPU
-    if gen.p(.1):
+    if gen.p(.3):
         add("broken", selectors=of("device.nothing"))
 
 
@@ -158,7 +158,7 @@ def add_allocated(gen, name, ns, results, selector, pods, requests=None, metadat
 def asked(gen):
     """What both kinds of request say."""
     R = gen.R
-    missing = "missing" if gen.p(.04) else "broken" if gen.p(.03) else "any"
+    missing = "missing" if gen.p(.04) else "broken" if gen.p(.06) else "any"
     body = {"deviceClassName": R.choice(["gpu", "gpu", "gpu", "big", "any", "net", "fab", "part", "share", missing])}
     if gen.p(.4):
         body["selectors"] = [{"cel": {"expression": R.choice(SELECTORS)}} for _ in range(R.choice([1, 1, 2]))]

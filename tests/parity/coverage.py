@@ -44,9 +44,11 @@ REASONS = [
         'VolumeBindingMode not set for StorageClass "..."', "PersistentVolume had no name", 'persistentvolume "..." not found')
 ] + [
     ("DynamicResources", "UnschedulableAndUnresolvable", text) for text in (
-        "cannot allocate all claims", "request ...: device class ... does not exist",
+        "cannot allocate all claims", "invalid resource pools were encountered", "request ...: device class ... does not exist",
         "resource claim ... is in the process of being allocated", "resourceclaim not available on the node",
-        "cannot fit resource", 'could not find ResourceClaim "..."')
+        "resource claim ..., request ...: has subrequests, but the DRAPrioritizedList feature is disabled",
+        "cannot fit resource", "cannot schedule extended resource claim", 'could not find ResourceClaim "..."', 'resourceclaim "..." is being deleted',
+        'pod "...": ResourceClaim not created yet', "ResourceClaim ... was not created for Pod ... (Pod is not owner)")
 ] + [
     ("NodeResourcesFit", code, f"Insufficient {what}")
     for what in ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu", "example.com/foo", "hugepages-2Mi")
@@ -61,14 +63,20 @@ ERRORS = ["NodeAffinity PreScore", "PodTopologySpread PreFilter", "PodTopologySp
     f"{plugin} Filter: {text}" for plugin, text in (
         ("VolumeRestrictions", 'cannot read "..." from cycleState'), ("NodeVolumeLimits", "PersistentVolumeClaim had no name"),
         ("NodeVolumeLimits", "PVC ... was not created for pod ... (pod is not owner)"), ("NodeVolumeLimits", "converting volume(...) from inline to csi: ..."),
-        ("VolumeBinding", "could not translate pv: ..."))
+        ("VolumeBinding", "could not translate pv: ..."), ("DynamicResources", "class ...: selector #...: CEL compile error: ..."),
+        ("DynamicResources", "class ...: selector #...: CEL runtime error: ..."), ("DynamicResources", "claim ...: selector #...: CEL runtime error: ..."))
+] + [
+    f"DynamicResources Filter: claim ..., {text}" for text in (
+        "request ...: asks for all devices, but resource pool ... is currently being updated", "request ...: asks for all devices, but resource pool ... is currently invalid",
+        "request ...: cannot add device ... because a claim constraint would not be satisfied", "request ...: has capacity requests, but the DRAConsumableCapacity feature is disabled",
+        "subrequest ...: has capacity requests, but the DRAConsumableCapacity feature is disabled")
 ]
 PREEMPTION = [
     "a node and victims", "not eligible due to preemptionPolicy=Never.", "No preemption victims found for incoming pod",
     "Preemption is not helpful for scheduling", "not eligible due to a terminating pod on the nominated node.",
     "not found (a PreFilter that ended early)", "a budget would be broken",
 ]
-SCORES = ["ImageLocality", "InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "PodTopologySpread", "TaintToleration", "VolumeBinding"]
+SCORES = ["ImageLocality", "InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "PodTopologySpread", "TaintToleration", "VolumeBinding", "DynamicResources"]
 NODE_OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "field In", "field NotIn"]
 LABEL_OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist", "matchLabels", "{}", "absent"]
 TOLERATION_OPERATORS = ["Equal", "Exists", "", "Gt", "Lt"]
@@ -117,12 +125,15 @@ ARGUMENT_MARKS = {
 
 
 def without_names(text):
-    """A sentence about storage objects, whichever they are."""
+    """A sentence about storage objects or claims, whichever they are."""
     text = re.sub(r'"[^"]*"', '"..."', text)
     text = re.sub(r"^[^ ]+ (CSI driver is not installed on the node)", r"... \1", text)
     text = re.sub(r"^(looking up PVC) [^ ]+:", r"\1 ...:", text)
     text = re.sub(r"^PVC [^ ]+ was not created for pod [^ ]+ ", "PVC ... was not created for pod ... ", text)
     text = re.sub(r"^converting volume\([^)]*\) from inline to csi: .*", "converting volume(...) from inline to csi: ...", text, flags=re.S)
+    text = re.sub(r"\b(claim|class|request|subrequest|pool|device|ResourceClaim|Pod) (?!claim)[^\s:,]*[-/\d][^\s:,]*", r"\1 ...", text)
+    text = re.sub(r"\b(class|device class) (\w+)(?=:| does)", r"\1 ...", text)
+    text = re.sub(r"selector #\d+: (CEL \w+ error): .*", r"selector #...: \1: ...", text, flags=re.S)
     return re.sub(r"^could not translate pv: .*", "could not translate pv: ...", text, flags=re.S)
 
 
@@ -235,7 +246,7 @@ class Coverage:
 
     def note_error(self, text):
         point = re.match(r'running (\w+) plugin "(\w+)"', text)
-        filtering = re.match(r'running "(\w*Volume\w*)" filter plugin: (.*)', text, flags=re.S)
+        filtering = re.match(r'running "(\w*Volume\w*|DynamicResources)" filter plugin: (.*)', text, flags=re.S)
         if filtering:
             self.see("errors", f"{filtering[1]} Filter: {without_names(filtering[2])}")
         elif point:
