@@ -65,8 +65,8 @@ class Plugin {
   virtual std::span<const std::string_view> reasons() const { return {}; }
   virtual Dependence dependence() const { return Dependence::kAnything; }
   // With kDomain and kObjects, after PreFilter of this cycle: adds what the answers at Filter, and
-  // those at Score, are a function of. False: nothing such, every row is asked about. What kRow adds
-  // to score_keys() means that for this pod the row is not enough: nothing of it is kept.
+  // those at Score, are a function of. False: nothing such, every row is asked about. What kRow
+  // adds to score_keys() means that for this pod the row is not enough: nothing of it is kept.
   virtual bool filter_keys(const Cycle&, RowKeys&) const { return false; }
   virtual bool score_keys(Cycle&, RowKeys&) const { return false; }
 
