@@ -202,9 +202,15 @@ std::string Pod::uid_text() const {
   if (uid_length_ != 0)
     return std::string(text_.get() + name_length_ + version_length_, uid_length_);
   if (uid_.empty()) return {};
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", uid_.high >> 32,
-                     uid_.high >> 16 & 0xffff, uid_.high & 0xffff, uid_.low >> 48,
-                     uid_.low & 0xffff'ffff'ffff);
+  // Written digit by digit: every pod's is asked for several times on its way.
+  std::string text = "00000000-0000-0000-0000-000000000000";
+  std::size_t at = text.size();
+  for (const std::uint64_t half : {uid_.low, uid_.high})
+    for (int shift = 0; shift < 64; shift += 4) {
+      if (text[--at] == '-') --at;
+      text[at] = "0123456789abcdef"[half >> shift & 0xf];
+    }
+  return text;
 }
 
 const PodCondition* Pod::condition(std::string_view type) const {
