@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -187,6 +188,11 @@ class Http2Server::Connection final : public Http2Peer {
   }
 
   void run() {
+    // A client that has gone is an error of the write, and no reason to die.
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
     const auto context = TlsServerContext::make(server_tls()).value();
     ssl_.reset(context->new_connection());
     SSL_CTX_set_alpn_select_cb(SSL_get_SSL_CTX(ssl_.get()), &choose_http2, nullptr);
