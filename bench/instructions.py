@@ -8,7 +8,6 @@ Runs the workloads that have the label `guard`; what is counted is their measure
 berth::perf::WorkloadRun::run_measured and all that it calls). Exit code 1: one of them costs over 10 % more
 than recorded, or could not be counted. --record writes the file anew.
 """
-import argparse
 import json
 import os
 import re
@@ -53,11 +52,7 @@ def count(berth, name, folder):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description="counts instructions per pod")
-    arguments.add_argument("--berth", required=True)
-    arguments.add_argument("--filter", default="")
-    arguments.add_argument("--record", action="store_true")
-    given = arguments.parse_args()
+    given = recorded.arguments("counts instructions per pod")
     berth = os.path.abspath(given.berth)
     known = recorded.read(FILE)
     costs, rows, bad, better = {}, [], 0, 0

@@ -1,6 +1,16 @@
 """Recorded figures: tables in tab-separated files, and how a new figure compares."""
+import argparse
 import os
 import platform
+
+
+def arguments(description):
+    """What both scripts are told."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--berth", required=True)
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--record", action="store_true")
+    return parser.parse_args()
 
 
 def read(path):

@@ -6,7 +6,6 @@
 Rates depend on the machine and on what else it does: nothing fails here (bench/instructions.py is the guard).
 --record writes the file anew, and in it which machine it was.
 """
-import argparse
 import json
 import os
 import subprocess
@@ -18,11 +17,7 @@ FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded.tsv")
 
 
 def main():
-    arguments = argparse.ArgumentParser(description="runs the short set of workloads")
-    arguments.add_argument("--berth", required=True)
-    arguments.add_argument("--filter", default="")
-    arguments.add_argument("--record", action="store_true")
-    given = arguments.parse_args()
+    given = recorded.arguments("runs the short set of workloads")
     ran = subprocess.run([given.berth, "bench", "--label", "short", "--json", "--filter", given.filter],
                          stdout=subprocess.PIPE, text=True, check=False)
     if ran.returncode != 0:

@@ -72,15 +72,11 @@ WorkloadRun::Outcome WorkloadRun::create_nodes(const Operation& operation) {
   const Result<std::int64_t> count = operation.number("count", workload_, 0);
   if (!count) return fail(count.error());
   ObjectTemplate standard{std::string(kDefaultNode), "the default node"};
-  ObjectTemplate* nodes = &standard;
-  if (const std::string_view path = operation.text("nodeTemplatePath"); !path.empty()) {
-    const Result<ObjectTemplate*> found = template_at(path);
-    if (!found) return fail(found.error());
-    nodes = *found;
-  }
+  const Result<ObjectTemplate*> nodes = template_at(operation.text("nodeTemplatePath"), &standard);
+  if (!nodes) return fail(nodes.error());
   const JsonValue* strategy = operation.find("nodeAllocatableStrategy");
   for (std::int64_t i = 0; i < *count; ++i) {
-    Result<AnyObject> node = make_node(*nodes, operation, {i, *count, ++serial_});
+    Result<AnyObject> node = make_node(**nodes, operation, {i, *count, ++serial_});
     if (!node) return fail(node.error());
     const std::string name = std::get<Ref<const Object>>(*node)->name;
     engine_->apply({DeltaType::kAdded, std::move(*node)});
@@ -136,18 +132,15 @@ WorkloadRun::Outcome WorkloadRun::create_namespaces(const Operation& operation) 
   const Result<std::int64_t> count = operation.number("count", workload_, 0);
   if (!count) return fail(count.error());
   ObjectTemplate plain{"apiVersion: v1\nkind: Namespace\n", "the default namespace"};
-  ObjectTemplate* namespaces = &plain;
-  if (const std::string_view path = operation.text("namespaceTemplatePath"); !path.empty()) {
-    const Result<ObjectTemplate*> found = template_at(path);
-    if (!found) return fail(found.error());
-    namespaces = *found;
-  }
+  const Result<ObjectTemplate*> namespaces =
+      template_at(operation.text("namespaceTemplatePath"), &plain);
+  if (!namespaces) return fail(namespaces.error());
   for (std::int64_t i = 0; i < *count; ++i) {
-    Result<AnyObject> made = namespaces->make({i, *count, ++serial_}, {}, interner_);
+    Result<AnyObject> made = (*namespaces)->make({i, *count, ++serial_}, {}, interner_);
     if (!made) return fail(made.error());
     const auto* object = std::get_if<Ref<const Object>>(&*made);
     if (!object || (*object)->kind != ObjectKind::kNamespace)
-      return fail(ErrorKind::kInvalid, namespaces->where() + ": not a Namespace");
+      return fail(ErrorKind::kInvalid, (*namespaces)->where() + ": not a Namespace");
     auto named = make_ref<Namespace>(static_cast<const Namespace&>(**object));
     named->name = fmt::format("{}-{}", operation.text("prefix"), i);
     engine_->apply({DeltaType::kAdded, Ref<const Object>(named)});

@@ -91,13 +91,9 @@ Result<std::vector<Delta>> WorkloadRun::make_pods(const Operation& operation, st
                                                   const std::string& namespace_name) {
   const std::string_view path = operation.text("podTemplatePath");
   ObjectTemplate standard{std::string(kDefaultPod), "the default pod"};
-  ObjectTemplate* pods = &standard;
-  if (!path.empty() || !test_case_.default_pod_template.empty()) {
-    const Result<ObjectTemplate*> found =
-        template_at(path.empty() ? std::string_view(test_case_.default_pod_template) : path);
-    if (!found) return fail(found.error());
-    pods = *found;
-  }
+  const Result<ObjectTemplate*> pods = template_at(
+      path.empty() ? std::string_view(test_case_.default_pod_template) : path, &standard);
+  if (!pods) return fail(pods.error());
   const bool with_volume = operation.has("persistentVolumeClaimTemplatePath");
   std::vector<Delta> deltas;
   deltas.reserve(static_cast<std::size_t>(count));
@@ -115,11 +111,11 @@ Result<std::vector<Delta>> WorkloadRun::make_pods(const Operation& operation, st
       if (Outcome added = add_volume(operation, number, namespace_name, deltas); !added)
         return fail(added.error());
     Result<AnyObject> pod =
-        pods->make(number, namespace_name, interner_,
-                   with_volume ? ObjectTemplate::Change(mount) : ObjectTemplate::Change());
+        (*pods)->make(number, namespace_name, interner_,
+                      with_volume ? ObjectTemplate::Change(mount) : ObjectTemplate::Change());
     if (!pod) return fail(pod.error());
     const auto* made = std::get_if<Ref<const Pod>>(&*pod);
-    if (!made) return fail(ErrorKind::kInvalid, pods->where() + ": not a Pod");
+    if (!made) return fail(ErrorKind::kInvalid, (*pods)->where() + ": not a Pod");
     deltas.push_back({DeltaType::kAdded, *made});
     add_claims(*made, deltas);
   }

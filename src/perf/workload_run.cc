@@ -115,7 +115,8 @@ WorkloadRun::Outcome WorkloadRun::execute(const Operation& operation) {
               fmt::format("{}: opcode {} is not supported", operation.where(), opcode));
 }
 
-Result<ObjectTemplate*> WorkloadRun::template_at(std::string_view path) {
+Result<ObjectTemplate*> WorkloadRun::template_at(std::string_view path, ObjectTemplate* standard) {
+  if (path.empty() && standard) return standard;
   const auto known = templates_.find(path);
   if (known != templates_.end()) return known->second.get();
   std::string full = fmt::format("{}/{}", test_case_.folder, path);

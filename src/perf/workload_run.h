@@ -75,7 +75,8 @@ class WorkloadRun {
   void remove_pod(const Ref<const Pod>& pod);
   Result<AnyObject> make_node(ObjectTemplate& nodes, const Operation& operation,
                               const Numbered& number);
-  Result<ObjectTemplate*> template_at(std::string_view path);
+  // Without a path the standard one, if there is one.
+  Result<ObjectTemplate*> template_at(std::string_view path, ObjectTemplate* standard = nullptr);
   void feed(std::shared_ptr<std::vector<Delta>> deltas, std::size_t from);
   // Calls `step` for each number below `count`, so many a second (0: all at once), and waits until
   // that is done unless it is to go on in the background.

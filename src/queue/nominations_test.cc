@@ -11,6 +11,7 @@ namespace berth {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::QueueWorld;
@@ -30,6 +31,24 @@ struct Nominated : QueueWorld {
     return pod;
   }
 };
+
+TEST(Nominations, TheLogNamesTheNodesWhereTheyMayLookDifferent) {
+  Nominated w;
+  auto changes = [&w, from = w.queue().nomination_log_end()]() mutable {
+    const auto since = w.queue().nominations_since(from);
+    from = w.queue().nomination_log_end();
+    return since ? std::vector<Symbol>(since->begin(), since->end()) : std::vector<Symbol>{};
+  };
+  w.add(w.pod("plain"));
+  EXPECT_THAT(changes(), IsEmpty());
+  w.add(w.pod("a").nominated("n1"));
+  EXPECT_THAT(changes(), Each(w.n1));
+  w.queue().pop();  // whoever it was: it is no longer there to be seen
+  w.queue().pop();
+  EXPECT_THAT(changes(), ElementsAre(w.n1));
+  EXPECT_FALSE(w.queue().nominations_since(w.queue().nomination_log_end() + 1))
+      << "a position that never was: everywhere";
+}
 
 TEST(Nominations, AreTakenFromThePodsStatusWhenItIsAdded) {
   Nominated w;

@@ -550,6 +550,22 @@ TEST_F(ExtendedBindingTest, DevicesStayTakenUntilTheWatchShowsTheClaim) {
   EXPECT_EQ(fixture.taken(), "d1");
 }
 
+TEST_F(ExtendedBindingTest, DevicesStayTakenAlsoWhenNobodyWaitsForTheClaimAnyMore) {
+  fixture.plugin();
+  server.keep_back();
+  Attempt attempt(fixture, pod);
+  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
+  attempt.begin_pre_bind("n1");
+  attempt.cancel.cancel("preempted");
+  fixture.run_for(1s);
+  EXPECT_NE(attempt.bound(), "…");
+  EXPECT_EQ(fixture.taken(), "d1") << "the claim is written, the watch has yet to show it";
+  server.show();
+  fixture.run_for(1s);
+  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(fixture.taken(), "d1");
+}
+
 TEST_F(ExtendedBindingTest, AClaimThatNeverShowsUpIsNoReasonToFail) {
   fixture.plugin();
   server.keep_back();
