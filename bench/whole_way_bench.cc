@@ -1,13 +1,16 @@
 // One pod's whole way through the engine: delta in, queue, scheduling cycle, binding, confirmed by
-// the delta that comes back. Only the API server is replaced, by an immediate answer.
+// the delta that comes back. Only the API server is replaced, by an immediate answer. And an
+// event's, while many pods wait for one that helps.
 #include <benchmark/benchmark.h>
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/testing/builders.h"
 #include "config/load.h"
 #include "engine/engine.h"
+#include "framework/metrics_observer.h"
 #include "plugins/table.h"
 
 namespace berth {
@@ -85,15 +88,60 @@ class Scene {
     state.SetItemsProcessed(state.iterations());
   }
 
+  // A hundred thousand pods of a hundred classes, none of which fits.
+  template <typename Describe>
+  void reject_pods(benchmark::State& state, Describe describe) {
+    for (std::int64_t i = 0; i < std::int64_t{kRejected}; ++i) {
+      testing::PodBuilder pod = world.pod("rejected-" + std::to_string(i));
+      describe(pod, i % 100);
+      engine_->apply({DeltaType::kAdded, pod.build()});
+      engine_->run_one();
+    }
+    if (engine_->queue().sizes().unschedulable != kRejected) state.SkipWithError("some pods fit");
+  }
+
+  // Updates of nodes, each of which has less or more than before, but never enough.
+  void update_nodes(benchmark::State& state) {
+    std::vector<Ref<const Node>> versions;
+    for (std::int64_t i = 0; i < 2 * nodes_; ++i)
+      versions.push_back(
+          world.node(node_name(i % nodes_))
+              .allocatable({{"cpu", i < nodes_ ? "3" : "4"}, {"memory", "32Gi"}, {"pods", "110"}})
+              .label("kubernetes.io/hostname", node_name(i % nodes_))
+              .zone("zone-" + std::to_string(i % 10)));
+    std::size_t next = 0;
+    for (auto _ : state) {
+      engine_->apply({DeltaType::kUpdated, Ref<const Object>(versions[next])});
+      next = (next + 1) % versions.size();
+    }
+    if (engine_->queue().sizes().unschedulable != kRejected) state.SkipWithError("some pods moved");
+  }
+
+  // Pods that run, and help nobody.
+  void show_pods(benchmark::State& state) {
+    for (auto _ : state) {
+      state.PauseTiming();
+      ++bound_;
+      const Ref<const Pod> pod = world.pod("bound-" + std::to_string(bound_))
+                                     .label("app", "web")
+                                     .on(node_name(bound_ % nodes_));
+      state.ResumeTiming();
+      engine_->apply({DeltaType::kAdded, pod});
+    }
+    if (engine_->queue().sizes().unschedulable != kRejected) state.SkipWithError("some pods moved");
+  }
+
   testing::World world;
 
  private:
+  static constexpr std::size_t kRejected = 100'000;
   static std::string node_name(std::int64_t number) { return "node-" + std::to_string(number); }
 
   const PluginTable plugins_ = plugins::make_plugin_table();
   VirtualLoop loop_;
   ImmediateApi api_;
-  Observer observer_;
+  telemetry::Registry registry_;
+  MetricsObserver observer_{loop_, registry_};
   std::unique_ptr<Engine> engine_;
   std::int64_t nodes_;
   std::int64_t bound_ = 0;
@@ -105,14 +153,14 @@ constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 
 void plain(testing::PodBuilder& pod) { pod.cpu("1m").memory("1Mi").label("app", "web"); }
 
-LabelSelector same_app(testing::PodBuilder& pod) {
-  return {{{pod.symbol("app"), pod.symbol("web")}}, {}};
+LabelSelector of_app(testing::PodBuilder& pod, std::string_view app) {
+  return {{{pod.symbol("app"), pod.symbol(app)}}, {}};
 }
 
-void required_zone_affinity(testing::PodBuilder& pod) {
+void required_zone_affinity(testing::PodBuilder& pod, std::string_view app = "web") {
   plain(pod);
   PodAffinityTerm term;
-  term.label_selector = same_app(pod);
+  term.label_selector = of_app(pod, app);
   term.topology_key = pod.symbol(kZone);
   Affinity affinity;
   affinity.pod = PodAffinity{{std::move(term)}, {}};
@@ -125,7 +173,7 @@ void zone_spread(testing::PodBuilder& pod, UnsatisfiableAction action) {
   constraint.max_skew = 5;
   constraint.topology_key = pod.symbol(kZone);
   constraint.when_unsatisfiable = action;
-  constraint.label_selector = same_app(pod);
+  constraint.label_selector = of_app(pod, "web");
   pod.spec().topology_spread_constraints.push_back(std::move(constraint));
 }
 
@@ -143,8 +191,8 @@ void among_many(benchmark::State& state, Describe describe) {
   scene.measure(state, describe);
 }
 BENCHMARK_CAPTURE(among_many, plain, plain)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(among_many, required_zone_affinity, required_zone_affinity)
-    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(among_many, required_zone_affinity,
+                  [](auto& pod) { required_zone_affinity(pod); }) -> Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(among_many, required_zone_spread, [](auto& pod) {
   zone_spread(pod, UnsatisfiableAction::kDoNotSchedule);
 }) -> Unit(benchmark::kMicrosecond);
@@ -162,6 +210,24 @@ void BM_Preemption(benchmark::State& state) {
   scene.measure(state, [](testing::PodBuilder& pod) { pod.cpu("3").priority(100); });
 }
 BENCHMARK(BM_Preemption)->Unit(benchmark::kMicrosecond);
+
+void BM_NodeUpdateWhilePodsAreTooLarge(benchmark::State& state) {
+  Scene scene(1000);
+  scene.reject_pods(state, [](testing::PodBuilder& pod, std::int64_t number) {
+    pod.cpu(std::to_string(10 + number));
+  });
+  scene.update_nodes(state);
+}
+BENCHMARK(BM_NodeUpdateWhilePodsAreTooLarge)->Unit(benchmark::kMicrosecond)->Iterations(100'000);
+
+void BM_PodAddWhilePodsMissAnother(benchmark::State& state) {
+  Scene scene(1000);
+  scene.reject_pods(state, [](testing::PodBuilder& pod, std::int64_t number) {
+    required_zone_affinity(pod, "missing-" + std::to_string(number));
+  });
+  scene.show_pods(state);
+}
+BENCHMARK(BM_PodAddWhilePodsMissAnother)->Unit(benchmark::kMicrosecond)->Iterations(100'000);
 
 }  // namespace
 }  // namespace berth

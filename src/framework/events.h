@@ -93,10 +93,19 @@ enum class QueueingHint : std::uint8_t { kSkip, kQueue };
 using HintFunction = std::function<Result<QueueingHint>(const Pod& pod, const AnyObject& before,
                                                         const AnyObject& after)>;
 
+// What a hint goes by, of the rejected pod.
+enum class HintScope : std::uint8_t {
+  kPod,  // anything
+  // Its spec, namespace, labels and controller, and whether the event is about this very pod: pods
+  // that share these get one answer, from one call.
+  kClass,
+};
+
 // One registration of a plugin. Without a hint every such event queues the pod.
 struct EventRegistration {
   ClusterEvent event;
   HintFunction hint;
+  HintScope scope = HintScope::kPod;
 };
 
 }  // namespace berth

@@ -90,8 +90,9 @@ class Measurements {
   virtual void rejector(std::string_view scheduler_name, std::string_view plugin, int change) = 0;
   // How many events of a kind are kept for pods in flight ("PodPopped": how many such pods).
   virtual void in_flight(std::string_view event, std::size_t count) = 0;
+  // A hint gave that answer so many times, and took so long each time.
   virtual void hint_ran(std::string_view plugin, std::string_view event, HintVerdict verdict,
-                        Duration took) = 0;
+                        Duration took, std::uint64_t times) = 0;
 
   // ---- the cluster
   virtual void event_handled(std::string_view event, Duration took) = 0;

@@ -244,14 +244,14 @@ void MetricsObserver::in_flight(std::string_view event, std::size_t count) {
 }
 
 void MetricsObserver::hint_ran(std::string_view plugin, std::string_view event, HintVerdict verdict,
-                               Duration took) {
+                               Duration took, std::uint64_t times) {
   using Series = std::array<Histogram*, 3>;
   ByText<Series>& of_plugin = resolve(handles_->hints, plugin, [] { return ByText<Series>(); });
   Histogram*& series = resolve(of_plugin, event, [] { return Series{}; })[at(verdict)];
   if (!series)
     series =
         &metrics_.queueing_hint_execution_duration.histogram({plugin, event, to_string(verdict)});
-  series->observe(seconds(took));
+  series->observe(seconds(took), times);
 }
 
 void MetricsObserver::event_handled(std::string_view event, Duration took) {

@@ -37,8 +37,8 @@ class MetricsObserver final : public Observer, public Measurements {
   void pending(const PendingPods& pods) override;
   void rejector(std::string_view scheduler_name, std::string_view plugin, int change) override;
   void in_flight(std::string_view event, std::size_t count) override;
-  void hint_ran(std::string_view plugin, std::string_view event, HintVerdict verdict,
-                Duration took) override;
+  void hint_ran(std::string_view plugin, std::string_view event, HintVerdict verdict, Duration took,
+                std::uint64_t times) override;
   void event_handled(std::string_view event, Duration took) override;
   void cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) override;
   void pod_scheduled(std::int32_t attempts, Duration since_first, bool flushed) override;

@@ -101,14 +101,14 @@ TEST_F(MetricsObserverTest, FollowsTheQueue) {
   observer_.rejector("p", "NodeName", -1);
   observer_.in_flight("PodPopped", 3);
   observer_.in_flight("PodPopped", 2);
-  observer_.hint_ran("NodeName", "NodeAdd", HintVerdict::kSkip, milliseconds(1));
+  observer_.hint_ran("NodeName", "NodeAdd", HintVerdict::kSkip, milliseconds(1), 3);
   EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"backoff\"} 2"));
   EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"gated\"} 4"));
   EXPECT_TRUE(shows("scheduler_unschedulable_pods{plugin=\"NodeName\",profile=\"p\"} 1"));
   EXPECT_TRUE(shows("scheduler_inflight_events{event=\"PodPopped\"} 2"));
   EXPECT_TRUE(
       shows("scheduler_queueing_hint_execution_duration_seconds_count{event=\"NodeAdd\","
-            "hint=\"QueueSkip\",plugin=\"NodeName\"} 1"));
+            "hint=\"QueueSkip\",plugin=\"NodeName\"} 3"));
 }
 
 TEST_F(MetricsObserverTest, CountsBoundPodsByTheirAttempts) {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <limits>
 #include <utility>
+
+#include "base/hash_pointers.h"
 
 namespace berth {
 namespace {
@@ -24,14 +25,7 @@ PodClass::PodClass(const Framework& framework, const Pod& pod)
       meta_(&pod.meta()) {}
 
 std::size_t PodClass::hash_of(const Framework& framework, const Pod& pod) {
-  const std::hash<const void*> hash;
-  std::size_t value = hash(&framework);
-  for (const void* part :
-       {static_cast<const void*>(&pod.spec()), static_cast<const void*>(&pod.meta())}) {
-    value = (value ^ hash(part)) * 0x9e3779b97f4a7c15ULL;
-    value ^= value >> 32;
-  }
-  return value;
+  return hash_pointers({&framework, &pod.spec(), &pod.meta()});
 }
 
 PluginMask PodClass::asked_filters(const Cycle& cycle) const {

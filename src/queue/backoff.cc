@@ -68,9 +68,10 @@ void BackoffQueue::remove(Slot slot) {
 
 void BackoffQueue::fix(Slot slot) { heap_of(slot).fix(slot); }
 
-void BackoffQueue::take_completed(WallTime now, std::vector<Slot>& completed) {
+void BackoffQueue::take_completed(WallTime now, std::size_t most, std::vector<Slot>& completed) {
   for (Heap* heap : {&rejected_, &errors_})
-    while (!heap->empty() && !backing_off(entries_[heap->top()].queued, now)) {
+    while (completed.size() < most && !heap->empty() &&
+           !backing_off(entries_[heap->top()].queued, now)) {
       completed.push_back(heap->pop());
       entries_[completed.back()].place = QueuePlace::kNowhere;
     }

@@ -32,8 +32,8 @@ class BackoffQueue {
   bool has_rejected() const { return !rejected_.empty(); }
   Slot first_rejected() const { return rejected_.top(); }
 
-  // Takes out everybody whose wait is over, rejected pods first.
-  void take_completed(WallTime now, std::vector<Slot>& completed);
+  // Takes out whose wait is over, at most so many, rejected pods first.
+  void take_completed(WallTime now, std::size_t most, std::vector<Slot>& completed);
 
   std::size_t size() const { return rejected_.size() + errors_.size(); }
   bool empty() const { return size() == 0; }

@@ -3,8 +3,6 @@
 #include <functional>
 #include <utility>
 
-#include "base/check.h"
-
 namespace berth {
 
 std::uint32_t Entries::hash_of(const Pod& pod) {
@@ -20,15 +18,11 @@ bool Entries::same_name(Slot slot, const Pod& pod) const {
 }
 
 Slot Entries::find(const Pod& pod) const {
-  if (size_ == 0) return kNoSlot;
-  const std::uint32_t hash = hash_of(pod);
-  for (std::size_t cell = home(hash); cells_[cell].slot != kNoSlot; cell = next(cell))
-    if (cells_[cell].hash == hash && same_name(cells_[cell].slot, pod)) return cells_[cell].slot;
-  return kNoSlot;
+  if (size() == 0) return kNoSlot;
+  return by_name_.find(hash_of(pod), [&](Slot slot) { return same_name(slot, pod); });
 }
 
 Slot Entries::insert(QueuedPod queued) {
-  if ((size_ + 1) * 3 > cells_.size() * 2) grow();
   Slot slot = used_;
   if (!free_.empty()) {
     slot = free_.back();
@@ -40,47 +34,14 @@ Slot Entries::insert(QueuedPod queued) {
   QueueEntry& entry = (*this)[slot];
   entry.queued = std::move(queued);
   entry.place = QueuePlace::kNowhere;
-  place({hash_of(entry.pod()), slot});
-  ++size_;
+  by_name_.insert(hash_of(entry.pod()), slot);
   return slot;
 }
 
 QueuedPod Entries::take(Slot slot) {
-  unplace(slot);
+  by_name_.erase(hash_of((*this)[slot].pod()), slot);
   free_.push_back(slot);
-  --size_;
   return std::exchange((*this)[slot].queued, QueuedPod{});
-}
-
-void Entries::place(Cell cell) {
-  std::size_t at = home(cell.hash);
-  while (cells_[at].slot != kNoSlot) at = next(at);
-  cells_[at] = cell;
-}
-
-void Entries::grow() {
-  std::vector<Cell> before(cells_.empty() ? 16 : cells_.size() * 2);
-  std::swap(before, cells_);
-  for (const Cell& cell : before)
-    if (cell.slot != kNoSlot) place(cell);
-}
-
-void Entries::unplace(Slot slot) {
-  std::size_t hole = home(hash_of((*this)[slot].pod()));
-  while (cells_[hole].slot != slot) {
-    BERTH_CHECK(cells_[hole].slot != kNoSlot);
-    hole = next(hole);
-  }
-  // Whoever was pushed past the hole moves back into it, so that no search ends too early.
-  for (std::size_t at = next(hole); cells_[at].slot != kNoSlot; at = next(at)) {
-    const std::size_t mask = cells_.size() - 1;
-    const std::size_t distance_from_home = (at - home(cells_[at].hash)) & mask;
-    const std::size_t distance_from_hole = (at - hole) & mask;
-    if (distance_from_home < distance_from_hole) continue;
-    cells_[hole] = cells_[at];
-    hole = at;
-  }
-  cells_[hole] = Cell{};
 }
 
 }  // namespace berth

@@ -10,20 +10,22 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "framework/queued_pod.h"
 #include "queue/scheduling_queue.h"
 
 namespace berth {
 
-using Slot = std::uint32_t;
-inline constexpr Slot kNoSlot = ~Slot{0};
+using Slot = HashIndex::Slot;
+inline constexpr Slot kNoSlot = HashIndex::kNone;
 
 struct QueueEntry {
   QueuedPod queued;  // without a pod: the slot is free
   QueuePlace place = QueuePlace::kNowhere;
-  // Among the unschedulable: which group, and where in it.
-  std::uint32_t group = 0;
+  // Among the unschedulable: which class, where in it, and after how many long moves it came.
+  std::uint32_t pod_class = 0;
   std::uint32_t position = 0;
+  std::uint32_t moves_before = 0;
 
   const Pod& pod() const { return *queued.pod; }
 };
@@ -32,7 +34,7 @@ class Entries {
  public:
   QueueEntry& operator[](Slot slot) { return chunks_[slot / kChunk][slot % kChunk]; }
   const QueueEntry& operator[](Slot slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return by_name_.size(); }
 
   // kNoSlot when there is no pod of that namespace and name.
   Slot find(const Pod& pod) const;
@@ -51,25 +53,13 @@ class Entries {
  private:
   static constexpr std::size_t kChunk = 1024;
 
-  // The index by name: open addressing, linear probing, at most two thirds full. The hash is kept
-  // in the cell, so that probing and growing do not visit the pods.
-  struct Cell {
-    std::uint32_t hash = 0;
-    Slot slot = kNoSlot;
-  };
   static std::uint32_t hash_of(const Pod& pod);
   bool same_name(Slot slot, const Pod& pod) const;
-  std::size_t home(std::uint32_t hash) const { return hash & (cells_.size() - 1); }
-  std::size_t next(std::size_t cell) const { return (cell + 1) & (cells_.size() - 1); }
-  void place(Cell cell);
-  void grow();
-  void unplace(Slot slot);
 
   std::vector<std::unique_ptr<QueueEntry[]>> chunks_;
   std::vector<Slot> free_;
   Slot used_ = 0;  // slots from here on have never been used
-  std::size_t size_ = 0;
-  std::vector<Cell> cells_;  // a power of two
+  HashIndex by_name_;
 };
 
 }  // namespace berth

@@ -38,7 +38,7 @@ void SchedulingQueue::State::run() {
 }
 
 void SchedulingQueue::State::arm_backoff_flush() {
-  if (!running_since || backoff_timer || backoff.empty()) return;
+  if (!running_since || backoff_timer || backoff_ended || backoff.empty()) return;
   // Waits that end at whole seconds are looked at when a second is full.
   const Duration elapsed =
       options.pop_from_backoff ? loop.wall_now().since_epoch : loop.now() - *running_since;
@@ -51,35 +51,6 @@ void SchedulingQueue::State::arm_unschedulable_flush() {
   const Duration wait = until_next(loop.now() - *running_since, kUnschedulablePeriod);
   unschedulable_timer =
       loop.after(wait, [this] { flush_unschedulable(); }, TimerKind::kHousekeeping);
-}
-
-void SchedulingQueue::State::flush_backoff() {
-  backoff_timer.reset();
-  Operation operation(*this);
-  std::vector<Slot> completed;
-  backoff.take_completed(now, completed);
-  for (const Slot slot : completed)
-    move_to_active(slot, queue_label::kBackoffComplete, !options.pop_from_backoff);
-  arm_backoff_flush();
-  operation.finish();
-}
-
-void SchedulingQueue::State::flush_unschedulable() {
-  unschedulable_timer.reset();
-  Operation operation(*this);
-  unschedulable.for_each_group([&](const UnschedulablePods::Group& group) {
-    for (const Slot slot : group.members) {
-      QueuedPod& queued = entries[slot].queued;
-      // A pod that stays gated after a flush is next looked at a whole stay later.
-      const WallTime since = std::max(queued.timestamp, queued.flushed.value_or(queued.timestamp));
-      if (now - since <= options.max_unschedulable) continue;
-      queued.flushed = now;
-      moving.emplace_back(slot, Requeue::kAfterBackoff);
-    }
-  });
-  if (!moving.empty()) move(events::kUnschedulableTimeout, {}, {});
-  arm_unschedulable_flush();
-  operation.finish();
 }
 
 void SchedulingQueue::State::read_clock() {

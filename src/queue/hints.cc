@@ -26,10 +26,10 @@ std::uint32_t Hints::profile_of(const Pod& pod) const {
              : static_cast<std::uint32_t>(found - scheduler_names_.begin());
 }
 
-const std::vector<EventRegistration>* Hints::events_of(const QueueProfile& profile,
-                                                       std::string_view plugin) const {
+const QueueProfile::PluginEvents* Hints::events_of(const QueueProfile& profile,
+                                                   std::string_view plugin) const {
   const auto found = std::ranges::find(profile.events, plugin, &QueueProfile::PluginEvents::plugin);
-  return found == profile.events.end() ? nullptr : &found->events;
+  return found == profile.events.end() ? nullptr : &*found;
 }
 
 bool Hints::concerns_anyone(const ClusterEvent& event) const {
@@ -45,8 +45,8 @@ bool Hints::concerns_gate(std::string_view gating_plugin, const ClusterEvent& ev
   if (event.is_wildcard()) return true;
   // Parity: the plugin's events of all profiles count, whichever the pod's is.
   for (const QueueProfile& profile : profiles_)
-    if (const auto* registrations = events_of(profile, gating_plugin))
-      for (const EventRegistration& registration : *registrations)
+    if (const auto* plugin = events_of(profile, gating_plugin))
+      for (const EventRegistration& registration : plugin->events)
         if (matches(registration.event, event)) return true;
   return false;
 }
@@ -55,7 +55,7 @@ Hints::Questions Hints::questions(std::uint32_t profile, const PluginNames& unsc
                                   const PluginNames& pending_plugins,
                                   const ClusterEvent& event) const {
   Questions questions;
-  if (measured_) questions.event_ = event.label();
+  if (measured_) questions.begun_ = measured_->now();
   if (unschedulable_plugins.empty() && pending_plugins.empty()) {
     questions.kind_ = Questions::Kind::kAlways;  // nobody in particular to ask
   } else if (event.is_wildcard()) {
@@ -63,11 +63,15 @@ Hints::Questions Hints::questions(std::uint32_t profile, const PluginNames& unsc
   } else if (profile == kUnknownProfile) {
     questions.kind_ = Questions::Kind::kAlways;
   } else {
-    const auto add = [&](const std::string& plugin, bool pending) {
-      if (const auto* registrations = events_of(profiles_[profile], plugin))
-        for (const EventRegistration& registration : *registrations)
-          if (matches(registration.event, event))
-            questions.hints_.push_back({plugin, &registration.hint, pending});
+    const auto add = [&](const std::string& name, bool pending) {
+      const QueueProfile::PluginEvents* plugin = events_of(profiles_[profile], name);
+      if (!plugin) return;
+      for (const EventRegistration& registration : plugin->events)
+        if (matches(registration.event, event)) {
+          questions.hints_.push_back({plugin->plugin, &registration.hint, pending, {}});
+          questions.same_for_class_ &=
+              !registration.hint || registration.scope == HintScope::kClass;
+        }
     };
     // Pending plugins first: a Queue from one of them beats all others, so the first Queue decides.
     for (const std::string& plugin : pending_plugins) add(plugin, true);
@@ -77,7 +81,7 @@ Hints::Questions Hints::questions(std::uint32_t profile, const PluginNames& unsc
   return questions;
 }
 
-Requeue Hints::ask(const Questions& questions, const Pod& pod, const AnyObject& before,
+Requeue Hints::ask(Questions& questions, const Pod& pod, const AnyObject& before,
                    const AnyObject& after) const {
   switch (questions.kind_) {
     case Questions::Kind::kAlways: return Requeue::kAfterBackoff;
@@ -90,31 +94,40 @@ Requeue Hints::ask(const Questions& questions, const Pod& pod, const AnyObject& 
     }
     case Questions::Kind::kHints: break;
   }
-  for (const Question& question : questions.hints_) {
-    HintVerdict verdict = HintVerdict::kQueue;
-    const TimePoint start = measured_ ? measured_->now() : TimePoint{};
-    const bool queue = says_queue(question, pod, before, after, verdict);
-    if (measured_)
-      measured_->hint_ran(question.plugin, questions.event_, verdict, measured_->now() - start);
-    if (queue) return question.pending ? Requeue::kImmediately : Requeue::kAfterBackoff;
+  for (Questions::Question& question : questions.hints_) {
+    const HintVerdict answer = verdict(question, pod, before, after);
+    ++question.answers[static_cast<std::size_t>(answer)];
+    if (answer != HintVerdict::kSkip)
+      return question.pending ? Requeue::kImmediately : Requeue::kAfterBackoff;
   }
   return Requeue::kSkip;
 }
 
-bool Hints::says_queue(const Question& question, const Pod& pod, const AnyObject& before,
-                       const AnyObject& after, HintVerdict& verdict) const {
-  if (!*question.hint) return true;
+void Hints::asked(const Questions& questions, std::string_view event) const {
+  if (!measured_) return;
+  std::uint32_t calls = 0;
+  for (const Questions::Question& question : questions.hints_)
+    for (const std::uint32_t answers : question.answers) calls += answers;
+  if (calls == 0) return;
+  const Duration each = (measured_->now() - questions.begun_) / calls;
+  for (const Questions::Question& question : questions.hints_)
+    for (const HintVerdict answer : {HintVerdict::kQueue, HintVerdict::kSkip, HintVerdict::kError})
+      if (const std::uint32_t times = question.answers[static_cast<std::size_t>(answer)])
+        measured_->hint_ran(question.plugin, event, answer, each, times);
+}
+
+HintVerdict Hints::verdict(const Questions::Question& question, const Pod& pod,
+                           const AnyObject& before, const AnyObject& after) const {
+  if (!*question.hint) return HintVerdict::kQueue;
   const auto failed = [&](std::string_view what) {
     observer_.trouble(fmt::format("QueueingHint of plugin {} failed for pod {}: {}",
                                   question.plugin, pod.full_name(), what));
-    verdict = HintVerdict::kError;
-    return true;  // rather a try too many than a pod forgotten
+    return HintVerdict::kError;  // queues: rather a try too many than a pod forgotten
   };
   try {
     const Result<QueueingHint> hint = (*question.hint)(pod, before, after);
     if (!hint) return failed(hint.error().message);
-    verdict = *hint == QueueingHint::kQueue ? HintVerdict::kQueue : HintVerdict::kSkip;
-    return verdict == HintVerdict::kQueue;
+    return *hint == QueueingHint::kQueue ? HintVerdict::kQueue : HintVerdict::kSkip;
   } catch (const std::exception& thrown) {
     return failed(thrown.what());
   } catch (...) {
@@ -124,9 +137,11 @@ bool Hints::says_queue(const Question& question, const Pod& pod, const AnyObject
 
 Requeue Hints::worth_requeuing(const QueuedPod& queued, const ClusterEvent& event,
                                const AnyObject& before, const AnyObject& after) const {
-  return ask(questions(profile_of(*queued.pod), queued.unschedulable_plugins,
-                       queued.pending_plugins, event),
-             *queued.pod, before, after);
+  Questions asked_of_it = questions(profile_of(*queued.pod), queued.unschedulable_plugins,
+                                    queued.pending_plugins, event);
+  const Requeue worth = ask(asked_of_it, *queued.pod, before, after);
+  if (measured_) asked(asked_of_it, event.label());
+  return worth;
 }
 
 }  // namespace berth

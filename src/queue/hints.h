@@ -2,9 +2,11 @@
 //
 // Only the plugins that rejected the pod are asked. Which of their hints an event concerns depends
 // on the pod's profile, its rejectors and the event, not on the pod itself, so it is found out once
-// for all pods with the same rejectors (Questions) and then asked of each.
+// for all pods with the same rejectors (Questions) and then asked of each, or of one of each class.
+// Who measures hears of the calls that were made, with the average time of those made together.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,37 +42,45 @@ class Hints {
   // Whether a plugin that gates a pod waits for it.
   bool concerns_gate(std::string_view gating_plugin, const ClusterEvent& event) const;
 
-  struct Question {
-    std::string_view plugin;
-    const HintFunction* hint;
-    bool pending;  // its plugin held the pod back without penalty
-  };
+  // What has to be asked about pods with the same rejectors, and what was answered so far.
   class Questions {
    public:
     // Nobody has to be asked: no pod moves.
     bool none() const { return kind_ == Kind::kHints && hints_.empty(); }
+    // Whether all pods of a class get the same answer, but for the one that the event is about.
+    bool same_for_class() const { return same_for_class_; }
 
    private:
     friend class Hints;
     enum class Kind : std::uint8_t { kHints, kWildcard, kAlways };
+    struct Question {
+      std::string_view plugin;
+      const HintFunction* hint;
+      bool pending;                            // its plugin held the pod back without penalty
+      std::array<std::uint32_t, 3> answers{};  // by verdict
+    };
     Kind kind_ = Kind::kHints;
+    bool same_for_class_ = true;
     std::vector<Question> hints_;
-    std::string event_;  // its label, when measured
+    TimePoint begun_;  // when measured
   };
   Questions questions(std::uint32_t profile, const PluginNames& unschedulable_plugins,
                       const PluginNames& pending_plugins, const ClusterEvent& event) const;
-  Requeue ask(const Questions& questions, const Pod& pod, const AnyObject& before,
+  Requeue ask(Questions& questions, const Pod& pod, const AnyObject& before,
               const AnyObject& after) const;
+  // After the last of them was asked: tells who measures. `event` is its label.
+  void asked(const Questions& questions, std::string_view event) const;
 
-  // Both at once, for a single pod.
+  // All of it, for a single pod.
   Requeue worth_requeuing(const QueuedPod& queued, const ClusterEvent& event,
                           const AnyObject& before, const AnyObject& after) const;
 
  private:
-  const std::vector<EventRegistration>* events_of(const QueueProfile& profile,
-                                                  std::string_view plugin) const;
-  bool says_queue(const Question& question, const Pod& pod, const AnyObject& before,
-                  const AnyObject& after, HintVerdict& verdict) const;
+  // Null when the profile has no such plugin.
+  const QueueProfile::PluginEvents* events_of(const QueueProfile& profile,
+                                              std::string_view plugin) const;
+  HintVerdict verdict(const Questions::Question& question, const Pod& pod, const AnyObject& before,
+                      const AnyObject& after) const;
 
   std::vector<QueueProfile> profiles_;
   SymbolHold symbols_;

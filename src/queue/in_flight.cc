@@ -22,15 +22,17 @@ void InFlight::end(const Uid& uid) {
   if (pod == pods_.end()) return;
   if (pod->second == end_number())
     --popped_since_last_;
-  else
+  else if (pod->second >= first_number_)
     --events_[static_cast<std::size_t>(pod->second - first_number_)].popped_before;
   pods_.erase(pod);
   if (measured_) measured_->in_flight(kPodPopped, pods_.size());
-  while (!events_.empty() && events_.front().popped_before == 0) {
-    count(kinds_[events_.front().kind], -1);
-    events_.pop_front();
-    ++first_number_;
-  }
+  while (!events_.empty() && events_.front().popped_before == 0) drop_first();
+}
+
+void InFlight::drop_first() {
+  count(kinds_[events_.front().kind], -1);
+  events_.pop_front();
+  ++first_number_;
 }
 
 void InFlight::record(const ClusterEvent& event, const AnyObject& before, const AnyObject& after) {
@@ -39,6 +41,10 @@ void InFlight::record(const ClusterEvent& event, const AnyObject& before, const 
   events_.push_back({{event, before, after}, std::exchange(popped_since_last_, 0), kind});
   kinds_[kind].end = end_number();
   count(kinds_[kind], +1);
+  if (events_.size() <= kMostEvents) return;
+  // Those who have missed the first event have missed it for good; nobody waits for the others.
+  do drop_first();
+  while (!events_.empty() && events_.front().popped_before == 0);
 }
 
 void InFlight::count(Kind& kind, int change) {

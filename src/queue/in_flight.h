@@ -6,7 +6,8 @@
 //     events    e0   e1   e2   e3   e4
 //     popped   ^A        ^B             ^C        A missed all, B those from e2 on, C none
 //
-// An event is dropped when nobody in flight was popped before it.
+// An event is dropped when nobody in flight was popped before it, and when there are too many of
+// them: whoever was popped before it may then have missed anything.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +33,8 @@ struct MissedEvent {
 
 class InFlight {
  public:
+  static constexpr std::size_t kMostEvents = 32'768;
+
   explicit InFlight(Measurements* measured = nullptr) : measured_(measured) {}
 
   // False if the pod is in flight already.
@@ -45,11 +48,12 @@ class InFlight {
 
   // Visits what happened since the pod was popped, oldest first, until `visit` returns false. Only
   // events that `wants`, which is asked once for all events that are alike: a pod that waited long
-  // has missed many, and usually none that it cares for. False if the pod is not in flight.
+  // has missed many, and usually none that it cares for. False if nobody knows: the pod is not in
+  // flight, or some of the events are gone.
   template <typename Wants, typename Visit>
   bool for_each_missed(const Uid& uid, Wants wants, Visit visit) const {
     const auto pod = pods_.find(uid);
-    if (pod == pods_.end()) return false;
+    if (pod == pods_.end() || pod->second < first_number_) return false;
     std::vector<bool> wanted(kinds_.size());
     bool any = false;
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
@@ -80,6 +84,7 @@ class InFlight {
   };
   std::uint32_t kind_of(const ClusterEvent& event);
   void count(Kind& kind, int change);
+  void drop_first();
   std::uint64_t end_number() const { return first_number_ + events_.size(); }
 
   Measurements* measured_;

@@ -57,6 +57,54 @@ TEST(InFlight, APodMissesWhatCameAfterItWasPopped) {
       flight.in_flight.for_each_missed(uid(9), kAll, [](const MissedEvent&) { return true; }));
 }
 
+TEST(InFlight, OfTooManyEventsTheFirstAreDroppedAndWhoMissedThemMayHaveMissedAnything) {
+  Flight flight;
+  const auto knows = [&](std::uint64_t pod) {
+    return flight.in_flight.for_each_missed(uid(pod), kAll,
+                                            [](const MissedEvent&) { return true; });
+  };
+  flight.in_flight.begin(uid(1));
+  flight.event(1);
+  flight.event(2);
+  flight.in_flight.begin(uid(2));
+  for (std::size_t i = 0; i < InFlight::kMostEvents - 2; ++i) flight.event(3);
+  EXPECT_EQ(flight.in_flight.events(), InFlight::kMostEvents);
+  EXPECT_TRUE(knows(1));
+  flight.event(4);
+  EXPECT_FALSE(knows(1));
+  EXPECT_TRUE(knows(2));
+  EXPECT_EQ(flight.missed(2).size(), InFlight::kMostEvents - 1);
+  // Nobody is left for whom any of them is kept.
+  flight.in_flight.end(uid(2));
+  EXPECT_EQ(flight.in_flight.events(), 0U);
+  EXPECT_TRUE(flight.in_flight.contains(uid(1)));
+  flight.event(5);
+  EXPECT_FALSE(knows(1));
+  flight.in_flight.end(uid(1));
+  EXPECT_EQ(flight.in_flight.events(), 0U);
+  EXPECT_EQ(flight.in_flight.pods(), 0U);
+}
+
+TEST(InFlight, APodThatIsAloneWithTooManyEventsKeepsNone) {
+  Flight flight;
+  flight.in_flight.begin(uid(1));
+  for (std::size_t i = 0; i < 3 * InFlight::kMostEvents; ++i) flight.event(1);
+  EXPECT_LE(flight.in_flight.events(), InFlight::kMostEvents);
+  flight.in_flight.begin(uid(2));
+  flight.event(2);
+  EXPECT_THAT(flight.missed(2), ElementsAre(2));
+}
+
+TEST(InFlight, APodThatMayHaveMissedAnythingIsTriedAgain) {
+  QueueWorld w;
+  w.registers("Fit", events::kNodeAdd, always(QueueingHint::kSkip));
+  const Ref<const Pod> pod = w.add("slow");
+  QueuedPod popped = w.pop();
+  for (std::size_t i = 0; i <= InFlight::kMostEvents; ++i) w.happens(events::kNodeAdd);
+  ASSERT_TRUE(w.fails(std::move(popped), {"Fit"}));
+  EXPECT_EQ(w.place(pod), QueuePlace::kBackoff);
+}
+
 TEST(InFlight, LookingStopsWhenToldTo) {
   Flight flight;
   flight.in_flight.begin(uid(1));

@@ -58,23 +58,9 @@ void SchedulingQueue::remove(const Pod& pod) {
 void SchedulingQueue::move_all(const ClusterEvent& event, const AnyObject& before,
                                const AnyObject& after,
                                const std::function<bool(const Pod&)>& only) {
-  const Hints& hints = state_->hints;
-  if (!hints.concerns_anyone(event)) return;
+  if (!state_->hints.concerns_anyone(event)) return;
   State::Operation operation(*state_);
-  // Everybody is judged before anybody moves: each pod once, and all in the same world.
-  state_->unschedulable.for_each_group([&](const UnschedulablePods::Group& group) {
-    if (group.gated() && !hints.concerns_gate(group.gating_plugin, event)) return;
-    const Hints::Questions questions =
-        hints.questions(group.profile, group.unschedulable_plugins, group.pending_plugins, event);
-    if (questions.none()) return;
-    for (const Slot slot : group.members) {
-      const Pod& pod = state_->entries[slot].pod();
-      if (only && !only(pod)) continue;
-      const Requeue strategy = hints.ask(questions, pod, before, after);
-      if (strategy != Requeue::kSkip) state_->moving.emplace_back(slot, strategy);
-    }
-  });
-  state_->move(event, before, after);
+  state_->move_all({.event = event, .before = before, .after = after, .only = only});
   operation.finish();
 }
 

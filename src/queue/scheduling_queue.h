@@ -98,7 +98,8 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   void update(const Pod& before, Ref<const Pod> after);
   void remove(const Pod& pod);
   // Something happened: pods that it may help move. `before` and `after` are the object the event
-  // is about. With `only`, just the pods for which it is true are looked at.
+  // is about. With `only`, just the pods for which it is true are looked at; it goes by what a hint
+  // of HintScope::kClass may go by. Thousands of pods move in slices, one in each turn of the loop.
   void move_all(const ClusterEvent& event, const AnyObject& before, const AnyObject& after,
                 const std::function<bool(const Pod&)>& only = {});
 

@@ -2,9 +2,12 @@
 //
 //   scheduling_queue.cc  the public operations
 //   transitions.cc       how an entry gets from one place to another
-//   flush.cc             what time does to it
+//   moves.cc             how many of them do, in slices
+//   flush.cc             when time does it
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,9 +92,41 @@ struct SchedulingQueue::State {
   void leave(Slot slot);
   void update_queued(Slot slot, const Ref<const Pod>& before, const Ref<const Pod>& after);
   void activate(const Ref<const Pod>& pod);
-  // Those in `moving` leave the unschedulable, and the event is remembered for pods in flight.
-  void move(const ClusterEvent& event, const AnyObject& before, const AnyObject& after);
-  std::vector<std::pair<Slot, Requeue>> moving;
+
+  // ---- moves (moves.cc)
+  // An event, and the unschedulable pods that it may help.
+  struct Move {
+    struct Candidate {
+      Slot slot;
+      std::optional<Requeue> strategy;  // absent: hints have to be asked
+    };
+    ClusterEvent event;
+    AnyObject before{};
+    AnyObject after{};
+    std::function<bool(const Pod&)> only{};
+    bool time_is_over = false;  // the event is that they have waited long enough
+    std::string label{};        // the event's
+    std::vector<Candidate> candidates{};
+    std::size_t next = 0;                                   // of the candidates
+    std::uint32_t number = UnschedulablePods::kNobodyCame;  // when it goes on after its event
+  };
+  void move_all(Move move);
+  std::optional<std::uint32_t> class_of(const AnyObject& object) const;
+  Hints::Questions questions(const UnschedulablePods::Group& group,
+                             const ClusterEvent& event) const;
+  void find_candidates(Move& move);
+  void begin_move(Move move);
+  void move_some(Move& move, std::size_t count);
+  void flush_backoff();
+  void flush_unschedulable();
+  void end_backoff(std::size_t count);
+  void post_slice();
+  void do_slice();
+  std::deque<Move> moves;                        // those that go on in slices
+  std::vector<std::pair<Slot, Requeue>> moving;  // at this moment
+  std::optional<WallTime> backoff_ended;         // whoever waited until then is on the way
+  bool slice_posted = false;
+  std::shared_ptr<int> alive = std::make_shared<int>(0);
 
   // ---- time (flush.cc)
   void read_clock();
@@ -99,8 +134,6 @@ struct SchedulingQueue::State {
   void run();
   void arm_backoff_flush();
   void arm_unschedulable_flush();
-  void flush_backoff();
-  void flush_unschedulable();
   std::optional<TimePoint> running_since;
   std::optional<TimerId> backoff_timer;
   std::optional<TimerId> unschedulable_timer;

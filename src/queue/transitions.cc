@@ -163,6 +163,7 @@ void SchedulingQueue::State::update_queued(Slot slot, const Ref<const Pod>& befo
   } else if (entry.place != QueuePlace::kUnschedulable) {
     backoff.fix(slot);
   } else {
+    unschedulable.put(slot);  // it may be of another class now
     for (const ClusterEvent& event : pod_update_events(*before, *after)) {
       // A gated pod is no exception here: a hint has to say Queue before PreEnqueue is asked.
       requeue(slot, hints.worth_requeuing(entry.queued, event, before, after), event.label());
@@ -183,19 +184,6 @@ void SchedulingQueue::State::activate(const Ref<const Pod>& pod) {
     }
   }
   if (in_flight.contains(pod->uid())) in_flight.record(events::kForceActivate, {}, pod);
-}
-
-void SchedulingQueue::State::move(const ClusterEvent& event, const AnyObject& before,
-                                  const AnyObject& after) {
-  if (!moving.empty()) {
-    const std::string label = event.label();
-    for (const auto& [slot, strategy] : moving) {
-      leave(slot);  // so that one that is held back again counts as having entered again
-      requeue(slot, strategy, label);
-    }
-    moving.clear();
-  }
-  in_flight.record(event, before, after);
 }
 
 }  // namespace berth

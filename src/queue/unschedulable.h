@@ -1,17 +1,21 @@
 // UnschedulablePods: pods that wait for something to happen, gated ones included.
 //
 // They are kept in groups of equal profile, rejectors and gate: whether anybody in a group cares
-// for an event is asked once per group, so that most events cost nothing however many pods wait.
+// for an event is asked once per group, so that most events cost nothing however many pods wait. In
+// a group, pods that share spec and metadata are a class: hints that go by these alone
+// (HintScope::kClass) are asked once per class.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "framework/queued_pod.h"
 #include "queue/entries.h"
 #include "queue/hints.h"
@@ -25,14 +29,22 @@ class UnschedulablePods {
     PluginNames unschedulable_plugins;
     PluginNames pending_plugins;
     std::string gating_plugin;
-    std::vector<Slot> members;
+    std::vector<std::uint32_t> classes;  // by number; none of them empty
 
     bool gated() const { return !gating_plugin.empty(); }
+  };
+  struct Class {
+    std::uint32_t group = 0;
+    std::uint32_t position = 0;  // among its group's classes
+    Ref<const PodSpec> spec;
+    Ref<const PodMeta> meta;
+    const Pod* only = nullptr;  // a pod with resources in its status is like no other
+    std::vector<Slot> members;
   };
 
   UnschedulablePods(Entries& entries, const Hints& hints) : entries_(entries), hints_(hints) {}
 
-  // The entry is in no other queue. One that is here already finds its group again, after its
+  // The entry is in no other queue. One that is here already finds its class again, after its
   // rejectors, its gate or its pod changed.
   void put(Slot slot);
   void remove(Slot slot);
@@ -46,7 +58,23 @@ class UnschedulablePods {
   template <typename Visit>
   void for_each_group(Visit visit) const {
     for (const Group& group : groups_)
-      if (!group.members.empty()) visit(group);
+      if (!group.classes.empty()) visit(group);
+  }
+  const Group& group(std::uint32_t number) const { return groups_[number]; }
+  const Class& pod_class(std::uint32_t number) const { return classes_[number]; }
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const Class& alike : classes_)
+      for (const Slot slot : alike.members) visit(slot);
+  }
+
+  // A move that goes on after its event is about those who are here now, not about those who come
+  // later: `is_meant` tells them apart.
+  static constexpr std::uint32_t kNobodyCame = ~std::uint32_t{0};
+  std::uint32_t begin_move() { return ++moves_; }
+  bool is_meant(Slot slot, std::uint32_t move) const {
+    const QueueEntry& entry = entries_[slot];
+    return entry.place == QueuePlace::kUnschedulable && entry.moves_before < move;
   }
 
  private:
@@ -56,17 +84,24 @@ class UnschedulablePods {
     return {group.profile, group.unschedulable_plugins.begin(), group.pending_plugins.begin(),
             group.gating_plugin};
   }
+  static std::uint32_t hash_of(const Class& alike);
   std::uint32_t group_for(QueuedPod& queued);
-  void leave_group(Slot slot);
+  std::uint32_t class_for(std::uint32_t group, const Pod& pod);
+  void leave_class(Slot slot);
+  void leave_group(std::uint32_t number);
   void share_names(PluginNames& names);
 
   Entries& entries_;
   const Hints& hints_;
   std::size_t size_ = 0;
   std::size_t gated_ = 0;
+  std::uint32_t moves_ = 0;  // that went on after their event
   std::vector<Group> groups_;
   std::vector<std::uint32_t> free_groups_;
   std::map<Key, std::uint32_t> group_numbers_;
+  std::deque<Class> classes_;  // a vector of a million would take its time to grow
+  std::vector<std::uint32_t> free_classes_;
+  HashIndex class_numbers_;
   std::set<PluginNames> names_;  // one of each
   std::size_t prune_names_at_ = 64;
 };

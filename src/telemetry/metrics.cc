@@ -46,12 +46,12 @@ Histogram::Histogram(const std::vector<double>& bounds)
     : bounds_(bounds),
       buckets_(std::make_unique<std::atomic<std::uint64_t>[]>(bounds.size() + 1)) {}
 
-void Histogram::observe(double value) {
+void Histogram::observe(double value, std::uint64_t times) {
   // A bound belongs to its bucket; what is no number is above all bounds.
   std::size_t bucket = 0;
   while (bucket < bounds_.size() && !(value <= bounds_[bucket])) ++bucket;
-  buckets_[bucket].fetch_add(1, std::memory_order_relaxed);
-  sum_.fetch_add(value, std::memory_order_relaxed);
+  buckets_[bucket].fetch_add(times, std::memory_order_relaxed);
+  sum_.fetch_add(value * static_cast<double>(times), std::memory_order_relaxed);
 }
 
 std::uint64_t Histogram::count() const { return cumulative().back(); }

@@ -68,7 +68,7 @@ class Histogram {
  public:
   explicit Histogram(const std::vector<double>& bounds);
 
-  void observe(double value);
+  void observe(double value, std::uint64_t times = 1);
 
   std::uint64_t count() const;
   double sum() const { return sum_.load(std::memory_order_relaxed); }

@@ -86,7 +86,8 @@ class Judge {
 InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args, const Cluster& cluster)
     : hard_pod_affinity_weight_(args.hard_pod_affinity_weight),
       ignore_preferred_terms_of_existing_pods_(args.ignore_preferred_terms_of_existing_pods),
-      namespaces_(std::make_unique<SelectedNamespaces>(cluster)) {}
+      namespaces_(std::make_unique<SelectedNamespaces>(cluster)),
+      hint_terms_(std::make_unique<HintTerms>()) {}
 
 Result<std::unique_ptr<Plugin>> InterPodAffinity::create(const config::PluginArgs& arguments,
                                                          const Handle& handle) {

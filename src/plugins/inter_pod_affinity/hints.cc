@@ -18,34 +18,24 @@ bool matches_all(const Terms& terms, const Pod& pod) {
   });
 }
 
-struct Required {
-  Terms affinity;
-  Terms anti_affinity;
-};
-
-Result<Required> required_of(const Pod& pod) {
-  Result<Terms> affinity = required_affinity_terms(pod);
-  if (!affinity) return fail(std::move(affinity).error());
-  Result<Terms> anti_affinity = required_anti_affinity_terms(pod);
-  if (!anti_affinity) return fail(std::move(anti_affinity).error());
-  return Required{*std::move(affinity), *std::move(anti_affinity)};
-}
-
 bool is_placed(const Pod& pod) { return !pod.node().empty() || !pod.nominated_node().empty(); }
 
 QueueingHint queue_if(bool helps) { return helps ? QueueingHint::kQueue : QueueingHint::kSkip; }
 
-Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
-                                      const AnyObject& after) {
+}  // namespace
+
+Result<QueueingHint> InterPodAffinity::after_pod_change(const Pod& pod, const AnyObject& before,
+                                                        const AnyObject& after) const {
   Result<Change<Pod>> other = change_of(pod_in(before), pod_in(after));
   if (!other) return fail(other.error());
   const auto [was, is] = *other;
   if (was && is && is->uid() == pod.uid()) return QueueingHint::kQueue;
   if ((was && !is_placed(*was)) || (is && !is_placed(*is))) return QueueingHint::kSkip;
-  Result<Required> required = required_of(pod);
-  if (!required) return fail(std::move(required).error());
-  const Terms& affinity = required->affinity;
-  const Terms& anti_affinity = required->anti_affinity;
+  const HintTerms::Terms& required = hint_terms_->of(pod);
+  if (!required.affinity) return fail(required.affinity.error());
+  if (!required.anti_affinity) return fail(required.anti_affinity.error());
+  const Terms& affinity = *required.affinity;
+  const Terms& anti_affinity = *required.anti_affinity;
   if (was && is)
     return queue_if((!matches_all(affinity, *was) && matches_all(affinity, *is)) ||
                     (matches_all(anti_affinity, *was) && !matches_all(anti_affinity, *is)));
@@ -57,13 +47,14 @@ Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
   return queue_if(matches_all(*avoided, pod));
 }
 
-Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
-                                       const AnyObject& after) {
+Result<QueueingHint> InterPodAffinity::after_node_change(const Pod& pod, const AnyObject& before,
+                                                         const AnyObject& after) const {
   Result<Change<Node>> node = change_of(node_in(before), node_in(after));
   if (!node) return fail(node.error());
   if (!node->after) return QueueingHint::kSkip;
-  Result<Required> required = required_of(pod);
-  if (!required) return fail(std::move(required).error());
+  const HintTerms::Terms& required = hint_terms_->of(pod);
+  if (!required.affinity) return fail(required.affinity.error());
+  if (!required.anti_affinity) return fail(required.anti_affinity.error());
   const auto value = [](const Node* of, Symbol key) { return of ? of->labels.find(key) : nullptr; };
   const auto helps = [&](const AffinityTerm& term, bool wants_key) {
     const Symbol* is = value(node->after, term.topology_key);
@@ -73,19 +64,25 @@ Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
     return (wants_key ? is : was) != nullptr;
   };
   return queue_if(
-      std::ranges::any_of(required->affinity,
+      std::ranges::any_of(*required.affinity,
                           [&](const AffinityTerm& term) { return helps(term, true); }) ||
-      std::ranges::any_of(required->anti_affinity,
+      std::ranges::any_of(*required.anti_affinity,
                           [&](const AffinityTerm& term) { return helps(term, false); }));
 }
 
-}  // namespace
-
 std::optional<std::vector<EventRegistration>> InterPodAffinity::events_to_register() const {
-  return {
-      {{{EventResource::kPod, action::kAdd | action::kUpdatePodLabel | action::kDelete, {}},
-        after_pod_change},
-       {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, after_node_change}}};
+  const auto pod_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
+    return after_pod_change(pod, before, after);
+  };
+  const auto node_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
+    return after_node_change(pod, before, after);
+  };
+  return {{{{EventResource::kPod, action::kAdd | action::kUpdatePodLabel | action::kDelete, {}},
+            pod_hint,
+            HintScope::kClass},
+           {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}},
+            node_hint,
+            HintScope::kClass}}};
 }
 
 Outcome InterPodAffinity::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

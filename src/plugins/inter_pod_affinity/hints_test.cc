@@ -128,7 +128,8 @@ TEST_F(InterPodAffinityHints, WhatCannotBeUnderstoodIsAnErrorAndSoQueues) {
   const Ref<const Pod> bad = pod("p", {}, {near({{in("app", {})}})});
   const Ref<const Pod> fine = pod("p", {}, {near(web)});
   const Ref<const Pod> bad_loner = pod("e", {}, {away({{in("app", {})}})}, "n");
-  const auto registrations = *make()->events_to_register();
+  const auto plugin = make();
+  const auto registrations = *plugin->events_to_register();
   EXPECT_FALSE(registrations[0].hint(*bad, nothing, pod("e", {}, {}, "n")).has_value());
   EXPECT_FALSE(registrations[0].hint(*fine, bad_loner, nothing).has_value());
   EXPECT_FALSE(registrations[1].hint(*bad, nothing, node({})).has_value());

@@ -49,11 +49,16 @@ class InterPodAffinity final : public PreFilterPlugin,
  private:
   // What PreScore leaves for Score; Skip when nobody prefers anything.
   Outcome weigh(Cycle& cycle) const;
+  Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
+                                        const AnyObject& after) const;
+  Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
+                                         const AnyObject& after) const;
   Outcome count_pod(Cycle& cycle, const Pod& pod, NodeRow row, std::int64_t change) const;
 
   std::int32_t hard_pod_affinity_weight_;
   bool ignore_preferred_terms_of_existing_pods_;
   std::unique_ptr<SelectedNamespaces> namespaces_;
+  std::unique_ptr<HintTerms> hint_terms_;
 };
 
 }  // namespace berth::plugins

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hash_pointers.h"
 #include "cluster/affinity_pods.h"
 
 namespace berth::plugins {
@@ -84,6 +85,26 @@ bool matches_all(std::span<const IncomingTerm> terms, const Pod& pod) {
 TermsOf::TermsOf(const Pod& pod, const Cluster& cluster)
     : known_(cluster.affinity_pods().known_terms(pod)) {
   if (!known_) made_.emplace(pod);
+}
+
+// ---- for hints ----------------------------------------------------------------------------------
+
+std::size_t HintTerms::Terms::bytes() const {
+  const std::size_t terms =
+      (affinity ? affinity->size() : 0) + (anti_affinity ? anti_affinity->size() : 0);
+  return sizeof(*this) + terms * (sizeof(AffinityTerm) + 128);  // roughly
+}
+
+const HintTerms::Terms& HintTerms::of(const Pod& pod) {
+  kept_.begin_cycle();
+  const std::size_t hash = hash_pointers({&pod.spec(), &pod.meta()});
+  if (const Terms* found = kept_.find(hash, [&](const Terms& known) {
+        return known.spec.get() == &pod.spec() && known.meta.get() == &pod.meta();
+      }))
+    return *found;
+  return kept_.insert(hash, std::make_unique<Terms>(Terms{
+                                Ref<const PodSpec>(&pod.spec()), Ref<const PodMeta>(&pod.meta()),
+                                required_affinity_terms(pod), required_anti_affinity_terms(pod)}));
 }
 
 }  // namespace berth::plugins

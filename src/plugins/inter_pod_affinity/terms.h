@@ -12,6 +12,7 @@
 #include "api/kinds.h"
 #include "cluster/affinity_terms.h"
 #include "cluster/cluster.h"
+#include "cluster/kept_answers.h"
 #include "cluster/pod_counts.h"
 
 namespace berth::plugins {
@@ -60,6 +61,27 @@ class TermsOf {
  private:
   const AffinityTerms* known_;
   std::optional<AffinityTerms> made_;
+};
+
+// The required terms of pods that wait, for hints: every event asks for those of every class again.
+// World thread only.
+class HintTerms {
+ public:
+  struct Terms {
+    Ref<const PodSpec> spec;
+    Ref<const PodMeta> meta;
+    Result<std::vector<AffinityTerm>> affinity;
+    Result<std::vector<AffinityTerm>> anti_affinity;
+
+    std::size_t bytes() const;
+  };
+
+  // Good until the next call.
+  const Terms& of(const Pod& pod);
+
+ private:
+  static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+  KeptAnswers<Terms> kept_{kMaxBytes};
 };
 
 // The labels of a pod's namespace; none if nobody knows it.

@@ -221,7 +221,9 @@ std::optional<std::vector<EventRegistration>> NodeAffinity::events_to_register()
   const auto hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
     return after_node_change(pod, before, after);
   };
-  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, hint}}};
+  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}},
+            hint,
+            HintScope::kClass}}};
 }
 
 Result<QueueingHint> NodeAffinity::after_node_change(const Pod& pod, const AnyObject& before,

@@ -102,8 +102,9 @@ void NodeDeclaredFeatures::filter(const Cycle& cycle, FilterPass& pass) const {
 std::optional<std::vector<EventRegistration>> NodeDeclaredFeatures::events_to_register() const {
   if (!enabled_) return std::vector<EventRegistration>{};
   return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}},
-            after_node_change},
-           {{EventResource::kPod, action::kUpdate, {}}, after_pod_update}}};
+            after_node_change,
+            HintScope::kClass},
+           {{EventResource::kPod, action::kUpdate, {}}, after_pod_update, HintScope::kClass}}};
 }
 
 Outcome NodeDeclaredFeatures::sign(const Pod& pod,

@@ -70,7 +70,7 @@ void NodePorts::filter(const Cycle& cycle, FilterPass& pass) const {
 }
 
 std::optional<std::vector<EventRegistration>> NodePorts::events_to_register() const {
-  return {{{{EventResource::kPod, action::kDelete, {}}, after_pod_delete},
+  return {{{{EventResource::kPod, action::kDelete, {}}, after_pod_delete, HintScope::kClass},
            {{EventResource::kNode, action::kAdd, {}}, {}}}};
 }
 

@@ -55,12 +55,17 @@ std::optional<std::vector<EventRegistration>> NodeResourcesFit::events_to_regist
     return after_node_change(pod, before, after);
   };
   std::vector<EventRegistration> registrations{
-      {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown, {}}, pod_hint},
-      {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable, {}}, node_hint},
+      {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown, {}},
+       pod_hint,
+       HintScope::kClass},
+      {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable, {}},
+       node_hint,
+       HintScope::kClass},
   };
   if (classes_)
     registrations.push_back({{EventResource::kDeviceClass, action::kAdd | action::kUpdate, {}},
-                             after_device_class_change});
+                             after_device_class_change,
+                             HintScope::kClass});
   return registrations;
 }
 

@@ -51,8 +51,12 @@ void NodeUnschedulable::filter(const Cycle& cycle, FilterPass& pass) const {
 }
 
 std::optional<std::vector<EventRegistration>> NodeUnschedulable::events_to_register() const {
-  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}}, after_node_change},
-           {{EventResource::kPod, action::kUpdatePodToleration, {}}, after_toleration_change}}};
+  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}},
+            after_node_change,
+            HintScope::kClass},
+           {{EventResource::kPod, action::kUpdatePodToleration, {}},
+            after_toleration_change,
+            HintScope::kClass}}};
 }
 
 Outcome NodeUnschedulable::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

@@ -275,11 +275,14 @@ Result<QueueingHint> after_attachment_delete(const Pod& pod, const AnyObject& be
 }  // namespace
 
 std::optional<std::vector<EventRegistration>> NodeVolumeLimits::events_to_register() const {
-  return {{{{EventResource::kCSINode, action::kAdd, {}}, {}},
-           {{EventResource::kCSINode, action::kUpdate, {}}, after_csi_node_update},
-           {{EventResource::kPod, action::kDelete, {}}, after_pod_delete},
-           {{EventResource::kPersistentVolumeClaim, action::kAdd, {}}, after_claim_add},
-           {{EventResource::kVolumeAttachment, action::kDelete, {}}, after_attachment_delete}}};
+  return {
+      {{{EventResource::kCSINode, action::kAdd, {}}, {}},
+       {{EventResource::kCSINode, action::kUpdate, {}}, after_csi_node_update, HintScope::kClass},
+       {{EventResource::kPod, action::kDelete, {}}, after_pod_delete, HintScope::kClass},
+       {{EventResource::kPersistentVolumeClaim, action::kAdd, {}}, after_claim_add},
+       {{EventResource::kVolumeAttachment, action::kDelete, {}},
+        after_attachment_delete,
+        HintScope::kClass}}};
 }
 
 Outcome NodeVolumeLimits::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

@@ -66,9 +66,11 @@ std::optional<std::vector<EventRegistration>> PodTopologySpread::events_to_regis
   };
   using namespace action;
   return {{{{EventResource::kPod, kAdd | kDelete | kUpdatePodLabel | kUpdatePodToleration, {}},
-            pod_hint},
+            pod_hint,
+            HintScope::kClass},
            {{EventResource::kNode, kAdd | kDelete | kUpdateNodeLabel | kUpdateNodeTaint, {}},
-            node_hint}}};
+            node_hint,
+            HintScope::kClass}}};
 }
 
 Result<QueueingHint> PodTopologySpread::after_pod_change(const Pod& pod, const AnyObject& before,

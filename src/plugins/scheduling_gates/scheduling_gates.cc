@@ -31,7 +31,8 @@ Outcome SchedulingGates::pre_enqueue(const Pod& pod) const {
 
 std::optional<std::vector<EventRegistration>> SchedulingGates::events_to_register() const {
   return {{{{EventResource::kPod, action::kUpdatePodSchedulingGatesEliminated, {}},
-            after_gates_eliminated}}};
+            after_gates_eliminated,
+            HintScope::kClass}}};
 }
 
 }  // namespace berth::plugins

@@ -85,8 +85,12 @@ std::optional<std::vector<EventRegistration>> TaintToleration::events_to_registe
   const auto node_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
     return after_node_change(pod, before, after);
   };
-  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}}, node_hint},
-           {{EventResource::kPod, action::kUpdatePodToleration, {}}, after_toleration_change}}};
+  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}},
+            node_hint,
+            HintScope::kClass},
+           {{EventResource::kPod, action::kUpdatePodToleration, {}},
+            after_toleration_change,
+            HintScope::kClass}}};
 }
 
 Result<QueueingHint> TaintToleration::after_node_change(const Pod& pod, const AnyObject& before,

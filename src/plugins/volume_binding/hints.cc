@@ -74,13 +74,13 @@ Result<QueueingHint> after_capacity(const Pod&, const AnyObject& before, const A
 
 std::optional<std::vector<EventRegistration>> VolumeBinding::events_to_register() const {
   return {{
-      {{EventResource::kStorageClass, kAddOrUpdate, {}}, after_storage_class},
+      {{EventResource::kStorageClass, kAddOrUpdate, {}}, after_storage_class, HintScope::kClass},
       {{EventResource::kPersistentVolumeClaim, kAddOrUpdate, {}}, after_claim},
       {{EventResource::kPersistentVolume, kAddOrUpdate, {}}, {}},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, {}},
-      {{EventResource::kCSINode, kAddOrUpdate, {}}, after_csi_node},
-      {{EventResource::kCSIDriver, action::kUpdate, {}}, after_csi_driver},
-      {{EventResource::kCSIStorageCapacity, kAddOrUpdate, {}}, after_capacity},
+      {{EventResource::kCSINode, kAddOrUpdate, {}}, after_csi_node, HintScope::kClass},
+      {{EventResource::kCSIDriver, action::kUpdate, {}}, after_csi_driver, HintScope::kClass},
+      {{EventResource::kCSIStorageCapacity, kAddOrUpdate, {}}, after_capacity, HintScope::kClass},
   }};
 }
 

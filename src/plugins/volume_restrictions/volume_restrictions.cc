@@ -157,9 +157,11 @@ void VolumeRestrictions::filter(const Cycle& cycle, FilterPass& pass) const {
 }
 
 std::optional<std::vector<EventRegistration>> VolumeRestrictions::events_to_register() const {
-  return {{{{EventResource::kPod, action::kDelete, {}}, after_pod_delete},
+  return {{{{EventResource::kPod, action::kDelete, {}}, after_pod_delete, HintScope::kClass},
            {{EventResource::kNode, action::kAdd, {}}, {}},
-           {{EventResource::kPersistentVolumeClaim, action::kAdd, {}}, after_claim_add}}};
+           {{EventResource::kPersistentVolumeClaim, action::kAdd, {}},
+            after_claim_add,
+            HintScope::kClass}}};
 }
 
 Outcome VolumeRestrictions::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

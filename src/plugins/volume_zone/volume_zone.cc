@@ -215,10 +215,14 @@ void VolumeZone::filter(const Cycle& cycle, FilterPass& pass) const {
 
 std::optional<std::vector<EventRegistration>> VolumeZone::events_to_register() const {
   constexpr std::uint32_t kAddOrUpdate = action::kAdd | action::kUpdate;
-  return {{{{EventResource::kStorageClass, action::kAdd, {}}, after_class_add},
+  return {{{{EventResource::kStorageClass, action::kAdd, {}}, after_class_add, HintScope::kClass},
            {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, {}},
-           {{EventResource::kPersistentVolumeClaim, kAddOrUpdate, {}}, after_claim_change},
-           {{EventResource::kPersistentVolume, kAddOrUpdate, {}}, after_volume_change}}};
+           {{EventResource::kPersistentVolumeClaim, kAddOrUpdate, {}},
+            after_claim_change,
+            HintScope::kClass},
+           {{EventResource::kPersistentVolume, kAddOrUpdate, {}},
+            after_volume_change,
+            HintScope::kClass}}};
 }
 
 Outcome VolumeZone::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

@@ -56,12 +56,14 @@ class NamedGate final : public PreEnqueuePlugin {
 class QueueLog final : public Observer {
  public:
   void queued(const Pod& pod, QueueName queue, std::string_view event) override {
+    if (silent) return;
     entered.push_back(std::string(to_string(queue)) + " " + std::string(pod.name()) + " " +
                       std::string(event));
   }
   void trouble(std::string_view message) override { troubles.emplace_back(message); }
   std::vector<std::string> take() { return std::exchange(entered, {}); }
 
+  bool silent = false;  // does not record who entered
   std::vector<std::string> entered;
   std::vector<std::string> troubles;
 };
@@ -92,13 +94,15 @@ struct QueueWorld {
     }
     return *queue_;
   }
+  void drop_queue() { queue_.reset(); }
 
   // `plugin` waits for `event`; no hint: every such event queues.
-  void registers(const std::string& plugin, const ClusterEvent& event, HintFunction hint = {}) {
+  void registers(const std::string& plugin, const ClusterEvent& event, HintFunction hint = {},
+                 HintScope scope = HintScope::kPod) {
     auto& events = profiles.front().events;
     auto found = std::ranges::find(events, plugin, &QueueProfile::PluginEvents::plugin);
     if (found == events.end()) found = events.insert(events.end(), {plugin, {}});
-    found->events.push_back({event, std::move(hint)});
+    found->events.push_back({event, std::move(hint), scope});
   }
 
   PodBuilder pod(std::string name) {

@@ -1,0 +1,182 @@
+// How pods leave the unschedulable: an event may help them, or their time is over (core.md §5.6).
+//
+// Few are judged, and then moved, within the event. More than that are listed, and looked at in
+// slices; between these pods are scheduled, so that not even a million of them stop the world for
+// long. A slice asks the hints about the world as it is by then, and a pod that comes to the
+// unschedulable after the event is not meant by it.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "queue/state.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kAtOnce = 8192;
+constexpr std::size_t kSlice = 1024;
+// So many long moves may wait for their slices. Events that come faster than pods can be judged
+// are not worth asking about: everybody gets another try.
+constexpr std::size_t kMostMoves = 8;
+
+}  // namespace
+
+// The class of the pod that the event is about, if it waits here: hints may know it apart from
+// others like it.
+std::optional<std::uint32_t> SchedulingQueue::State::class_of(const AnyObject& object) const {
+  const auto* pod = std::get_if<Ref<const Pod>>(&object);
+  if (!pod || !*pod) return std::nullopt;
+  const Slot slot = entries.find(**pod);
+  if (slot == kNoSlot || entries[slot].place != QueuePlace::kUnschedulable) return std::nullopt;
+  return entries[slot].pod_class;
+}
+
+Hints::Questions SchedulingQueue::State::questions(const UnschedulablePods::Group& group,
+                                                   const ClusterEvent& event) const {
+  return hints.questions(group.profile, group.unschedulable_plugins, group.pending_plugins, event);
+}
+
+// Who may move: the members of classes that are known to, and those who have to be asked about one
+// by one.
+void SchedulingQueue::State::find_candidates(Move& move) {
+  const std::optional<std::uint32_t> was_of = class_of(move.before), is_of = class_of(move.after);
+  unschedulable.for_each_group([&](const UnschedulablePods::Group& group) {
+    if (group.gated() && !hints.concerns_gate(group.gating_plugin, move.event)) return;
+    Hints::Questions asked = questions(group, move.event);
+    if (asked.none()) return;
+    const bool by_class = asked.same_for_class() && group.classes.size() <= kAtOnce;
+    for (const std::uint32_t number : group.classes) {
+      const std::vector<Slot>& members = unschedulable.pod_class(number).members;
+      std::optional<Requeue> strategy;
+      if (by_class && number != was_of && number != is_of) {
+        const Pod& pod = entries[members.front()].pod();
+        if (move.only && !move.only(pod)) continue;
+        strategy = hints.ask(asked, pod, move.before, move.after);
+        if (strategy == Requeue::kSkip) continue;
+      }
+      for (const Slot slot : members) move.candidates.push_back({slot, strategy});
+    }
+    hints.asked(asked, move.label);
+  });
+}
+
+void SchedulingQueue::State::move_all(Move move) {
+  in_flight.record(move.event, move.before, move.after);
+  if (unschedulable.empty()) return;
+  move.label = move.event.label();
+  find_candidates(move);
+  begin_move(std::move(move));
+}
+
+void SchedulingQueue::State::begin_move(Move move) {
+  if (move.candidates.size() <= kAtOnce) return move_some(move, kAtOnce);
+  if (moves.size() == kMostMoves) {
+    move = std::exchange(moves.back(), {});
+    moves.pop_back();
+    move.next = 0;
+    move.candidates.clear();
+    unschedulable.for_each(
+        [&](Slot slot) { move.candidates.push_back({slot, Requeue::kAfterBackoff}); });
+  }
+  move.number = unschedulable.begin_move();
+  moves.push_back(std::move(move));
+  post_slice();
+}
+
+void SchedulingQueue::State::move_some(Move& move, std::size_t count) {
+  std::optional<Hints::Questions> asked;
+  std::uint32_t group = 0;
+  for (; move.next < move.candidates.size() && count > 0; ++move.next, --count) {
+    const auto [slot, known] = move.candidates[move.next];
+    if (!unschedulable.is_meant(slot, move.number)) continue;
+    if (known) {
+      moving.emplace_back(slot, *known);
+      continue;
+    }
+    const Pod& pod = entries[slot].pod();
+    if (move.only && !move.only(pod)) continue;
+    const std::uint32_t its_group = unschedulable.pod_class(entries[slot].pod_class).group;
+    if (!asked || group != its_group) {
+      if (asked) hints.asked(*asked, move.label);
+      group = its_group;
+      asked = questions(unschedulable.group(group), move.event);
+    }
+    const Requeue strategy = hints.ask(*asked, pod, move.before, move.after);
+    if (strategy != Requeue::kSkip) moving.emplace_back(slot, strategy);
+  }
+  if (asked) hints.asked(*asked, move.label);
+  // Everybody has been judged before anybody moves: all in the same world.
+  for (const auto& [slot, strategy] : moving) {
+    if (move.time_is_over) entries[slot].queued.flushed = now;
+    leave(slot);  // so that one that is held back again counts as having entered again
+    requeue(slot, strategy, move.label);
+  }
+  moving.clear();
+}
+
+void SchedulingQueue::State::flush_unschedulable() {
+  unschedulable_timer.reset();
+  Operation operation(*this);
+  Move move{.event = events::kUnschedulableTimeout, .time_is_over = true};
+  unschedulable.for_each([&](Slot slot) {
+    const QueuedPod& queued = entries[slot].queued;
+    // A pod that stays gated after a flush is next looked at a whole stay later.
+    const WallTime since = std::max(queued.timestamp, queued.flushed.value_or(queued.timestamp));
+    if (now - since > options.max_unschedulable)
+      move.candidates.push_back({slot, Requeue::kAfterBackoff});
+  });
+  if (!move.candidates.empty()) {
+    move.label = move.event.label();
+    in_flight.record(move.event, {}, {});
+    begin_move(std::move(move));
+  }
+  arm_unschedulable_flush();
+  operation.finish();
+}
+
+void SchedulingQueue::State::flush_backoff() {
+  backoff_timer.reset();
+  Operation operation(*this);
+  backoff_ended = now;
+  end_backoff(kAtOnce);
+  if (backoff_ended)
+    post_slice();
+  else
+    arm_backoff_flush();
+  operation.finish();
+}
+
+void SchedulingQueue::State::end_backoff(std::size_t count) {
+  std::vector<Slot> completed;
+  backoff.take_completed(*backoff_ended, count, completed);
+  for (const Slot slot : completed)
+    move_to_active(slot, queue_label::kBackoffComplete, !options.pop_from_backoff);
+  if (completed.size() < count) backoff_ended.reset();
+}
+
+void SchedulingQueue::State::post_slice() {
+  if (slice_posted) return;
+  slice_posted = true;
+  loop.post([this, still_here = std::weak_ptr<int>(alive)] {
+    if (still_here.expired()) return;
+    slice_posted = false;
+    do_slice();
+  });
+}
+
+void SchedulingQueue::State::do_slice() {
+  Operation operation(*this);
+  if (backoff_ended) {
+    end_backoff(kSlice);
+    if (!backoff_ended) arm_backoff_flush();
+  }
+  if (!moves.empty()) {
+    move_some(moves.front(), kSlice);
+    if (moves.front().next == moves.front().candidates.size()) moves.pop_front();
+  }
+  if (backoff_ended || !moves.empty()) post_slice();
+  operation.finish();
+}
+
+}  // namespace berth
