@@ -79,29 +79,33 @@ Result<WorkloadResult> run_apart(const Chosen& chosen, const BenchOptions& optio
   return results->front();
 }
 
-}  // namespace
+using Read = std::vector<std::pair<std::string, std::vector<TestCase>>>;  // by file
 
-Result<void> bench(const BenchOptions& options, std::ostream& out, std::ostream& err) {
+Result<Read> read_cases(const BenchOptions& options) {
   std::vector<std::string> files = options.files;
   if (files.empty()) {
     Result<std::vector<std::string>> own = own_files();
     if (!own) return fail(own.error());
     files = std::move(*own);
   }
-  std::regex filter;
-  try {
-    filter = std::regex(options.filter);
-  } catch (const std::regex_error& wrong) {
-    return fail(ErrorKind::kInvalid, fmt::format("--filter: \"{}\" is not a regular expression: {}",
-                                                 options.filter, wrong.what()));
-  }
-  std::vector<std::pair<std::string, std::vector<TestCase>>> read;
+  Read read;
   for (const std::string& file : files) {
     const Result<std::string> text = read_file(file);
     if (!text) return fail(text.error());
     Result<std::vector<TestCase>> cases = perf::parse_test_cases(*text, file);
     if (!cases) return fail(cases.error());
     read.emplace_back(file, std::move(*cases));
+  }
+  return read;
+}
+
+Result<std::vector<Chosen>> choose(const Read& read, const BenchOptions& options) {
+  std::regex filter;
+  try {
+    filter = std::regex(options.filter);
+  } catch (const std::regex_error& wrong) {
+    return fail(ErrorKind::kInvalid, fmt::format("--filter: \"{}\" is not a regular expression: {}",
+                                                 options.filter, wrong.what()));
   }
   std::vector<Chosen> chosen;
   for (const auto& [file, cases] : read)
@@ -113,22 +117,42 @@ Result<void> bench(const BenchOptions& options, std::ostream& out, std::ostream&
         if (labelled && std::regex_search(one.name(), filter)) chosen.push_back(one);
       }
   if (chosen.empty()) return fail(ErrorKind::kNotFound, "no workload fits --filter and --label");
+  return chosen;
+}
 
+}  // namespace
+
+Result<void> bench(const BenchOptions& options, std::ostream& out, std::ostream& err) {
+  const Result<Read> read = read_cases(options);
+  if (!read) return fail(read.error());
+  const Result<std::vector<Chosen>> chosen = choose(*read, options);
+  if (!chosen) return fail(chosen.error());
   if (options.list) {
-    for (const Chosen& one : chosen) out << one.name() << '\n';
+    for (const Chosen& one : *chosen) out << one.name() << '\n';
     return {};
   }
   std::vector<WorkloadResult> results;
-  for (const Chosen& one : chosen) {
+  std::size_t done = 0, failed = 0;
+  for (const Chosen& one : *chosen) {
+    ++done;
     Result<WorkloadResult> result =
         options.in_process ? run_here(one, options) : run_apart(one, options);
-    if (!result) return fail(result.error());
+    if (!result && options.in_process) return fail(result.error());
+    if (!result) {
+      // The others are worth running all the same.
+      err << fmt::format("[{}/{}] {}\n", done, chosen->size(), result.error().message);
+      ++failed;
+      continue;
+    }
     if (!options.in_process && !result->skipped)
-      err << fmt::format("[{}/{}] {}: {:.0f} pods/s\n", results.size() + 1, chosen.size(),
-                         result->name, result->pods_per_second);
+      err << fmt::format("[{}/{}] {}: {:.0f} pods/s\n", done, chosen->size(), result->name,
+                         result->pods_per_second);
     results.push_back(std::move(*result));
   }
-  out << (options.json ? perf::to_json(results) : perf::to_table(results));
+  if (!results.empty()) out << (options.json ? perf::to_json(results) : perf::to_table(results));
+  if (failed > 0)
+    return fail(ErrorKind::kInternal,
+                fmt::format("{} of {} workloads failed", failed, chosen->size()));
   return {};
 }
 

@@ -227,16 +227,74 @@ TEST_F(Workloads, UpdateWhatIsThere) {
   EXPECT_FALSE(result->skipped.has_value());
 }
 
+TEST_F(Workloads, FindDevicesTakenByClaimsThatSomebodyElseAllocated) {
+  file("class.yaml", "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}}");
+  file("claim.yaml",
+       "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: \"c-{{.Index}}\"}, "
+       "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: c}}]}}}");
+  file("pod.yaml",
+       "{apiVersion: v1, kind: Pod, metadata: {generateName: p-}, spec: {containers: [{name: c, "
+       "resources: {claims: [{name: d}]}}], resourceClaims: [{name: d, resourceClaimName: "
+       "\"c-{{.Index}}\"}]}}");
+  // Six devices, of which three are taken; three pods with claims of their own find the others.
+  constexpr const char* kTaken = R"(
+- name: Taken
+  workloadTemplate:
+  - {opcode: createNodes, count: 3}
+  - {opcode: createResourceDriver, driverName: d.example.com, nodes: node-*, maxClaimsPerNode: 2}
+  - {opcode: createAny, templatePath: class.yaml}
+  - {opcode: createAny, templatePath: claim.yaml, namespace: init, countParam: $taken}
+  - {opcode: allocResourceClaims, namespace: init}
+  - {opcode: createAny, templatePath: claim.yaml, namespace: test, count: 3}
+  - {opcode: createPods, namespace: test, count: 3, podTemplatePath: pod.yaml,
+     collectMetrics: true}
+  workloads:
+  - {name: W, params: {taken: %TAKEN%}}
+)";
+  const auto taking = [&](const std::string& count) {
+    std::string text = kTaken;
+    text.replace(text.find("%TAKEN%"), 7, count);
+    return run(text);
+  };
+  const Result<WorkloadResult> result = taking("3");
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_FALSE(result->skipped.has_value());
+  EXPECT_EQ(result->pods, 3U);
+  EXPECT_EQ(taking("7").error().message, "Taken: operation 5: no node has devices for claim c-6");
+}
+
+TEST_F(Workloads, DoNotWaitForPodsThatAreHeldBackAndNameTheHostOfEveryNode) {
+  file(
+      "gated.yaml",
+      "{apiVersion: v1, kind: Pod, spec: {schedulingGates: [{name: g}], containers: [{name: c}]}}");
+  file("spread.yaml",
+       "{apiVersion: v1, kind: Pod, metadata: {labels: {a: b}}, spec: {containers: [{name: c}], "
+       "topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, "
+       "whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {a: b}}}]}}");
+  const Result<WorkloadResult> result = run(R"(
+- name: Gated
+  workloadTemplate:
+  - {opcode: createNodes, count: 3}
+  - {opcode: createPods, count: 2, podTemplatePath: gated.yaml, skipWaitToCompletion: true}
+  - {opcode: barrier, stageRequirement: Attempted}
+  - {opcode: createPods, count: 6, podTemplatePath: spread.yaml, collectMetrics: true}
+  workloads:
+  - {name: W}
+)");
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_EQ(result->pods, 6U);
+}
+
 TEST_F(Workloads, AreSkippedForWhatIsNotKnown) {
   const Result<WorkloadResult> result = run(R"(
 - name: Odd
   workloadTemplate:
-  - {opcode: allocResourceClaims, namespace: init}
+  - {opcode: rename, namespace: init}
   workloads:
   - {name: W}
 )");
   ASSERT_TRUE(result.has_value());
-  EXPECT_EQ(result->skipped, "Odd: operation 1: opcode allocResourceClaims is not supported");
+  EXPECT_EQ(result->skipped, "Odd: operation 1: opcode rename is not supported");
 }
 
 }  // namespace

@@ -16,6 +16,10 @@ void Progress::stop() {
   measuring_ = false;
 }
 
+void Progress::queued(const Pod&, QueueName queue, std::string_view) {
+  if (queue == QueueName::kGated && changed_) changed_();
+}
+
 void Progress::attempt_started(const Pod&, std::int32_t) {
   if (measuring_) attempt_ = loop_.now();
 }

@@ -36,6 +36,7 @@ class Progress final : public Observer {
   // Called whenever a count has changed.
   void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
 
+  void queued(const Pod& pod, QueueName queue, std::string_view event) override;
   void attempt_started(const Pod& pod, std::int32_t attempt) override;
   void decided(const Decision& decision) override;
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;

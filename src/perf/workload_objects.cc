@@ -114,6 +114,7 @@ Result<AnyObject> WorkloadRun::make_node(ObjectTemplate& nodes, const Operation&
     std::erase_if(labels, [symbol](const Label& one) { return one.key == symbol; });
     labels.push_back({symbol, node.symbols.intern(value)});
   };
+  label("kubernetes.io/hostname", node.name);  // as kubelets do
   if (const JsonValue* by_value = operation.find("labelNodePrepareStrategy")) {
     const Operation fields(*by_value, operation.where());
     const std::vector<std::string> values = fields.texts("labelValues");

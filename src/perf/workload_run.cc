@@ -41,8 +41,9 @@ WorkloadRun::~WorkloadRun() = default;
 Result<void> WorkloadRun::make_engine() {
   EngineOptions options;
   for (const auto& [gate, on] : workload_.feature_gates)
-    if (Result<void> set = options.gates.set(fmt::format("{}={}", gate, on)); !set)
+    if (Result<void> set = gates_.set(fmt::format("{}={}", gate, on)); !set)
       return fail(ErrorKind::kUnavailable, set.error().message);
+  options.gates = gates_;
   if (test_case_.scheduler_config.empty()) {
     options.configuration = config::default_configuration(options.gates);
   } else {
@@ -94,6 +95,7 @@ WorkloadRun::Outcome WorkloadRun::execute(const Operation& operation) {
   if (opcode == "createAny" || opcode == "createResourceClaims") return create_any(operation);
   if (opcode == "updateAny") return update_any(operation);
   if (opcode == "createResourceDriver") return create_resource_driver(operation);
+  if (opcode == "allocResourceClaims") return allocate_claims(operation);
   if (opcode == "deletePods") return delete_pods(operation);
   if (opcode == "churn") return begin_churn(operation);
   if (opcode == "barrier") return wait_at_barrier(operation);
@@ -167,8 +169,11 @@ void WorkloadRun::churn(Churned& churned) {
 
 // Waits for pods that were created without waiting for them.
 WorkloadRun::Outcome WorkloadRun::wait_at_barrier(const Operation& operation) {
-  if (operation.text("stageRequirement") == "Attempted")
-    return run_until([this] { return progress_.tried_pods() >= created_; }, operation);
+  // A pod that is held back is as far as it gets.
+  const auto attempted = [this] {
+    return progress_.tried_pods() + engine_->queue().sizes().gated >= created_;
+  };
+  if (operation.text("stageRequirement") == "Attempted") return run_until(attempted, operation);
   const std::vector<std::string> named = operation.texts("namespaces");
   std::map<std::string, std::size_t, std::less<>> wanted;
   for (const auto& [name, count] : not_waited_for_)

@@ -56,6 +56,7 @@ class WorkloadRun {
   Outcome create_any(const Operation& operation);
   Outcome update_any(const Operation& operation);
   Outcome create_resource_driver(const Operation& operation);
+  Outcome allocate_claims(const Operation& operation);
   Outcome delete_pods(const Operation& operation);
   Outcome begin_churn(const Operation& operation);
   Outcome wait_at_barrier(const Operation& operation);
@@ -97,6 +98,7 @@ class WorkloadRun {
   const PluginTable& plugins_;
   RunOptions options_;
 
+  config::FeatureGates gates_;
   RealLoop loop_;
   Interner interner_;
   telemetry::Registry registry_;
