@@ -79,6 +79,7 @@ QueueOptions queue_options(const EngineOptions& options) {
   queue.max_backoff = std::chrono::seconds(options.configuration.pod_max_backoff_seconds);
   queue.max_unschedulable = options.max_unschedulable;
   queue.pop_from_backoff = options.gates.enabled("SchedulerPopFromBackoffQ");
+  queue.verify_hints = options.verify_increments;
   return queue;
 }
 
@@ -251,7 +252,8 @@ SchedulingQueue& Engine::queue() { return *parts_->queue; }
 WaitingPods& Engine::waiting_pods() { return parts_->waiting_pods; }
 std::size_t Engine::tasks() const { return parts_->tasks.size(); }
 const std::optional<std::string>& Engine::increment_difference() const {
-  return parts_->search->difference();
+  const std::optional<std::string>& decided = parts_->search->difference();
+  return decided ? decided : parts_->queue->hint_difference();
 }
 std::size_t Engine::decided_from_kept() const { return parts_->search->decided_from_kept(); }
 bool Engine::cycle_open() const { return parts_->schedule_one->cycle_open(); }

@@ -71,7 +71,8 @@ class Engine {
   WaitingPods& waiting_pods();
   // Attempts that are open, waiting or binding.
   std::size_t tasks() const;
-  // With verify_increments: the first difference. The pod at hand has failed with it.
+  // With verify_increments: the first difference, in a decision (the pod at hand has failed with
+  // it) or between the hints for pods of a class.
   const std::optional<std::string>& increment_difference() const;
   // How many decisions were made from what is kept between pods.
   std::size_t decided_from_kept() const;

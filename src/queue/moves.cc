@@ -4,6 +4,8 @@
 // slices; between these pods are scheduled, so that not even a million of them stop the world for
 // long. A slice asks the hints about the world as it is by then, and a pod that comes to the
 // unschedulable after the event is not meant by it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -53,12 +55,27 @@ void SchedulingQueue::State::find_candidates(Move& move) {
         const Pod& pod = entries[members.front()].pod();
         if (move.only && !move.only(pod)) continue;
         strategy = hints.ask(asked, pod, move.before, move.after);
+        if (options.verify_hints) verify_hints(move, group, members, *strategy);
         if (strategy == Requeue::kSkip) continue;
       }
       for (const Slot slot : members) move.candidates.push_back({slot, strategy});
     }
     hints.asked(asked, move.label);
   });
+}
+
+void SchedulingQueue::State::verify_hints(const Move& move, const UnschedulablePods::Group& group,
+                                          const std::vector<Slot>& members, Requeue answer) {
+  Hints::Questions asked = questions(group, move.event);
+  for (const Slot slot : members) {
+    const Pod& pod = entries[slot].pod();
+    const bool meant = !move.only || move.only(pod);
+    if (hint_difference || (meant && hints.ask(asked, pod, move.before, move.after) == answer))
+      continue;
+    hint_difference =
+        fmt::format("after {} pod {} is to be treated otherwise than pod {}, which is of its class",
+                    move.label, pod.full_name(), entries[members.front()].pod().full_name());
+  }
 }
 
 void SchedulingQueue::State::move_all(Move move) {

@@ -113,6 +113,24 @@ TEST_F(Moves, APodThatChangesChangesItsClass) {
   EXPECT_EQ(asked.pods.size(), 3u);
 }
 
+TEST_F(Moves, AHintThatClaimsToGoByTheClassAndDoesNotIsFoundOut) {
+  w.options.verify_hints = true;
+  w.registers(
+      "Fit", events::kNodeAdd,
+      [](const Pod& pod, const AnyObject&, const AnyObject&) -> Result<QueueingHint> {
+        return pod.name() == "pod-2" ? QueueingHint::kQueue : QueueingHint::kSkip;
+      },
+      HintScope::kClass);
+  reject(2);
+  w.happens(events::kNodeAdd);
+  EXPECT_EQ(w.queue().hint_difference(), std::nullopt);
+  ASSERT_TRUE(w.rejected("pod-2", {"Fit"}));
+  w.happens(events::kNodeAdd);
+  EXPECT_EQ(w.queue().hint_difference(),
+            "after NodeAdd pod default/pod-2 is to be treated otherwise than pod default/pod-0, "
+            "which is of its class");
+}
+
 // ---- slices
 
 TEST_F(Moves, ManyPodsMoveInSlicesBetweenWhichOthersArePopped) {

@@ -209,6 +209,10 @@ const QueuedPod* SchedulingQueue::find(const Pod& pod) const {
   return slot == kNoSlot ? nullptr : &state_->entries[slot].queued;
 }
 
+const std::optional<std::string>& SchedulingQueue::hint_difference() const {
+  return state_->hint_difference;
+}
+
 void SchedulingQueue::for_each(
     const std::function<void(const QueuedPod&, QueuePlace)>& visit) const {
   state_->entries.for_each([&](Slot slot) {

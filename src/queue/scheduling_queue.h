@@ -63,6 +63,8 @@ struct QueueOptions {
   Duration max_backoff = std::chrono::seconds(10);
   Duration max_unschedulable = std::chrono::minutes(5);
   bool pop_from_backoff = true;  // gate SchedulerPopFromBackoffQ
+  // Asks hints that are asked once per class about every pod of it too (hint_difference).
+  bool verify_hints = false;
 };
 
 struct QueueSizes {
@@ -131,6 +133,8 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   QueuePlace place(const Pod& pod) const;  // by namespace and name
   bool in_flight(const Uid& uid) const;
   const QueuedPod* find(const Pod& pod) const;  // by namespace and name; null when not queued
+  // With verify_hints: the first time that pods of a class got different answers, in words.
+  const std::optional<std::string>& hint_difference() const;
   // Every pod that is queued, with where it is. In no particular order.
   void for_each(const std::function<void(const QueuedPod&, QueuePlace)>& visit) const;
 

@@ -115,6 +115,8 @@ struct SchedulingQueue::State {
   Hints::Questions questions(const UnschedulablePods::Group& group,
                              const ClusterEvent& event) const;
   void find_candidates(Move& move);
+  void verify_hints(const Move& move, const UnschedulablePods::Group& group,
+                    const std::vector<Slot>& members, Requeue answer);
   void begin_move(Move move);
   void move_some(Move& move, std::size_t count);
   void flush_backoff();
@@ -126,6 +128,7 @@ struct SchedulingQueue::State {
   std::vector<std::pair<Slot, Requeue>> moving;  // at this moment
   std::optional<WallTime> backoff_ended;         // whoever waited until then is on the way
   bool slice_posted = false;
+  std::optional<std::string> hint_difference;
   std::shared_ptr<int> alive = std::make_shared<int>(0);
 
   // ---- time (flush.cc)
