@@ -1,7 +1,5 @@
 #include "api/pod.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <ranges>
@@ -192,7 +190,13 @@ Pod::~Pod() {
   symbols.release(nominated_node_);
 }
 
-std::string Pod::full_name() const { return fmt::format("{}/{}", namespace_name(), name()); }
+std::string Pod::full_name() const {
+  const std::string_view parts[] = {namespace_name(), "/", name()};
+  std::string full;
+  full.reserve(parts[0].size() + 1 + parts[2].size());
+  for (const std::string_view part : parts) full += part;
+  return full;
+}
 
 std::string_view Pod::resource_version() const {
   return {text_.get() + name_length_, version_length_};
@@ -213,6 +217,18 @@ std::string Pod::uid_text() const {
   return text;
 }
 
+void Pod::set_texts(std::string_view name, std::string_view version, std::string_view uid) {
+  // The lengths are what fits; nothing that an API server lets pass comes near.
+  constexpr std::size_t kLongest = (1U << 28) - 1;
+  for (std::string_view* text : {&name, &version, &uid}) *text = text->substr(0, kLongest);
+  name_length_ = static_cast<std::uint32_t>(name.size());
+  version_length_ = static_cast<std::uint32_t>(version.size()) & kLongest;
+  uid_length_ = static_cast<std::uint32_t>(uid.size());
+  text_ = std::make_unique_for_overwrite<char[]>(name.size() + version.size() + uid.size());
+  char* end = text_.get();
+  for (const std::string_view text : {name, version, uid}) end = std::ranges::copy(text, end).out;
+}
+
 const PodCondition* Pod::condition(std::string_view type) const {
   if (!extra_) return nullptr;
   const auto found = std::ranges::find(extra_->conditions, type, &PodCondition::type);
@@ -223,18 +239,8 @@ Ref<const Pod> make_pod(PodDraft draft) {
   const Ref<Pod> pod(new Pod());
   pod->uid_ = Uid::of(draft.uid);
   const bool usual_uid = draft.uid.empty() || pod->uid_ == parse_uuid(draft.uid);
-  // The lengths are what fits; nothing that an API server lets pass comes near.
-  constexpr std::size_t kLongest = (1U << 28) - 1;
-  const auto cut = [](std::string_view text) { return text.substr(0, kLongest); };
-  const std::string_view parts[] = {cut(draft.name), cut(draft.resource_version),
-                                    usual_uid ? std::string_view() : cut(draft.uid)};
-  pod->name_length_ = static_cast<std::uint32_t>(parts[0].size());
-  pod->version_length_ = static_cast<std::uint32_t>(parts[1].size()) & kLongest;
-  pod->uid_length_ = static_cast<std::uint32_t>(parts[2].size());
-  pod->text_ =
-      std::make_unique_for_overwrite<char[]>(parts[0].size() + parts[1].size() + parts[2].size());
-  char* end = pod->text_.get();
-  for (const std::string_view part : parts) end = std::ranges::copy(part, end).out;
+  pod->set_texts(draft.name, draft.resource_version,
+                 usual_uid ? std::string_view() : std::string_view(draft.uid));
 
   // The epoch stands for "no time", so a time that is the epoch goes by a nanosecond.
   const auto time = [](const std::optional<WallTime>& given) {
@@ -279,10 +285,38 @@ PodDraft draft_of(const Pod& pod) {
   return draft;
 }
 
+Ref<Pod> Pod::unplaced_copy(std::string_view resource_version) const {
+  const Ref<Pod> copy(new Pod());
+  copy->set_texts(name(), resource_version,
+                  {text_.get() + name_length_ + version_length_, uid_length_});
+  copy->spec_ = spec_;
+  copy->meta_ = meta_;
+  copy->uid_ = uid_;
+  copy->phase_ = phase_;
+  copy->scheduled_condition_ = scheduled_condition_;
+  copy->generation_ = generation_;
+  copy->creation_time_ = creation_time_;
+  copy->start_time_ = start_time_;
+  copy->deletion_time_ = deletion_time_;
+  return copy;
+}
+
 Ref<const Pod> with_node(const Pod& pod, std::string_view node_name) {
-  PodDraft draft = draft_of(pod);
-  draft.node_name = node_name;
-  return make_pod(std::move(draft));
+  const Ref<Pod> placed = pod.unplaced_copy(pod.resource_version());
+  Symbols& symbols = *pod.spec_->symbols.table();
+  placed->node_ = symbols.intern(node_name);
+  placed->nominated_node_ = pod.nominated_node_;
+  symbols.retain(placed->nominated_node_);
+  if (pod.extra_) placed->extra_ = std::make_unique<PodExtra>(*pod.extra_);
+  return placed;
+}
+
+Ref<const Pod> bound_to(const Pod& pod, std::string_view node_name,
+                        std::string_view resource_version) {
+  const Ref<Pod> bound = pod.unplaced_copy(resource_version);
+  bound->node_ = pod.spec_->symbols.table()->intern(node_name);
+  bound->scheduled_condition_ = true;
+  return bound;
 }
 
 }  // namespace berth

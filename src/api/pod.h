@@ -349,7 +349,13 @@ class Pod : public RefCounted<Pod> {
 
  private:
   friend Ref<const Pod> make_pod(PodDraft draft);
+  friend Ref<const Pod> with_node(const Pod& pod, std::string_view node_name);
+  friend Ref<const Pod> bound_to(const Pod& pod, std::string_view node_name,
+                                 std::string_view resource_version);
   Pod() = default;
+  void set_texts(std::string_view name, std::string_view version, std::string_view uid);
+  // All but where it is and was to be, for those who make a changed one without a draft.
+  Ref<Pod> unplaced_copy(std::string_view resource_version) const;
   static std::optional<WallTime> present(WallTime time) {
     return time.since_epoch.count() == 0 ? std::nullopt : std::optional(time);
   }
@@ -381,6 +387,10 @@ Ref<const Pod> make_pod(PodDraft draft);
 PodDraft draft_of(const Pod& pod);
 // The pod as it looks on a node: for those who are to hear of a pod that was assumed there.
 Ref<const Pod> with_node(const Pod& pod, std::string_view node_name);
+// The pod as an API server shows it that has bound it: on its node, PodScheduled, and nothing
+// unusual in its status any more.
+Ref<const Pod> bound_to(const Pod& pod, std::string_view node_name,
+                        std::string_view resource_version);
 
 }  // namespace berth
 

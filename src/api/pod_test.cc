@@ -148,9 +148,30 @@ TEST(Pod, PhasesThatAreTheEnd) {
   }
 }
 
-TEST(Pod, APodMadeOfItsOwnDraftIsTheSame) {
-  World world;
+// All but node, nomination and version.
+void expect_alike(const Pod& copy, const Pod& pod) {
+  EXPECT_EQ(copy.name(), pod.name());
+  EXPECT_EQ(copy.uid(), pod.uid());
+  EXPECT_EQ(copy.uid_text(), "odd");
+  EXPECT_EQ(copy.meta_ref(), pod.meta_ref());
+  EXPECT_EQ(copy.spec_ref(), pod.spec_ref());
+  EXPECT_EQ(copy.generation(), pod.generation());
+  EXPECT_EQ(copy.phase(), pod.phase());
+  EXPECT_TRUE(copy.scheduled_condition());
+  EXPECT_EQ(copy.creation_time(), pod.creation_time());
+  EXPECT_EQ(copy.start_time(), pod.start_time());
+  EXPECT_EQ(copy.deletion_time(), pod.deletion_time());
+}
+
+// Something in every field.
+Ref<const Pod> unusual_pod(World& world) {
   PodDraft draft = draft_of(*world.pod("p").uid("odd").on("n1").nominated("n2").build());
+  draft.resource_version = "7";
+  draft.generation = 5;
+  draft.phase = PodPhase::kRunning;
+  draft.creation_time = WallTime{std::chrono::seconds(1)};
+  draft.start_time = WallTime{std::chrono::seconds(2)};
+  draft.deletion_time = WallTime{std::chrono::seconds(3)};
   draft.scheduled_condition = true;
   draft.extra = std::make_unique<PodExtra>(world.interner.hold());
   draft.extra->conditions.push_back({"PodReadyToStart", "True", "r", "m", {}, {}, 3});
@@ -159,28 +180,51 @@ TEST(Pod, APodMadeOfItsOwnDraftIsTheSame) {
   resources.has_resources = true;
   resources.requests.set(names::kCpu, Quantity::of(3));
   draft.extra->container_resources.push_back(resources);
-  const Ref<const Pod> pod = make_pod(std::move(draft));
+  return make_pod(std::move(draft));
+}
+
+void expect_same_extra(const Pod& copy, const Pod& pod) {
+  ASSERT_NE(copy.extra(), nullptr);
+  EXPECT_NE(copy.extra(), pod.extra());
+  EXPECT_EQ(copy.extra()->conditions, pod.extra()->conditions);
+  EXPECT_EQ(copy.extra()->container_resources, pod.extra()->container_resources);
+  EXPECT_EQ(copy.usage().requests, pod.usage().requests);
+  EXPECT_EQ(copy.usage().requests.milli_cpu, 3000);
+}
+
+TEST(Pod, APodMadeOfItsOwnDraftIsTheSame) {
+  World world;
+  const Ref<const Pod> pod = unusual_pod(world);
   const Ref<const Pod> copy = make_pod(draft_of(*pod));
-  EXPECT_EQ(copy->name(), pod->name());
-  EXPECT_EQ(copy->uid(), pod->uid());
-  EXPECT_EQ(copy->uid_text(), "odd");
-  EXPECT_EQ(copy->meta_ref(), pod->meta_ref());
-  EXPECT_EQ(copy->spec_ref(), pod->spec_ref());
+  expect_alike(*copy, *pod);
+  expect_same_extra(*copy, *pod);
   EXPECT_EQ(copy->node(), pod->node());
   EXPECT_EQ(copy->nominated_node(), pod->nominated_node());
-  EXPECT_EQ(copy->resource_version(), pod->resource_version());
-  EXPECT_EQ(copy->generation(), pod->generation());
-  EXPECT_EQ(copy->phase(), pod->phase());
-  EXPECT_TRUE(copy->scheduled_condition());
-  EXPECT_EQ(copy->creation_time(), pod->creation_time());
-  EXPECT_EQ(copy->start_time(), pod->start_time());
-  EXPECT_EQ(copy->deletion_time(), pod->deletion_time());
-  ASSERT_NE(copy->extra(), nullptr);
-  EXPECT_NE(copy->extra(), pod->extra());
-  EXPECT_EQ(copy->extra()->conditions, pod->extra()->conditions);
-  EXPECT_EQ(copy->extra()->container_resources, pod->extra()->container_resources);
-  EXPECT_EQ(copy->usage().requests, pod->usage().requests);
-  EXPECT_EQ(copy->usage().requests.milli_cpu, 3000);
+  EXPECT_EQ(copy->resource_version(), "7");
+}
+
+TEST(Pod, OnAnotherNodeAllElseStaysTheSame) {
+  World world;
+  Ref<const Pod> pod = unusual_pod(world);
+  const Ref<const Pod> copy = with_node(*pod, "n3");
+  expect_alike(*copy, *pod);
+  expect_same_extra(*copy, *pod);
+  EXPECT_EQ(copy->resource_version(), "7");
+  pod = {};
+  EXPECT_EQ(copy->node_name(), "n3");
+  EXPECT_EQ(copy->nominated_node_name(), "n2") << "held by the copy itself";
+}
+
+TEST(Pod, BoundItIsScheduledAndNothingUnusualIsLeft) {
+  World world;
+  const Ref<const Pod> pod = unusual_pod(world);
+  const Ref<const Pod> bound = bound_to(*pod, "n3", "12");
+  expect_alike(*bound, *pod);
+  EXPECT_EQ(bound->node_name(), "n3");
+  EXPECT_EQ(bound->nominated_node_name(), "");
+  EXPECT_EQ(bound->resource_version(), "12");
+  EXPECT_EQ(bound->extra(), nullptr);
+  EXPECT_TRUE(bound_to(*world.pod("q").build(), "n3", "1")->scheduled_condition());
 }
 
 TEST(Pod, LetsGoOfItsNodesNames) {

@@ -14,6 +14,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <deque>
+#include <utility>
 
 #include "base/loop.h"
 
@@ -21,12 +22,14 @@ namespace berth {
 
 class ChangeGate {
  public:
-  // Runs `change` at once, or in its turn when the gate opens.
-  void pass(Callback change) {
+  // Runs `change` at once, or in its turn when the gate opens. It becomes a Callback only when it
+  // has to wait.
+  template <typename Change>
+  void pass(Change&& change) {
     if (!closed_ && parked_.empty())
       change();
     else
-      park(std::move(change));
+      park(std::forward<Change>(change));
   }
 
   void close() { closed_ = true; }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/thread.h"
+#include "base/tick_clock.h"
 
 namespace berth {
 
@@ -68,6 +69,9 @@ class Loop {
   // Any thread.
   virtual TimePoint now() const = 0;
   virtual WallTime wall_now() const = 0;
+  // Any thread. For how long something took: cheaper than now(), and to be compared with nothing
+  // but other readings of itself.
+  virtual TimePoint tick() const { return now(); }
 
   // Any thread. Runs `work` on the world thread, after everything posted before it.
   virtual void post(Callback work) = 0;
@@ -160,6 +164,7 @@ class RealLoop final : public Loop {
 
   TimePoint now() const override;
   WallTime wall_now() const override;
+  TimePoint tick() const override { return {ticks_.since_start()}; }
   void post(Callback work) override EXCLUDES(mutex_);
   TimerId at(TimePoint when, Callback work, TimerKind kind = TimerKind::kWork) override;
   void cancel(TimerId id) override { timers_.cancel(id); }
@@ -177,6 +182,7 @@ class RealLoop final : public Loop {
   bool stopping() const EXCLUDES(mutex_);
 
   const std::chrono::steady_clock::time_point start_;
+  const TickClock ticks_;
   Timers timers_;
 
   mutable Mutex mutex_;

@@ -258,7 +258,8 @@ void Cluster::for_each_placed(
 void Cluster::see_pod(Ref<const Pod> pod) {
   const Ref<const Pod> told = pod;
   state_->seen.put(std::move(pod));
-  state_->object_changes.tell(ObjectKind::kPod, told->namespace_name(), told->name());
+  if (state_->object_changes.heard(ObjectKind::kPod))
+    state_->object_changes.tell(ObjectKind::kPod, told->namespace_name(), told->name());
 }
 void Cluster::unsee_pod(const Pod& pod) {
   const Ref<const Pod> told(&pod);  // the one in the index may be the last
@@ -266,7 +267,12 @@ void Cluster::unsee_pod(const Pod& pod) {
   state_->object_changes.tell(ObjectKind::kPod, told->namespace_name(), told->name());
 }
 Ref<const Pod> Cluster::seen_pod(std::string_view namespace_name, std::string_view name) const {
-  return state_->seen.find(namespace_name, name);
+  const Symbol known = symbols_->find(namespace_name);
+  if (known.empty() && !namespace_name.empty()) return {};
+  return state_->seen.find(known, name);
+}
+Ref<const Pod> Cluster::seen_pod(const Pod& named_alike) const {
+  return state_->seen.find(named_alike.meta().namespace_name, named_alike.name());
 }
 std::size_t Cluster::seen_count() const { return state_->seen.size(); }
 void Cluster::for_each_seen(const std::function<void(const Ref<const Pod>&)>& visit) const {

@@ -86,6 +86,8 @@ class Cluster {
   void see_pod(Ref<const Pod> pod);
   void unsee_pod(const Pod& pod);  // of this UID: a successor of the same name stays
   Ref<const Pod> seen_pod(std::string_view namespace_name, std::string_view name) const;
+  // The one of that pod's namespace and name; its UID may be another.
+  Ref<const Pod> seen_pod(const Pod& named_alike) const;
   std::size_t seen_count() const;
   void for_each_seen(const std::function<void(const Ref<const Pod>&)>& visit) const;
 

@@ -43,6 +43,8 @@ TEST_F(SeenPods, AreFoundByNamespaceAndName) {
   EXPECT_EQ(cluster.seen_pod("a", "p"), a);
   EXPECT_EQ(cluster.seen_pod("b", "p"), b);
   EXPECT_EQ(cluster.seen_pod("c", "p"), nullptr);
+  EXPECT_EQ(cluster.seen_pod("", "p"), nullptr);
+  EXPECT_EQ(cluster.seen_pod(*b), b);
   EXPECT_EQ(cluster.seen_pod("a", "q"), nullptr);
   EXPECT_EQ(cluster.seen_count(), 2U);
 }

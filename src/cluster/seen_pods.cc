@@ -6,21 +6,22 @@ namespace berth {
 namespace {
 
 struct FullName {
-  std::string_view namespace_name;
+  Symbol namespace_name;
   std::string_view name;
 };
 
-// A pod is found by texts that it has itself: a pointer is all that is kept.
+FullName full_name_of(const Pod& pod) { return {pod.meta().namespace_name, pod.name()}; }
+
+// A pod is found by what it has itself: a pointer is all that is kept.
 struct Slot {
   mutable Ref<const Pod> pod;
-  FullName full_name() const { return {pod->namespace_name(), pod->name()}; }
+  FullName full_name() const { return full_name_of(*pod); }
 };
 
 struct SlotHash {
   using is_transparent = void;
   std::size_t operator()(const FullName& full) const noexcept {
-    const std::hash<std::string_view> hash;
-    return hash(full.name) ^ (hash(full.namespace_name) * 0x9e3779b97f4a7c15ULL);
+    return std::hash<std::string_view>()(full.name) ^ std::hash<Symbol>()(full.namespace_name);
   }
   std::size_t operator()(const Slot& slot) const noexcept { return (*this)(slot.full_name()); }
 };
@@ -28,7 +29,7 @@ struct SlotHash {
 struct SlotEqual {
   using is_transparent = void;
   static bool equal(const FullName& a, const FullName& b) {
-    return a.name == b.name && a.namespace_name == b.namespace_name;
+    return a.namespace_name == b.namespace_name && a.name == b.name;
   }
   bool operator()(const Slot& a, const Slot& b) const {
     return equal(a.full_name(), b.full_name());
@@ -47,7 +48,7 @@ SeenPods::SeenPods() : index_(std::make_unique<Index>()) {}
 SeenPods::~SeenPods() = default;
 
 void SeenPods::put(Ref<const Pod> pod) {
-  const auto found = index_->slots.find(FullName{pod->namespace_name(), pod->name()});
+  const auto found = index_->slots.find(full_name_of(*pod));
   if (found == index_->slots.end())
     index_->slots.insert(Slot{std::move(pod)});
   else
@@ -55,11 +56,11 @@ void SeenPods::put(Ref<const Pod> pod) {
 }
 
 void SeenPods::remove(const Pod& pod) {
-  const auto found = index_->slots.find(FullName{pod.namespace_name(), pod.name()});
+  const auto found = index_->slots.find(full_name_of(pod));
   if (found != index_->slots.end() && found->pod->uid() == pod.uid()) index_->slots.erase(found);
 }
 
-Ref<const Pod> SeenPods::find(std::string_view namespace_name, std::string_view name) const {
+Ref<const Pod> SeenPods::find(Symbol namespace_name, std::string_view name) const {
   const auto found = index_->slots.find(FullName{namespace_name, name});
   return found == index_->slots.end() ? Ref<const Pod>() : found->pod;
 }

@@ -1,5 +1,5 @@
 // SeenPods: the newest version that the watch has shown of every pod, by namespace and name.
-// Part of Cluster.
+// Part of Cluster; all pods' symbols are of one table.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class SeenPods {
   void put(Ref<const Pod> pod);
   // Only if it is this pod: one that was made anew under the same name stays.
   void remove(const Pod& pod);
-  Ref<const Pod> find(std::string_view namespace_name, std::string_view name) const;
+  Ref<const Pod> find(Symbol namespace_name, std::string_view name) const;
 
   std::size_t size() const;
   void for_each(const std::function<void(const Ref<const Pod>&)>& visit) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,7 +23,7 @@ struct Attempt {
   const Framework& framework;
   Cycle cycle;
   TimePoint started;                 // when measured: of the scheduling cycle
-  TimePoint permitted;               // when Permit let it go, or began to hold it
+  std::optional<TimePoint> held;     // since when Permit holds it; absent: it let it go
   std::string node;                  // where the pod is assumed; empty before
   bool has_pre_bind_work = true;     // of the binding cycle: what the preflight found
   std::unique_ptr<Outcome> failure;  // of the binding cycle: what ended it before Bind

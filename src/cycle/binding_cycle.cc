@@ -17,6 +17,26 @@ Outcome as_fit_error(Outcome rejection) {
   return outcome;
 }
 
+namespace {
+
+// Put together by hand, for every pod has one.
+std::string scheduled_note(const Attempt& attempt) {
+  const std::string_view parts[] = {"Successfully assigned ",
+                                    attempt.pod().namespace_name(),
+                                    "/",
+                                    attempt.pod().name(),
+                                    " to ",
+                                    attempt.node};
+  std::size_t length = 0;
+  for (const std::string_view part : parts) length += part.size();
+  std::string note;
+  note.reserve(length);
+  for (const std::string_view part : parts) note += part;
+  return note;
+}
+
+}  // namespace
+
 // The settlement goes straight into the attempt: as a local of the coroutine it would take its
 // place in the frame of every waiting pod.
 struct BindingCycle::PermitWait {
@@ -32,42 +52,48 @@ struct BindingCycle::PermitWait {
 Task<void> BindingCycle::run(std::unique_ptr<Attempt> attempt) {
   ++running_;
   if (measured_) measured_->bindings(running_);
-  {
+  if (nominate_ && !fly_ahead(*attempt)) {
     Task<void> beginning = begin(*attempt);
     co_await beginning;
   }
-  if (!attempt->failure && with_.waiting_pods.contains(attempt->pod().uid())) {
+  if (!attempt->failure && waits(*attempt)) {
     PermitWait wait{*this, *attempt, with_.waiting_pods.settled(attempt->pod().uid())};
     co_await wait;
   }
   with_.tasks.spawn(bind_and_tell(std::move(attempt)));
 }
 
-// What comes before the wait.
-Task<void> BindingCycle::begin(Attempt& attempt) {
-  if (!nominate_) co_return;
+bool BindingCycle::waits(const Attempt& attempt) const {
+  return attempt.held && with_.waiting_pods.contains(attempt.pod().uid());
+}
+
+bool BindingCycle::fly_ahead(Attempt& attempt) {
   Outcome flight = attempt.framework.run_pre_bind_pre_flight(attempt.cycle, attempt.node);
   attempt.has_pre_bind_work = flight.ok();
-  if (!flight.ok() && flight.code != Code::kSkip) {
-    if (with_.waiting_pods.contains(attempt.pod().uid())) {
+  if (flight.code == Code::kSkip) return !waits(attempt);
+  if (!flight.ok()) attempt.failure = std::make_unique<Outcome>(std::move(flight));
+  return false;
+}
+
+Task<void> BindingCycle::begin(Attempt& attempt) {
+  if (attempt.failure) {
+    const Outcome& flight = *attempt.failure;
+    if (waits(attempt)) {
       // Nobody will come for the outcome of its wait, so that ends here.
       with_.waiting_pods.reject(attempt.pod().uid(), flight.plugin, flight.message());
       WaitingPods::Settled settled = with_.waiting_pods.settled(attempt.pod().uid());
       const Outcome ended = co_await settled;
-      with_.observer.wait_ended(attempt.pod(), ended, with_.loop.now() - attempt.permitted);
+      with_.observer.wait_ended(attempt.pod(), ended, with_.loop.now() - *attempt.held);
     }
-    attempt.failure = std::make_unique<Outcome>(std::move(flight));
     co_return;
   }
   // Binding will take a while: others are told where this pod is about to be.
-  if (attempt.has_pre_bind_work || with_.waiting_pods.contains(attempt.pod().uid())) {
-    Task<void> nominating = nominate(attempt);
-    co_await nominating;
-  }
+  Task<void> nominating = nominate(attempt);
+  co_await nominating;
 }
 
 void BindingCycle::take_settlement(Attempt& attempt, Outcome settlement) {
-  with_.observer.wait_ended(attempt.pod(), settlement, with_.loop.now() - attempt.permitted);
+  with_.observer.wait_ended(attempt.pod(), settlement, with_.loop.now() - *attempt.held);
   if (settlement.ok()) return;
   attempt.failure = std::make_unique<Outcome>(
       settlement.rejected()
@@ -77,6 +103,9 @@ void BindingCycle::take_settlement(Attempt& attempt, Outcome settlement) {
 
 Task<void> BindingCycle::bind_and_tell(std::unique_ptr<Attempt> attempt) {
   if (!attempt->failure) {
+    ChangeGate::Passed before(with_.gate);
+    co_await before;
+    with_.queue.done(attempt->pod().uid());  // events seen from here on are not replayed for it
     Task<Outcome> advancing = advance(*attempt);
     Outcome outcome = co_await advancing;
     if (!outcome.ok()) attempt->failure = std::make_unique<Outcome>(std::move(outcome));
@@ -92,10 +121,14 @@ Task<void> BindingCycle::bind_and_tell(std::unique_ptr<Attempt> attempt) {
 }
 
 Task<Outcome> BindingCycle::advance(Attempt& attempt) {
-  ChangeGate::Passed passed(with_.gate);
-  co_await passed;
-  with_.queue.done(attempt.pod().uid());  // events seen from here on are not replayed for it
+  if (attempt.has_pre_bind_work) return pre_bind_and_bind(attempt);
+  // Parity: that nobody had anything to do is a run of the extension point, too.
+  if (ProfileMeasurements* measured = attempt.framework.measurements())
+    measured->point_ran(Point::kPreBind, Code::kSuccess, Duration(0));
+  return bind(attempt);
+}
 
+Task<Outcome> BindingCycle::pre_bind_and_bind(Attempt& attempt) {
   Task<Outcome> preparing = pre_bind(attempt);
   Outcome prepared = co_await preparing;
   if (!prepared.ok()) co_return prepared;
@@ -116,12 +149,6 @@ Task<void> BindingCycle::nominate(const Attempt& attempt) {
 }
 
 Task<Outcome> BindingCycle::pre_bind(Attempt& attempt) {
-  if (!attempt.has_pre_bind_work) {
-    // Parity: that nobody had anything to do is a run of the extension point, too.
-    if (ProfileMeasurements* measured = attempt.framework.measurements())
-      measured->point_ran(Point::kPreBind, Code::kSuccess, Duration(0));
-    co_return Outcome::success();
-  }
   PodsInPreBind::Stay stay(with_.pods_in_pre_bind, attempt.pod().uid());
   Task<Outcome> running = attempt.framework.run_pre_bind(attempt.cycle, attempt.node, stay.token());
   Outcome outcome = co_await running;
@@ -130,6 +157,11 @@ Task<Outcome> BindingCycle::pre_bind(Attempt& attempt) {
 }
 
 Task<Outcome> BindingCycle::bind(Attempt& attempt) {
+  if (extenders_.empty()) return attempt.framework.run_bind(attempt.cycle, attempt.node);
+  return bind_with_extenders(attempt);
+}
+
+Task<Outcome> BindingCycle::bind_with_extenders(Attempt& attempt) {
   for (Extender* extender : extenders_) {
     if (!extender->binds() || !extender->interested_in(attempt.pod())) continue;
     Task<Result<void>> asking = extender->bind(attempt.queued.pod, attempt.node);
@@ -148,8 +180,7 @@ void BindingCycle::succeed(Attempt& attempt) {
   event.pod = attempt.queued.pod;
   event.reason = "Scheduled";
   event.action = "Binding";
-  event.note =
-      fmt::format("Successfully assigned {} to {}", attempt.pod().full_name(), attempt.node);
+  event.note = scheduled_note(attempt);
   event.reporting_controller = attempt.framework.profile_name();
   with_.observer.event(event);
   with_.api.record(std::move(event));

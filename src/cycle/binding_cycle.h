@@ -49,12 +49,21 @@ class BindingCycle {
  private:
   struct PermitWait;  // awaitable: the end of the pod's wait, taken into the attempt
 
+  bool waits(const Attempt& attempt) const;
+  // PreBind's preflight. Whether nothing else comes before Bind: nobody has work to do there, and
+  // the pod does not wait. This is how most pods go, without a coroutine for it.
+  bool fly_ahead(Attempt& attempt);
+  // What else comes before the wait.
   Task<void> begin(Attempt& attempt);
   Task<void> bind_and_tell(std::unique_ptr<Attempt> attempt);
-  Task<Outcome> advance(Attempt& attempt);
   void take_settlement(Attempt& attempt, Outcome settlement);
+  // PreBind, if there is work to do, and Bind. Most pods have no such work and ask no extender;
+  // what would only pass their binding on is not a coroutine.
+  Task<Outcome> advance(Attempt& attempt);
+  Task<Outcome> pre_bind_and_bind(Attempt& attempt);
   Task<Outcome> pre_bind(Attempt& attempt);
   Task<Outcome> bind(Attempt& attempt);
+  Task<Outcome> bind_with_extenders(Attempt& attempt);
   Task<void> nominate(const Attempt& attempt);
   void succeed(Attempt& attempt);
   void measure_success(const Attempt& attempt);

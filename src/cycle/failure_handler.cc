@@ -44,7 +44,7 @@ FailureHandler::Fate FailureHandler::requeue(Attempt& attempt, const Outcome& ou
     queued.pending_plugins = outcome.fit_error->pending_plugins;
   }
   // The newest version counts: updates that came during the attempt are kept.
-  Ref<const Pod> newest = cluster_.seen_pod(attempt.pod().namespace_name(), attempt.pod().name());
+  Ref<const Pod> newest = cluster_.seen_pod(attempt.pod());
   if (!newest) return Fate::kLeftAlone;
   if (!newest->node().empty()) return Fate::kLeftAlone;  // bound after all, or by somebody else
   if (newest->uid() != attempt.pod().uid()) return Fate::kReplaced;
@@ -60,7 +60,7 @@ void FailureHandler::report(const Attempt& attempt, const Outcome& outcome,
   // Parity: when every Bind plugin skipped there is no error to tell of, and nothing is written.
   if (outcome.code == Code::kSkip) return;
   const std::string message = outcome.message();
-  Ref<const Pod> pod = cluster_.seen_pod(attempt.pod().namespace_name(), attempt.pod().name());
+  Ref<const Pod> pod = cluster_.seen_pod(attempt.pod());
   if (!pod) pod = attempt.queued.pod;
 
   PodEvent event;

@@ -17,6 +17,14 @@ constexpr std::size_t kMinFeasibleNodesToFind = 100;
 // An extender's scores go to 10, plugins' to 100.
 constexpr std::int64_t kExtenderScale = kMaxScore / 10;
 
+SearchResult no_nodes() {
+  SearchResult result;
+  result.outcome.code = Code::kUnschedulableAndUnresolvable;
+  result.outcome.error = std::string(kNoNodesAvailable);
+  result.nominating = Nominating::clear();
+  return result;
+}
+
 }  // namespace
 
 std::size_t feasible_nodes_to_find(std::size_t nodes, std::int32_t percentage) {
@@ -26,32 +34,38 @@ std::size_t feasible_nodes_to_find(std::size_t nodes, std::int32_t percentage) {
 
 Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
                                    std::int32_t percentage) {
-  SearchResult result;
-  const std::size_t all_nodes = cluster_.nodes().node_count();
   scratch_.begin(cluster_.nodes().rows());
   cycle.lend(&scratch_);
-  if (all_nodes == 0) {
-    result.outcome.code = Code::kUnschedulableAndUnresolvable;
-    result.outcome.error = std::string(kNoNodesAvailable);
-    result.nominating = Nominating::clear();
-    co_return result;
+  if (cluster_.nodes().node_count() == 0) co_return no_nodes();
+  const PreFilterRun pre = framework.run_pre_filter(cycle);
+  std::optional<SearchResult> result = from_class(cycle, framework, pre, percentage);
+  if (!result) {
+    Task<SearchResult> searching = search_afresh(cycle, framework, pre, percentage);
+    result = co_await searching;
+  } else if (verify_ || result->feasible == 0) {
+    Task<void> finishing = finish_kept(cycle, framework, pre, *result);
+    co_await finishing;
   }
+  co_return std::move(*result);
+}
 
-  PreFilterRun pre = framework.run_pre_filter(cycle);
-  if (std::optional<SearchResult> kept = from_class(cycle, framework, pre, percentage)) {
-    if (verify_) {
-      Task<Outcome> verifying = verify(cycle, framework, pre, *kept);
-      kept->outcome = co_await verifying;
-    }
-    if (kept->feasible > 0 || !kept->outcome.ok()) co_return std::move(*kept);
-    Found nowhere{NodeSet(cluster_.nodes().rows()), {}};
-    pre.note_in(nowhere.diagnosis);
-    note_rejections(cycle, framework, cluster_.nodes().nodes(), nowhere);
-    Task<void> failing = fits_nowhere(cycle, framework, nowhere.diagnosis, *kept);
-    co_await failing;
-    co_return std::move(*kept);
+Task<void> NodeSearch::finish_kept(Cycle& cycle, const Framework& framework,
+                                   const PreFilterRun& pre, SearchResult& result) {
+  if (verify_) {
+    Task<Outcome> verifying = verify(cycle, framework, pre, result);
+    result.outcome = co_await verifying;
   }
+  if (result.feasible > 0 || !result.outcome.ok()) co_return;
+  Found nowhere{NodeSet(cluster_.nodes().rows()), {}};
+  pre.note_in(nowhere.diagnosis);
+  note_rejections(cycle, framework, cluster_.nodes().nodes(), nowhere);
+  Task<void> failing = fits_nowhere(cycle, framework, nowhere.diagnosis, result);
+  co_await failing;
+}
 
+Task<SearchResult> NodeSearch::search_afresh(Cycle& cycle, const Framework& framework,
+                                             const PreFilterRun& pre, std::int32_t percentage) {
+  SearchResult result;
   // Where only a few nodes are looked at, only their verdicts are there to be read.
   if (!pre.nodes) scratch_.reset(cluster_.nodes().rows());
   Found found{NodeSet(cluster_.nodes().rows()), {}};

@@ -63,6 +63,12 @@ class NodeSearch {
   // What PreFilter left; decided from what is kept, where that is possible.
   std::optional<SearchResult> from_class(Cycle& cycle, const Framework& framework,
                                          const PreFilterRun& pre, std::int32_t percentage);
+  // What is left to do after that when no node fits, or when it is to be verified.
+  Task<void> finish_kept(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
+                         SearchResult& result);
+  // All nodes looked at. Not a part of run(): its frame is large, and most pods do without it.
+  Task<SearchResult> search_afresh(Cycle& cycle, const Framework& framework,
+                                   const PreFilterRun& pre, std::int32_t percentage);
   Task<Outcome> verify(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                        const SearchResult& result);
   // No node fits: in words, and with what PostFilter makes of it.

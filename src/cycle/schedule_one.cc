@@ -138,8 +138,8 @@ Outcome ScheduleOne::prepare_for_binding(Attempt& attempt, NodeRow row) {
   if (Outcome reserved = attempt.framework.run_reserve(attempt.cycle, attempt.node); !reserved.ok())
     return undo(attempt, std::move(reserved));
   PermitRun permit = attempt.framework.run_permit(attempt.cycle, attempt.node);
-  attempt.permitted = with_.loop.now();
   if (permit.outcome.code == Code::kWait) {
+    attempt.held = with_.loop.now();
     with_.waiting_pods.hold(attempt.queued.pod, attempt.node, permit.holds);
     with_.observer.wait_started(attempt.pod(), permit.holds);
   } else if (!permit.outcome.ok()) {

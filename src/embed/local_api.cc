@@ -14,7 +14,7 @@ namespace {
 
 // The pod as it is now; null when it is gone.
 Ref<const Pod> newest_of(Engine& engine, const Pod& pod) {
-  Ref<const Pod> seen = engine.cluster().seen_pod(pod.namespace_name(), pod.name());
+  Ref<const Pod> seen = engine.cluster().seen_pod(pod);
   return seen && seen->uid() == pod.uid() ? seen : nullptr;
 }
 

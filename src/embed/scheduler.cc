@@ -55,8 +55,7 @@ Admission Scheduler::Parts::admission() {
 AnyObject Scheduler::Parts::as_applied(AnyObject written) {
   const auto* pod = std::get_if<Ref<const Pod>>(&written);
   if (!pod) return written;
-  const Ref<const Pod> present =
-      engine->cluster().seen_pod((*pod)->namespace_name(), (*pod)->name());
+  const Ref<const Pod> present = engine->cluster().seen_pod(**pod);
   if (!present || present->uid() != (*pod)->uid()) return written;
   const bool loses_node = (*pod)->node().empty() && !present->node().empty();
   if (!loses_node && (*pod)->resource_version() != present->resource_version()) return written;

@@ -76,7 +76,7 @@ CacheMismatch compare_cache(Engine& engine, const std::vector<std::string>& ours
     if (!known) mismatch.missed_pods.push_back(pod->uid_text());
   });
   cluster.for_each_placed([&](const Pod& pod, NodeRow, bool) {
-    const Ref<const Pod> seen = cluster.seen_pod(pod.namespace_name(), pod.name());
+    const Ref<const Pod> seen = cluster.seen_pod(pod);
     if (!seen || seen->uid() != pod.uid()) mismatch.redundant_pods.push_back(pod.uid_text());
   });
   std::ranges::sort(mismatch.missed_pods);

@@ -73,6 +73,7 @@ class Cycle {
         state.box = std::move(box);
         return stored;
       }
+    if (states_.empty()) states_.reserve(kUsualStates);
     states_.push_back({&plugin, type_tag<T>(), std::move(box)});
     return stored;
   }
@@ -134,6 +135,7 @@ class Cycle {
     const void* type;
     std::unique_ptr<BoxBase> box;
   };
+  static constexpr std::size_t kUsualStates = 12;  // so that the list does not grow step by step
 
   Ref<const Pod> pod_;
   const Cluster& cluster_;

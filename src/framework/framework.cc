@@ -34,6 +34,15 @@ Framework::Framework(std::string profile_name, ProfilePlugins plugins, const Han
       plugins_(std::move(plugins)),
       handle_(handle),
       observer_(observer) {
+  const auto note_later = [&](const auto& placed_plugins) {
+    for (const auto& placed : placed_plugins)
+      if (std::ranges::find(later_, placed.index, &Later::index) == later_.end())
+        later_.push_back({placed.plugin, placed.index});
+  };
+  note_later(plugins_.reserve);
+  note_later(plugins_.pre_bind);
+  note_later(plugins_.bind);
+  note_later(plugins_.post_bind);
   Measurements* measurements = observer.measurements();
   if (!measurements) return;
   std::vector<std::string> names;
@@ -73,6 +82,15 @@ void intersect(std::optional<std::vector<Symbol>>& nodes, std::vector<Symbol> ot
   nodes = std::move(common);
 }
 
+// Handed on as it is: a dozen plugins say nothing about most pods, and that should cost nothing.
+PreFilterResult guarded_pre_filter(const PreFilterPlugin& plugin, Cycle& cycle) {
+  try {
+    return plugin.pre_filter(cycle);
+  } catch (...) {
+    return thrown_by(plugin);
+  }
+}
+
 }  // namespace
 
 PreFilterRun Framework::run_pre_filter(Cycle& cycle) const {
@@ -86,33 +104,28 @@ PreFilterRun Framework::ask_pre_filter(Cycle& cycle) const {
   PreFilterRun run;
   cycle.skip_filter.clear();
   for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
-    std::optional<std::vector<Symbol>> nodes;
     const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreFilter);
-    Outcome outcome = guarded(*placed.plugin, [&] {
-      PreFilterResult result = placed->pre_filter(cycle);
-      nodes = std::move(result.nodes);
-      return std::move(result.outcome);
-    });
-    timer.ended(outcome.code);
-    if (outcome.code != Code::kSkip) evaluated(placed.index, Point::kPreFilter, 1);
-    switch (outcome.code) {
+    PreFilterResult result = guarded_pre_filter(*placed.plugin, cycle);
+    timer.ended(result.outcome.code);
+    if (result.outcome.code != Code::kSkip) evaluated(placed.index, Point::kPreFilter, 1);
+    switch (result.outcome.code) {
       case Code::kSkip: cycle.skip_filter.set(placed.index); continue;
       case Code::kSuccess: break;
       case Code::kUnschedulable:
         // The others run all the same: preemption needs what they leave behind.
-        run.outcome = std::move(outcome).by(placed->name());
+        run.outcome = std::move(result.outcome).by(placed->name());
         continue;
       case Code::kUnschedulableAndUnresolvable:
-        run.outcome = std::move(outcome).by(placed->name());
+        run.outcome = std::move(result.outcome).by(placed->name());
         return run;
       default:
         run.outcome = wrap_failure(fmt::format("running PreFilter plugin \"{}\": ", placed->name()),
-                                   outcome, placed->name());
+                                   result.outcome, placed->name());
         return run;
     }
-    if (!nodes) continue;
+    if (!result.nodes) continue;
     run.restricting.insert(placed.name());
-    intersect(run.nodes, std::move(*nodes));
+    intersect(run.nodes, std::move(*result.nodes));
     if (run.nodes->empty()) {
       run.outcome = Outcome::of(Code::kUnschedulableAndUnresolvable, emptied_by(run.restricting));
       return run;
@@ -165,13 +178,14 @@ void Framework::ask_filter(const Placed<FilterPlugin>& placed, const Cycle& cycl
   // All rows are one call, and one duration; each row that is asked about is an evaluation.
   if (measured_) evaluated(placed.index, Point::kFilter, feasible.count());
   const PluginTimer timer = time_plugin(cycle, placed.index, Point::kFilter);
-  const Outcome ran = guarded(*placed.plugin, [&] {
+  try {
     placed->filter(cycle, pass);
-    return Outcome();
-  });
-  timer.ended(ran.code);
-  if (!ran.ok())  // it threw: no row it was asked about can be trusted
-    pass.fail_all(ran.all_reasons());
+    timer.ended(Code::kSuccess);
+  } catch (...) {  // no row it was asked about can be trusted
+    const Outcome thrown = thrown_by(*placed.plugin);
+    timer.ended(thrown.code);
+    pass.fail_all(thrown.all_reasons());
+  }
 }
 
 Status Framework::filter_row(const Cycle& cycle, NodeRow row) const {
@@ -320,22 +334,10 @@ Task<PostFilterResult> Framework::ask_post_filter(Cycle& cycle, const Diagnosis&
 
 void Framework::end_search(Cycle& cycle) const {
   cycle.lend(nullptr);
-  const auto has_part = [](const auto& placed_plugins, const Plugin* plugin) {
-    return std::ranges::any_of(placed_plugins, [&](const auto& placed) {
-      return static_cast<const Plugin*>(placed.plugin) == plugin;
-    });
-  };
   // Who said Skip has nothing to come back to.
-  const auto sat_out = [&](const Plugin* plugin) {
-    return std::ranges::any_of(plugins_.pre_filter, [&](const auto& placed) {
-      return static_cast<const Plugin*>(placed.plugin) == plugin &&
-             cycle.skip_filter.test(placed.index);
-    });
-  };
   cycle.drop_states([&](const Plugin* plugin) {
-    return !sat_out(plugin) &&
-           (has_part(plugins_.reserve, plugin) || has_part(plugins_.pre_bind, plugin) ||
-            has_part(plugins_.bind, plugin) || has_part(plugins_.post_bind, plugin));
+    const auto found = std::ranges::find(later_, plugin, &Later::plugin);
+    return found != later_.end() && !cycle.skip_filter.test(found->index);
   });
 }
 
@@ -380,6 +382,10 @@ void Framework::run_unreserve(Cycle& cycle, std::string_view node_name) const {
 }
 
 PermitRun Framework::run_permit(Cycle& cycle, std::string_view node_name) const {
+  if (plugins_.permit.empty()) {
+    note_idle(Point::kPermit);
+    return {};
+  }
   const PointTimer timer(measured_, Point::kPermit);
   PermitRun run = ask_permit(cycle, node_name);
   timer.ended(run.outcome.code);
@@ -417,14 +423,12 @@ PermitRun Framework::ask_permit(Cycle& cycle, std::string_view node_name) const 
 
 // ---- Bind, PostBind
 
+// Timed in here, not by `timed` around it: every pod goes this way, and a coroutine more is not for
+// nothing.
 Task<Outcome> Framework::run_bind(Cycle& cycle, std::string_view node_name) const {
-  if (!measured_) return ask_bind(cycle, node_name);
-  return timed(Point::kBind, ask_bind(cycle, node_name));
-}
-
-Task<Outcome> Framework::ask_bind(Cycle& cycle, std::string_view node_name) const {
+  const PointTimer whole(measured_, Point::kBind);
+  Outcome outcome = Outcome::skip();
   for (const Placed<BindPlugin>& placed : plugins_.bind) {
-    Outcome outcome;
     const PluginTimer timer = time_plugin(cycle, placed.index, Point::kBind);
     try {
       Task<Outcome> task = placed->bind(cycle, node_name);
@@ -433,19 +437,26 @@ Task<Outcome> Framework::ask_bind(Cycle& cycle, std::string_view node_name) cons
       outcome = thrown_by(*placed.plugin);
     }
     timer.ended(outcome.code);
-    if (outcome.code == Code::kSkip) continue;
-    if (outcome.ok()) co_return outcome;
-    if (outcome.rejected()) {
-      outcome.plugin = placed.name();
-      co_return outcome;
+    if (outcome.code == Code::kSkip) {
+      outcome = Outcome::skip();
+      continue;
     }
-    co_return wrap_failure(fmt::format("running Bind plugin \"{}\": ", placed->name()), outcome,
-                           placed->name());
+    if (outcome.rejected())
+      outcome.plugin = placed.name();
+    else if (!outcome.ok())
+      outcome = wrap_failure(fmt::format("running Bind plugin \"{}\": ", placed->name()), outcome,
+                             placed->name());
+    break;
   }
-  co_return Outcome::skip();
+  whole.ended(outcome.code);
+  co_return outcome;
 }
 
 void Framework::run_post_bind(Cycle& cycle, std::string_view node_name) const {
+  if (plugins_.post_bind.empty()) {
+    note_idle(Point::kPostBind);
+    return;
+  }
   const PointTimer whole(measured_, Point::kPostBind);
   for (const Placed<PostBindPlugin>& placed : plugins_.post_bind) {
     const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPostBind);

@@ -146,12 +146,15 @@ class Framework {
   Task<PostFilterResult> ask_post_filter(Cycle& cycle, const Diagnosis& diagnosis) const;
   Outcome ask_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const;
   Task<Outcome> ask_pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) const;
-  Task<Outcome> ask_bind(Cycle& cycle, std::string_view node_name) const;
   // The outcome of an extension point that may take a while, timed.
   template <typename Answer>
   Task<Answer> timed(Point point, Task<Answer> running) const;
   PluginTimer time_plugin(const Cycle& cycle, std::uint16_t plugin, Point point) const {
     return {measured_, cycle.sampled, plugin, point};
+  }
+  // Parity: that nobody had anything to do is a run of the extension point, too.
+  void note_idle(Point point) const {
+    if (measured_) measured_->point_ran(point, Code::kSuccess, Duration(0));
   }
   void evaluated(std::uint16_t plugin, Point point, std::size_t times) const {
     if (measured_) measured_->plugin_evaluated(plugin, point, times);
@@ -166,8 +169,15 @@ class Framework {
                                     const Placed<PreBindPlugin>& placed, CancelSource& group,
                                     std::optional<Outcome>& first_failure) const;
 
+  // A plugin that has a part after the search.
+  struct Later {
+    const Plugin* plugin;
+    std::uint16_t index;
+  };
+
   std::string profile_name_;
   ProfilePlugins plugins_;
+  std::vector<Later> later_;
   Handle handle_;
   Observer& observer_;
   ProfileMeasurements* measured_ = nullptr;

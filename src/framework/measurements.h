@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/loop.h"
+#include "framework/events.h"
 #include "framework/status.h"
 
 namespace berth {
@@ -57,7 +58,7 @@ class ProfileMeasurements {
  public:
   virtual ~ProfileMeasurements() = default;
 
-  virtual TimePoint now() const = 0;
+  virtual TimePoint now() const = 0;  // for durations: Loop::tick
   // The number of a plugin; absent when the profile has none of that name.
   virtual std::optional<std::uint16_t> number_of(std::string_view plugin) const = 0;
 
@@ -95,7 +96,7 @@ class Measurements {
                         Duration took, std::uint64_t times) = 0;
 
   // ---- the cluster
-  virtual void event_handled(std::string_view event, Duration took) = 0;
+  virtual void event_handled(const ClusterEvent& event, Duration took) = 0;
   virtual void cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) = 0;
 
   // ---- attempts

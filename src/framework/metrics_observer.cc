@@ -78,7 +78,7 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
     for (const std::string& name : names) plugins_.push_back({name, {}, {}});
   }
 
-  TimePoint now() const override { return loop_.now(); }
+  TimePoint now() const override { return loop_.tick(); }
 
   std::optional<std::uint16_t> number_of(std::string_view plugin) const override {
     const auto found = std::ranges::find(plugins_, plugin, &PluginSeries::name);
@@ -180,11 +180,11 @@ struct MetricsObserver::Handles {
   Histogram& victims;
   std::array<Histogram*, kMostAttempts> sli{};
   std::array<Histogram*, kCodes> permit_waits{};
-  ByText<std::array<Counter*, kQueues>> incoming;   // by event
-  ByText<Gauge*> in_flight;                         // by event
-  ByText<Histogram*> handled;                       // by event
-  ByText<ByText<Gauge*>> rejectors;                 // by profile and plugin
-  ByText<ByText<std::array<Histogram*, 3>>> hints;  // by plugin and event
+  ByText<std::array<Counter*, kQueues>> incoming;                // by event
+  ByText<Gauge*> in_flight;                                      // by event
+  boost::unordered_flat_map<std::uint64_t, Histogram*> handled;  // by resource and actions
+  ByText<ByText<Gauge*>> rejectors;                              // by profile and plugin
+  ByText<ByText<std::array<Histogram*, 3>>> hints;               // by plugin and event
 };
 
 MetricsObserver::MetricsObserver(const Loop& loop, telemetry::Registry& registry)
@@ -254,10 +254,12 @@ void MetricsObserver::hint_ran(std::string_view plugin, std::string_view event, 
   series->observe(seconds(took), times);
 }
 
-void MetricsObserver::event_handled(std::string_view event, Duration took) {
-  resolve(handles_->handled, event, [&] {
-    return &metrics_.event_handling_duration.histogram({event});
-  })->observe(seconds(took));
+void MetricsObserver::event_handled(const ClusterEvent& event, Duration took) {
+  // Every change in the cluster comes by here: its name is made the first time only.
+  const std::uint64_t kind = std::uint64_t{at(event.resource)} << 32 | event.actions;
+  Histogram*& series = handles_->handled[kind];
+  if (!series) series = &metrics_.event_handling_duration.histogram({event.label()});
+  series->observe(seconds(took));
 }
 
 void MetricsObserver::cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) {

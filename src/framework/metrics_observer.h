@@ -31,7 +31,7 @@ class MetricsObserver final : public Observer, public Measurements {
   Measurements* measurements() override { return this; }
 
   // ---- Measurements
-  TimePoint now() const override { return loop_.now(); }
+  TimePoint now() const override { return loop_.tick(); }
   ProfileMeasurements& profile(std::string_view scheduler_name,
                                std::span<const std::string> plugins) override;
   void pending(const PendingPods& pods) override;
@@ -39,7 +39,7 @@ class MetricsObserver final : public Observer, public Measurements {
   void in_flight(std::string_view event, std::size_t count) override;
   void hint_ran(std::string_view plugin, std::string_view event, HintVerdict verdict, Duration took,
                 std::uint64_t times) override;
-  void event_handled(std::string_view event, Duration took) override;
+  void event_handled(const ClusterEvent& event, Duration took) override;
   void cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) override;
   void pod_scheduled(std::int32_t attempts, Duration since_first, bool flushed) override;
   void bindings(std::size_t running) override;

@@ -134,7 +134,7 @@ TEST_F(MetricsObserverTest, TellsOfPreemptionBindingsAndTheCluster) {
   EXPECT_FALSE(shows("prioritizing_extender"));
   observer_.extenders_prioritizing(2);
   observer_.cluster_size(5, 6, 1);
-  observer_.event_handled("NodeAdd", milliseconds(1));
+  observer_.event_handled(events::kNodeAdd, milliseconds(1));
   EXPECT_TRUE(shows("scheduler_goroutines{operation=\"DefaultPreemption\"} 0"));
   EXPECT_TRUE(shows("scheduler_goroutines{operation=\"binding\"} 7"));
   EXPECT_TRUE(shows("scheduler_goroutines{operation=\"prioritizing_extender\"} 2"));

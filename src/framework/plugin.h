@@ -96,6 +96,12 @@ struct PreFilterResult {
 
   PreFilterResult(Outcome o) : outcome(std::move(o)) {}  // NOLINT(google-explicit-constructor)
   PreFilterResult(Outcome o, std::vector<Symbol> n) : outcome(std::move(o)), nodes(std::move(n)) {}
+  // What most plugins say about most pods: a code, with no sentences to carry around.
+  static PreFilterResult skip() { return PreFilterResult(Code::kSkip); }
+  static PreFilterResult success() { return PreFilterResult(Code::kSuccess); }
+
+ private:
+  explicit PreFilterResult(Code code) { outcome.code = code; }
 };
 
 // Work done once per pod, before its nodes are looked at.

@@ -14,6 +14,15 @@ bool is_cancellation(std::string_view error) {
   return error == kContextCanceled || error.ends_with(fmt::format(": {}", kContextCanceled));
 }
 
+PreBindPreFlight guarded_pre_flight(const PreBindPlugin& plugin, Cycle& cycle,
+                                    std::string_view node_name) {
+  try {
+    return plugin.pre_bind_pre_flight(cycle, node_name);
+  } catch (...) {
+    return {.outcome = thrown_by(plugin)};
+  }
+}
+
 }  // namespace
 
 Outcome Framework::run_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const {
@@ -27,13 +36,8 @@ Outcome Framework::ask_pre_bind_pre_flight(Cycle& cycle, std::string_view node_n
   PluginMask skip, parallel;
   bool work_to_do = false;
   for (const Placed<PreBindPlugin>& placed : plugins_.pre_bind) {
-    bool allow_parallel = false;
     const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreBindPreFlight);
-    const Outcome outcome = guarded(*placed.plugin, [&] {
-      PreBindPreFlight flight = placed->pre_bind_pre_flight(cycle, node_name);
-      allow_parallel = flight.allow_parallel;
-      return std::move(flight.outcome);
-    });
+    const auto [outcome, allow_parallel] = guarded_pre_flight(*placed.plugin, cycle, node_name);
     timer.ended(outcome.code);
     if (outcome.code == Code::kError)
       return wrap_failure(fmt::format("running PreBindPreFlight \"{}\": ", placed->name()), outcome,

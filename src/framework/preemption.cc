@@ -121,8 +121,7 @@ Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagn
     co_return choice;
   }
   // The newest version counts: its nomination may have changed since the attempt began.
-  const Ref<const Pod> pod =
-      handle_.cluster.seen_pod(cycle.pod().namespace_name(), cycle.pod().name());
+  const Ref<const Pod> pod = handle_.cluster.seen_pod(cycle.pod());
   if (!pod) {
     choice.outcome = Outcome::failure(fmt::format("pod \"{}\" not found", cycle.pod().name()));
     co_return choice;

@@ -90,7 +90,7 @@ bool Evictions::running_for(const Uid& preemptor) const {
   if (!last) return true;
   // The watch may be faster than the answer. A pod that was turned away in memory stays, but not
   // in its place.
-  const Ref<const Pod> seen = handle_.cluster.seen_pod(last->namespace_name(), last->name());
+  const Ref<const Pod> seen = handle_.cluster.seen_pod(*last);
   return seen && !seen->terminating() && handle_.cluster.placed(last->uid());
 }
 

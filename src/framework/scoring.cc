@@ -28,17 +28,18 @@ Outcome Framework::ask_pre_scores(Cycle& cycle, const NodeSet& feasible) const {
 Outcome Framework::ask_pre_score(const Placed<PreScorePlugin>& placed, Cycle& cycle,
                                  const NodeSet& feasible) const {
   const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreScore);
-  const Outcome outcome =
-      guarded(*placed.plugin, [&] { return placed->pre_score(cycle, feasible); });
+  Outcome outcome = guarded(*placed.plugin, [&] { return placed->pre_score(cycle, feasible); });
   timer.ended(outcome.code);
   if (outcome.code == Code::kSkip) {
     cycle.skip_score.set(placed.index);
-    return {};
+    outcome.code = Code::kSuccess;
+    return outcome;
   }
   evaluated(placed.index, Point::kPreScore, 1);
-  if (outcome.ok()) return {};
-  return wrap_failure(fmt::format("running PreScore plugin \"{}\": ", placed->name()), outcome,
-                      placed->name());
+  if (!outcome.ok())
+    outcome = wrap_failure(fmt::format("running PreScore plugin \"{}\": ", placed->name()), outcome,
+                           placed->name());
+  return outcome;
 }
 
 namespace {
@@ -91,25 +92,27 @@ Outcome Framework::ask_score(const Placed<ScorePlugin>& placed, const Cycle& cyc
                              const NodeSet& feasible, std::span<Score> raw) const {
   if (measured_) evaluated(placed.index, Point::kScore, feasible.count());
   const PluginTimer scoring = time_plugin(cycle, placed.index, Point::kScore);
-  const Outcome outcome =
-      guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
+  Outcome outcome = guarded(*placed.plugin, [&] { return placed->score(cycle, feasible, raw); });
   scoring.ended(outcome.code);
-  if (outcome.ok()) return {};
-  return wrap_failure(
-      fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
-      placed->name());
+  if (!outcome.ok())
+    outcome = wrap_failure(
+        fmt::format("running Score plugins: plugin \"{}\" failed with: ", placed->name()), outcome,
+        placed->name());
+  return outcome;
 }
 
 Outcome Framework::ask_normalize(const Placed<ScorePlugin>& placed, const Cycle& cycle,
                                  const NodeSet& feasible, std::span<Score> raw) const {
   const PluginTimer normalizing = time_plugin(cycle, placed.index, Point::kScoreExtensionNormalize);
-  const Outcome outcome =
+  Outcome outcome =
       guarded(*placed.plugin, [&] { return placed->normalize(cycle, feasible, raw); });
   normalizing.ended(outcome.code);
-  if (outcome.ok()) return {};
-  return wrap_failure(fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",
-                                  placed->name()),
-                      outcome, placed->name());
+  if (!outcome.ok())
+    outcome =
+        wrap_failure(fmt::format("running Normalize on Score plugins: plugin \"{}\" failed with: ",
+                                 placed->name()),
+                     outcome, placed->name());
+  return outcome;
 }
 
 // Some score is out of range; this finds the one that upstream would name: of the first node in

@@ -26,6 +26,10 @@ std::optional<EventResource> resource_of(ObjectKind kind) {
   }
 }
 
+ClusterEvent happening(EventResource resource, bool deleted, bool known) {
+  return {resource, deleted ? action::kDelete : known ? action::kUpdate : action::kAdd, {}};
+}
+
 }  // namespace
 
 Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods,
@@ -47,81 +51,74 @@ void Ingest::check(const Result<void>& result) {
 }
 
 void Ingest::apply(Delta delta) {
-  gate_.pass([this, delta = std::move(delta)] {
-    if (measured_)
-      apply_measured(delta);
-    else
-      apply_now(delta);
-  });
-}
-
-void Ingest::apply_measured(const Delta& delta) {
-  const std::string event = event_label(delta);  // by what is known before
-  const TimePoint start = measured_->now();
-  apply_now(delta);
-  if (!event.empty()) measured_->event_handled(event, measured_->now() - start);
-  measured_->cluster_size(cluster_.nodes().node_count(), cluster_.placed_count(),
-                          cluster_.assumed_count());
-}
-
-// What upstream calls it that this change comes in; empty when it passes unnoticed.
-std::string Ingest::event_label(const Delta& delta) const {
-  const bool deleted = delta.type == DeltaType::kDeleted;
-  const auto label = [&](EventResource resource, bool known) {
-    return ClusterEvent{resource,
-                        deleted ? action::kDelete
-                        : known ? action::kUpdate
-                                : action::kAdd,
-                        {}}
-        .label();
-  };
-  if (const auto* changed = std::get_if<Ref<const Pod>>(&delta.object)) {
-    const Pod& pod = **changed;
-    const Ref<const Pod> before = cluster_.seen_pod(pod.namespace_name(), pod.name());
-    const bool was_assigned = before && !before->node().empty();
-    const bool goes = deleted || pod.finished();
-    if (goes && !before) return {};
-    const bool assigned = goes ? was_assigned || !pod.node().empty() : !pod.node().empty();
-    if (!assigned && !ours(pod)) return {};
-    const EventResource resource =
-        assigned ? EventResource::kAssignedPod : EventResource::kUnscheduledPod;
-    if (goes) return ClusterEvent{resource, action::kDelete, {}}.label();
-    return label(resource, before && was_assigned == assigned);
-  }
-  const auto* held = std::get_if<Ref<const Object>>(&delta.object);
-  if (!held) return {};
-  const Object& object = **held;
-  if (object.kind == ObjectKind::kNode) {
-    const auto& node = static_cast<const Node&>(object);
-    const NodeRow row = cluster_.nodes().find(node.symbol);
-    const bool known = row != kNoRow && cluster_.nodes().has_node(row);
-    if (deleted || !known) return label(EventResource::kNode, known);
-    const std::vector<ClusterEvent> events =
-        node_update_events(*cluster_.nodes().node_ref(row), node);
-    return events.empty() ? std::string() : events.front().label();
-  }
-  const std::optional<EventResource> resource = resource_of(object.kind);
-  if (!resource) return {};
-  const bool known = cluster_.find(object.kind, object.symbols.text(object.namespace_name),
-                                   object.name) != nullptr;
-  return label(*resource, known);
+  gate_.pass([this, delta = std::move(delta)] { apply_now(delta); });
 }
 
 void Ingest::apply_now(const Delta& delta) {
   if (const auto* changed = std::get_if<Ref<const Pod>>(&delta.object)) {
-    pod(delta.type, *changed);
-  } else if (const auto* object = std::get_if<Ref<const Object>>(&delta.object)) {
-    if ((*object)->kind == ObjectKind::kNode)
-      node(delta.type, *object);
-    else
-      other(delta.type, *object);
+    const Ref<const Pod> before = cluster_.seen_pod(**changed);
+    measure([&] { return pod_event(delta.type, before.get(), **changed); },
+            [&] { pod(delta.type, before, *changed); });
+  } else if (const auto* held = std::get_if<Ref<const Object>>(&delta.object)) {
+    measure([&] { return object_event(delta.type, **held); },
+            [&] {
+              if ((*held)->kind == ObjectKind::kNode)
+                node(delta.type, *held);
+              else
+                other(delta.type, *held);
+            });
   }
+}
+
+// What happens goes by what is known before.
+template <typename EventOf, typename Apply>
+void Ingest::measure(EventOf event_of, Apply apply) {
+  if (!measured_) {
+    apply();
+    return;
+  }
+  const std::optional<ClusterEvent> event = event_of();
+  const TimePoint start = measured_->now();
+  apply();
+  if (event) measured_->event_handled(*event, measured_->now() - start);
+  measured_->cluster_size(cluster_.nodes().node_count(), cluster_.placed_count(),
+                          cluster_.assumed_count());
+}
+
+std::optional<ClusterEvent> Ingest::pod_event(DeltaType type, const Pod* before,
+                                              const Pod& pod) const {
+  const bool was_assigned = before && !before->node().empty();
+  const bool goes = type == DeltaType::kDeleted || pod.finished();
+  if (goes && !before) return std::nullopt;
+  const bool assigned = goes ? was_assigned || !pod.node().empty() : !pod.node().empty();
+  if (!assigned && !ours(pod)) return std::nullopt;
+  const EventResource resource =
+      assigned ? EventResource::kAssignedPod : EventResource::kUnscheduledPod;
+  return happening(resource, goes, before && was_assigned == assigned);
+}
+
+std::optional<ClusterEvent> Ingest::object_event(DeltaType type, const Object& object) const {
+  const bool deleted = type == DeltaType::kDeleted;
+  if (object.kind == ObjectKind::kNode) {
+    const auto& node = static_cast<const Node&>(object);
+    const NodeRow row = cluster_.nodes().find(node.symbol);
+    const bool known = row != kNoRow && cluster_.nodes().has_node(row);
+    if (deleted || !known) return happening(EventResource::kNode, deleted, known);
+    const std::vector<ClusterEvent> events =
+        node_update_events(*cluster_.nodes().node_ref(row), node);
+    if (events.empty()) return std::nullopt;
+    return events.front();
+  }
+  const std::optional<EventResource> resource = resource_of(object.kind);
+  if (!resource) return std::nullopt;
+  const bool known = cluster_.find(object.kind, object.symbols.text(object.namespace_name),
+                                   object.name) != nullptr;
+  return happening(*resource, deleted, known);
 }
 
 // ---- pods
 
-void Ingest::pod(DeltaType type, const Ref<const Pod>& pod) {
-  const Ref<const Pod> before = cluster_.seen_pod(pod->namespace_name(), pod->name());
+void Ingest::pod(DeltaType type, const Ref<const Pod>& before, const Ref<const Pod>& pod) {
   // A pod that has finished takes no room: for scheduling it is gone.
   if (type == DeltaType::kDeleted || pod->finished()) {
     if (!before) return;

@@ -7,6 +7,7 @@
 // waits at the gate.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -30,10 +31,13 @@ class Ingest {
 
  private:
   void apply_now(const Delta& delta);
-  void apply_measured(const Delta& delta);
-  std::string event_label(const Delta& delta) const;
+  // What upstream calls it that a change comes in; absent when it passes unnoticed.
+  std::optional<ClusterEvent> pod_event(DeltaType type, const Pod* before, const Pod& pod) const;
+  std::optional<ClusterEvent> object_event(DeltaType type, const Object& object) const;
+  template <typename EventOf, typename Apply>
+  void measure(EventOf event_of, Apply apply);
 
-  void pod(DeltaType type, const Ref<const Pod>& pod);
+  void pod(DeltaType type, const Ref<const Pod>& before, const Ref<const Pod>& pod);
   void pod_added(const Ref<const Pod>& pod);
   void pod_updated(const Ref<const Pod>& before, const Ref<const Pod>& after);
   void unassigned_pod_updated(const Ref<const Pod>& before, const Ref<const Pod>& after);

@@ -23,16 +23,12 @@ void ImmediateApi::show(DeltaType type, PodDraft draft) {
 }
 
 Task<Result<void>> ImmediateApi::bind(Ref<const Pod> pod, std::string node_name) {
-  PodDraft draft = draft_of(*pod);
-  draft.node_name = std::move(node_name);
-  draft.scheduled_condition = true;
-  draft.extra.reset();
-  show(DeltaType::kUpdated, std::move(draft));
+  engine_->apply({DeltaType::kUpdated, bound_to(*pod, node_name, std::to_string(++version_))});
   co_return Result<void>();
 }
 
 Task<Result<void>> ImmediateApi::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
-  const Ref<const Pod> stored = engine_->cluster().seen_pod(pod->namespace_name(), pod->name());
+  const Ref<const Pod> stored = engine_->cluster().seen_pod(*pod);
   if (!stored || stored->uid() != pod->uid())
     co_return fail(ErrorKind::kNotFound, "pods \"" + std::string(pod->name()) + "\" not found");
   PodDraft draft = draft_of(*stored);
@@ -46,7 +42,7 @@ Task<Result<void>> ImmediateApi::patch_status(Ref<const Pod> pod, PodStatusPatch
 }
 
 Task<Result<void>> ImmediateApi::evict(Ref<const Pod> pod) {
-  const Ref<const Pod> stored = engine_->cluster().seen_pod(pod->namespace_name(), pod->name());
+  const Ref<const Pod> stored = engine_->cluster().seen_pod(*pod);
   if (!stored || stored->uid() != pod->uid())
     co_return fail(ErrorKind::kNotFound, "pods \"" + std::string(pod->name()) + "\" not found");
   engine_->apply({DeltaType::kDeleted, stored});

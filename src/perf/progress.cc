@@ -21,11 +21,11 @@ void Progress::queued(const Pod&, QueueName queue, std::string_view) {
 }
 
 void Progress::attempt_started(const Pod&, std::int32_t) {
-  if (measuring_) attempt_ = loop_.now();
+  if (measuring_) attempt_ = loop_.tick();
 }
 
 void Progress::decided(const Decision& decision) {
-  if (measuring_) measured_.attempts.push_back(loop_.now() - attempt_);
+  if (measuring_) measured_.attempts.push_back(loop_.tick() - attempt_);
   if (decision.attempt <= 1) ++tried_;
   if (changed_) changed_();
 }

@@ -47,7 +47,8 @@ class Progress final : public Observer {
   std::function<void()> changed_;
   std::size_t bound_ = 0, tried_ = 0, troubles_ = 0;
   bool measuring_ = false;
-  TimePoint started_, attempt_;
+  TimePoint started_;
+  TimePoint attempt_;  // by Loop::tick
   Duration computed_before_{0};
   Measured measured_;
 };

@@ -191,8 +191,7 @@ WorkloadRun::Outcome WorkloadRun::update_any(const Operation& operation) {
   return pace(*count, *rate, false, [this, &updated](std::int64_t i) {
     AnyObject& object = updated[static_cast<std::size_t>(i)];
     if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) {
-      const Ref<const Pod> stored =
-          engine_->cluster().seen_pod((*pod)->namespace_name(), (*pod)->name());
+      const Ref<const Pod> stored = engine_->cluster().seen_pod(**pod);
       if (!stored) return;
       PodDraft draft = draft_of(**pod);
       draft.uid = stored->uid_text();

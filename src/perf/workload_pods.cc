@@ -216,8 +216,7 @@ WorkloadRun::Outcome WorkloadRun::delete_pods(const Operation& operation) {
               operation.flag("skipWaitToCompletion"), [this, pods](std::int64_t i) {
                 const Ref<const Pod>& pod = (*pods)[static_cast<std::size_t>(i)];
                 // As it is by now.
-                const Ref<const Pod> stored =
-                    engine_->cluster().seen_pod(pod->namespace_name(), pod->name());
+                const Ref<const Pod> stored = engine_->cluster().seen_pod(*pod);
                 if (stored && stored->uid() == pod->uid()) remove_pod(stored);
               });
 }

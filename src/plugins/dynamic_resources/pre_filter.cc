@@ -83,7 +83,7 @@ PreFilterResult DynamicResources::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
   Seen& seen = cycle.put(*this, Seen{});
   if (pod.spec().resource_claims.empty() && pod.spec().usage.requests.scalars.empty())
-    return Outcome::skip();
+    return PreFilterResult::skip();
 
   auto claims = claims_of(pod, *tracker_);
   if (!claims) return unresolvable(std::move(claims.error().message));
@@ -98,7 +98,7 @@ PreFilterResult DynamicResources::pre_filter(Cycle& cycle) const {
     devices->extended->in_memory_uid = claim->uid;
     devices->claims.emplace_back().claim = std::move(claim);
   }
-  if (devices->claims.empty()) return Outcome::skip();
+  if (devices->claims.empty()) return PreFilterResult::skip();
 
   bool allocate = false;
   for (std::size_t i = 0; i < devices->claims.size(); ++i) {
@@ -122,7 +122,7 @@ PreFilterResult DynamicResources::pre_filter(Cycle& cycle) const {
                                SearchBudget{.loop = &handle_.loop, .timeout = filter_timeout_});
   }
   seen.devices = std::move(devices);
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 // Whether the pod asks for any resource that is devices, and what else it asks for beside it.

@@ -19,20 +19,6 @@ void for_each_container_image(const PodSpec& spec, Visit visit) {
   for (const Container& container : spec.containers) visit(container.image);
 }
 
-// The pod's images by the names under which nodes report them, as often as they are used. Names
-// that nobody holds are on no node and left out.
-std::vector<Symbol> images_of(const Pod& pod) {
-  std::vector<Symbol> images;
-  const auto add = [&](Symbol image) {
-    const Symbol known = pod.symbols().find(normalized_image_name(pod.text(image)));
-    if (!known.empty()) images.push_back(known);
-  };
-  for_each_container_image(pod.spec(), add);
-  for (const Volume& volume : pod.spec().volumes)
-    if (volume.source == VolumeSource::kImage) add(volume.source_name);
-  return images;
-}
-
 std::int64_t weight_of(const ImageState& image, double node_count) {
   const double spread = static_cast<double>(image.node_count) / node_count;
   return truncated(static_cast<double>(image.size_bytes) * spread);
@@ -59,6 +45,20 @@ std::string normalized_image_name(std::string_view image) {
   return name;
 }
 
+const std::vector<Symbol>& ImageNames::of(const Pod& pod) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pod.spec_ref().get());
+  Remembered& entry = remembered_[(address >> 4 ^ address >> 10) % remembered_.size()];
+  if (entry.spec == pod.spec_ref()) return entry.images;
+  entry = {pod.spec_ref(), {}, SymbolHold(pod.spec().symbols.table())};
+  const auto add = [&](Symbol image) {
+    entry.images.push_back(entry.symbols.intern(normalized_image_name(pod.text(image))));
+  };
+  for_each_container_image(pod.spec(), add);
+  for (const Volume& volume : pod.spec().volumes)
+    if (volume.source == VolumeSource::kImage) add(volume.source_name);
+  return entry.images;
+}
+
 Result<std::unique_ptr<Plugin>> ImageLocality::create(const config::PluginArgs&, const Handle&) {
   return std::make_unique<ImageLocality>();
 }
@@ -66,7 +66,7 @@ Result<std::unique_ptr<Plugin>> ImageLocality::create(const config::PluginArgs&,
 Outcome ImageLocality::score(const Cycle& cycle, const NodeSet& feasible,
                              std::span<Score> by_row) const {
   const PodSpec& spec = cycle.pod().spec();
-  const std::vector<Symbol> wanted = images_of(cycle.pod());
+  const std::vector<Symbol>& wanted = names_.of(cycle.pod());
   // Image volumes count as images, but not as containers.
   const std::int64_t max_threshold =
       kMaxThresholdPerContainer *

@@ -4,7 +4,9 @@
 // Rejects nothing, so no event changes its mind.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <vector>
 
 #include "framework/plugin_table.h"
 
@@ -12,6 +14,22 @@ namespace berth::plugins {
 
 // With the tag that is meant when none is written: "nginx" is "nginx:latest".
 std::string normalized_image_name(std::string_view image);
+
+// The images of a pod by the names under which nodes report them, as often as they are used;
+// remembered for pods of the same spec.
+class ImageNames {
+ public:
+  // Valid until the next call.
+  const std::vector<Symbol>& of(const Pod& pod);
+
+ private:
+  struct Remembered {
+    Ref<const PodSpec> spec;
+    std::vector<Symbol> images;
+    SymbolHold symbols;  // of images
+  };
+  std::array<Remembered, 64> remembered_;
+};
 
 class ImageLocality final : public ScorePlugin, public SignPlugin {
  public:
@@ -26,6 +44,9 @@ class ImageLocality final : public ScorePlugin, public SignPlugin {
   bool normalizes() const override { return false; }
 
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
+
+ private:
+  mutable ImageNames names_;  // a memory, and only on the world thread
 };
 
 }  // namespace berth::plugins

@@ -102,10 +102,13 @@ std::span<const std::string_view> InterPodAffinity::reasons() const { return kRe
 PreFilterResult InterPodAffinity::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
   const Cluster& cluster = cycle.cluster();
+  NamespaceLabels namespace_labels(pod, cluster);
+  const std::vector<AffinityPods::Match> avoiding =
+      cluster.affinity_pods().required_anti_affinity(pod, *namespace_labels);
+  if (avoiding.empty() && !pod.spec().affinity) return PreFilterResult::skip();
   namespaces_->begin_pod();
-  RequiredTerms required{{}, {}, NamespaceLabels(pod, cluster), {}, {}, {}};
-  for (const AffinityPods::Match& match :
-       cluster.affinity_pods().required_anti_affinity(pod, *required.namespace_labels)) {
+  RequiredTerms required{{}, {}, std::move(namespace_labels), {}, {}, {}};
+  for (const AffinityPods::Match& match : avoiding) {
     const std::size_t place = required.avoiding.place_of(match.term.topology_key, cluster);
     required.avoiding.add(
         place, cluster.affinity_pods().by_domain(match, required.avoiding.keys()[place].column), 1);
@@ -119,11 +122,11 @@ PreFilterResult InterPodAffinity::pre_filter(Cycle& cycle) const {
     required.anti_affinity = incoming_terms(terms->required_anti, *namespaces_, cycle.symbols());
   }
   if (required.affinity.empty() && required.anti_affinity.empty() && required.avoiding.empty())
-    return Outcome::skip();
+    return PreFilterResult::skip();
   required.matches_itself = matches_all(required.affinity, pod);
   count_incoming_terms(required, cluster);
   cycle.put(*this, std::move(required));
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 // ---- trials -------------------------------------------------------------------------------------

@@ -154,13 +154,13 @@ std::span<const std::string_view> NodeAffinity::reasons() const { return kReason
 PreFilterResult NodeAffinity::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
   RequiredNodeAffinity required = required_node_affinity(pod);
-  if (required.empty() && !added_.required) return Outcome::skip();
+  if (required.empty() && !added_.required) return PreFilterResult::skip();
   cycle.put(*this, std::move(required));
 
   const ::berth::NodeAffinity* affinity = node_affinity_of(pod.spec());
-  if (!affinity || !affinity->required) return Outcome::success();
+  if (!affinity || !affinity->required) return PreFilterResult::success();
   std::optional<Names> named = nodes_named_by(*affinity->required);
-  if (!named) return Outcome::success();
+  if (!named) return PreFilterResult::success();
   if (named->empty()) return Outcome::of(Code::kUnschedulableAndUnresolvable, kConflict);
   return {Outcome::success(), std::move(*named)};
 }

@@ -78,11 +78,11 @@ Result<std::unique_ptr<Plugin>> NodeDeclaredFeatures::create(const config::Plugi
 std::span<const std::string_view> NodeDeclaredFeatures::reasons() const { return kReasons; }
 
 PreFilterResult NodeDeclaredFeatures::pre_filter(Cycle& cycle) const {
-  if (!enabled_) return Outcome::skip();
+  if (!enabled_) return PreFilterResult::skip();
   const NodeFeatures needed = features_needed_by(cycle.pod().spec());
-  if (needed.none()) return Outcome::skip();
+  if (needed.none()) return PreFilterResult::skip();
   cycle.put(*this, needed);
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 void NodeDeclaredFeatures::filter(const Cycle& cycle, FilterPass& pass) const {

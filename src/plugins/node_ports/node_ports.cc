@@ -51,9 +51,9 @@ Result<std::unique_ptr<Plugin>> NodePorts::create(const config::PluginArgs&, con
 std::span<const std::string_view> NodePorts::reasons() const { return kReasons; }
 
 PreFilterResult NodePorts::pre_filter(Cycle& cycle) const {
-  if (!has_host_ports(cycle.pod().spec())) return Outcome::skip();
+  if (!has_host_ports(cycle.pod().spec())) return PreFilterResult::skip();
   cycle.put(*this, WantedPorts{host_ports_of(cycle.pod().spec())});
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 void NodePorts::filter(const Cycle& cycle, FilterPass& pass) const {

@@ -44,8 +44,8 @@ struct AllocationColumn {
 template <typename OneRow, typename Block>
 void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
                     std::size_t all_rows, OneRow one_row, Block block) {
-  constexpr int kWorthIt = 12;  // rows: a block costs about as much as so many, one by one
-  std::vector<BlockColumn> part(columns.size());
+  constexpr int kWorthIt = 12;    // rows: a block costs about as much as so many, one by one
+  std::vector<BlockColumn> part;  // made when the first block comes: often it is a single row
   const bool complete = std::ranges::none_of(columns, [](const auto& c) { return c.used.empty(); });
   for (std::size_t w = feasible.begin_word(); w < feasible.end_word(); ++w) {
     std::uint64_t rest = feasible.words()[w];
@@ -53,6 +53,7 @@ void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet&
     if (complete && std::popcount(rest) >= kWorthIt) {
       const std::size_t rows = std::min(kBlock, all_rows - first);
       bool tame = true;
+      part.resize(columns.size());
       for (std::size_t c = 0; c < columns.size(); ++c) {
         part[c] = {&columns[c].allocatable[first], &columns[c].used[first], columns[c].request,
                    columns[c].weight};

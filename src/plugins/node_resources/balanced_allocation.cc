@@ -41,7 +41,7 @@ double deviation_of(std::span<const double> fractions, double total) {
 class Balance {
  public:
   explicit Balance(const std::vector<AllocationColumn>& columns)
-      : columns_(columns), fractions_(columns.size()) {}
+      : columns_(columns), fractions_(columns.size() == 2 ? 0 : columns.size()) {}
 
   std::int64_t with_pod(NodeRow row) {
     return of(row, [row](const AllocationColumn& column) { return column.requested_on(row); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <boost/container/small_vector.hpp>
 
 #include "api/names.h"
 #include "config/feature_gates.h"
@@ -38,7 +39,7 @@ struct Check {
   std::span<const std::int64_t> used;
   std::int64_t amount = 0;
   std::uint8_t reason = Status::kListed;
-  std::string text;      // with kListed
+  Symbol resource;       // with kListed: what is insufficient
   bool devices = false;  // where a node has none of it, it is for DynamicResources to find some
 
   // More than the node has when it is empty.
@@ -55,7 +56,6 @@ class ResourcePass {
         pod_counts_(cycle.nodes().pod_counts()),
         allowed_pods_(cycle.nodes().allocatable_pods()) {
     const NodeTable& nodes = cycle.nodes();
-    checks_.reserve(3 + demand.scalars.size());
     if (demand.milli_cpu > 0)
       checks_.push_back(
           {nodes.allocatable_milli_cpu(), nodes.requested_milli_cpu(), demand.milli_cpu, kCpu, {}});
@@ -69,10 +69,9 @@ class ResourcePass {
                          kEphemeralStorage,
                          {}});
     for (const Demand::Scalar& scalar : demand.scalars)
-      checks_.push_back(
-          {or_zeros(nodes.allocatable_scalar(scalar.name)),
-           or_zeros(nodes.requested_scalar(scalar.name)), scalar.amount, Status::kListed,
-           "Insufficient " + std::string(cycle.symbols().text(scalar.name)), scalar.devices});
+      checks_.push_back({or_zeros(nodes.allocatable_scalar(scalar.name)),
+                         or_zeros(nodes.requested_scalar(scalar.name)), scalar.amount,
+                         Status::kListed, scalar.name, scalar.devices});
     failing_.resize(1 + checks_.size());
   }
 
@@ -144,8 +143,10 @@ class ResourcePass {
       if (known.failed == failed_) return known.number;
     std::vector<std::string> texts;
     for (const std::uint32_t failed : failed_)
-      texts.push_back(reason(failed) == Status::kListed ? checks_[failed - 1].text
-                                                        : std::string(kReasons[reason(failed)]));
+      texts.push_back(
+          reason(failed) == Status::kListed
+              ? fmt::format("Insufficient {}", cycle_.symbols().text(checks_[failed - 1].resource))
+              : std::string(kReasons[reason(failed)]));
     listed_.push_back({failed_, cycle_.list_reasons(std::move(texts))});
     return listed_.back().number;
   }
@@ -159,10 +160,13 @@ class ResourcePass {
   FilterPass& pass_;
   std::span<const std::int64_t> pod_counts_;
   std::span<const std::int64_t> allowed_pods_;
-  std::vector<Check> checks_;
+  // Often there is but one row to look at: the usual checks take no memory of their own.
+  static constexpr std::size_t kUsualChecks = 4;
+  boost::container::small_vector<Check, kUsualChecks> checks_;
   std::vector<std::int64_t> zeros_;
-  std::vector<std::uint64_t> failing_;  // of the word at hand: full rows, then one per check
-  std::vector<std::uint32_t> failed_;   // of the row at hand: indices into failing_
+  // Of the word at hand: full rows, then one per check.
+  boost::container::small_vector<std::uint64_t, 1 + kUsualChecks> failing_;
+  std::vector<std::uint32_t> failed_;  // of the row at hand: indices into failing_
   std::vector<Listed> listed_;
 };
 
@@ -231,7 +235,7 @@ PreFilterResult NodeResourcesFit::pre_filter(Cycle& cycle) const {
     if (!is_ignored(cycle.symbols().text(scalar.name)))
       demand.scalars.push_back({scalar.name, scalar.amount, is_devices(scalar.name)});
   cycle.put(*this, std::move(demand));
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 void NodeResourcesFit::filter(const Cycle& cycle, FilterPass& pass) const {

@@ -130,10 +130,10 @@ PreFilterResult NodeVolumeLimits::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
   if (std::ranges::none_of(pod.spec().volumes,
                            [](const Volume& volume) { return may_attach(volume.source); }))
-    return Outcome::skip();
+    return PreFilterResult::skip();
   // Parity: what is wrong with the pod's claims is told in Filter.
   cycle.put(*this, wanted_by(cycle.cluster(), pod));
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 void NodeVolumeLimits::filter(const Cycle& cycle, FilterPass& pass) const {

@@ -69,7 +69,7 @@ PreFilterResult PodTopologySpread::pre_filter(Cycle& cycle) const {
       constraints(pod, UnsatisfiableAction::kDoNotSchedule);
   if (!hard)
     return Outcome::failure(fmt::format("get constraints from pod: {}", hard.error().message));
-  if (hard->empty()) return Outcome::skip();
+  if (hard->empty()) return PreFilterResult::skip();
 
   const std::vector<TopologyColumn> columns = columns_of(*hard, cluster);
   const bool all_complete = all_have_every_key(columns, cycle.nodes());
@@ -99,7 +99,7 @@ PreFilterResult PodTopologySpread::pre_filter(Cycle& cycle) const {
                              std::move(counts), self ? 1 : 0, version});
   }
   cycle.put(*this, std::move(state));
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 Outcome PodTopologySpread::add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {

@@ -73,12 +73,16 @@ Result<std::vector<SpreadConstraint>> PodTopologySpread::constraints(
     if (!found) return explained("obtaining pod's", action, std::move(found).error());
     return found;
   }
+  // Most pods belong to nobody, so the default ones are made last.
+  if (std::ranges::find(default_constraints_, action,
+                        &TopologySpreadConstraint::when_unsatisfiable) ==
+      default_constraints_.end())
+    return std::vector<SpreadConstraint>();
+  const Selector& selector = default_selectors_.of(pod);
+  if (selector.is_empty()) return std::vector<SpreadConstraint>();
   Result<std::vector<SpreadConstraint>> found =
       constraints_for(default_constraints_, action, pod, false);
   if (!found) return explained("setting default", action, std::move(found).error());
-  if (found->empty()) return found;
-  const Selector& selector = default_selectors_.of(pod);
-  if (selector.is_empty()) return std::vector<SpreadConstraint>();
   for (SpreadConstraint& constraint : *found) constraint.selector = selector;
   return found;
 }

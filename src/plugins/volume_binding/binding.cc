@@ -160,7 +160,7 @@ Result<bool> VolumeBinding::check(const Pod& pod, std::string_view node_name,
   if (row == kNoRow || !cluster_.nodes().has_node(row))
     return fail(ErrorKind::kNotFound,
                 fmt::format("failed to get node {0}: node {0} not found", quoted(node_name)));
-  if (!cluster_.seen_pod(pod.namespace_name(), pod.name()))
+  if (!cluster_.seen_pod(pod))
     return fail(ErrorKind::kNotFound,
                 fmt::format("pod does not exist any more: pod {} not found", quoted(pod.name())));
   const Node& node = cluster_.nodes().node(row);

@@ -200,13 +200,13 @@ PreFilterResult VolumeBinding::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
   const Result<bool> any = check_claims(pod);
   if (!any) return Outcome::of(Code::kUnschedulableAndUnresolvable, any.error().message);
-  if (!*any) return Outcome::skip();
+  if (!*any) return PreFilterResult::skip();
   PodClaims claims;
   const Result<bool> sorted = sort_claims(pod, claims);
   if (!sorted) return Outcome::failure(sorted.error().message);
   if (!*sorted) return Outcome::of(Code::kUnschedulableAndUnresolvable, kUnboundImmediate);
   cycle.put(*this, Search{make_search(claims)});
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 // ---- Filter -------------------------------------------------------------------------------------

@@ -117,9 +117,9 @@ PreFilterResult VolumeRestrictions::pre_filter(Cycle& cycle) const {
   }
   for (const Symbol claim : state.claims)
     if (cycle.nodes().is_claim_used(pod.meta().namespace_name, claim)) ++state.users;
-  if (!restricted && state.users == 0) return Outcome::skip();
+  if (!restricted && state.users == 0) return PreFilterResult::skip();
   cycle.put(*this, std::move(state));
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 Outcome VolumeRestrictions::count(Cycle& cycle, const Pod& pod, int times) const {

@@ -189,9 +189,9 @@ PreFilterResult VolumeZone::pre_filter(Cycle& cycle) const {
   Topologies topologies;
   if (Outcome collected = collect(cycle.cluster(), cycle.pod(), topologies); !collected.ok())
     return collected;
-  if (topologies.empty()) return Outcome::skip();
+  if (topologies.empty()) return PreFilterResult::skip();
   cycle.put(*this, std::move(topologies));
-  return Outcome::success();
+  return PreFilterResult::success();
 }
 
 void VolumeZone::filter(const Cycle& cycle, FilterPass& pass) const {
