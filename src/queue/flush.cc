@@ -53,26 +53,29 @@ void SchedulingQueue::State::arm_unschedulable_flush() {
       loop.after(wait, [this] { flush_unschedulable(); }, TimerKind::kHousekeeping);
 }
 
-void SchedulingQueue::State::read_clock() {
-  now = loop.wall_now();
+WallTime SchedulingQueue::State::read_clock() {
+  const WallTime read = loop.wall_now();
+  moment = read;
   // The monotonic clock tells a clock that was set back from one that just goes on.
-  const Duration ahead = now.since_epoch - loop.now().since_start;
+  const Duration ahead = read.since_epoch - loop.now().since_start;
   if (ahead + kClockTolerance < wall_clock_ahead) {
     clock_set_back();
     wall_clock_ahead = ahead;
   }
   wall_clock_ahead = std::max(wall_clock_ahead, ahead);
+  return read;
 }
 
 // Timestamps that are in the future now would keep their pods waiting for as long as the clock was
 // set back. They become the present, which leaves the order of pods as it was: whoever has such a
 // timestamp came after whoever has not, and among them the order of arrival decides.
 void SchedulingQueue::State::clock_set_back() {
+  const WallTime present = now();
   entries.for_each([&](Slot slot) {
     QueuedPod& queued = entries[slot].queued;
-    if (queued.flushed) queued.flushed = std::min(*queued.flushed, now);
-    if (queued.timestamp <= now) return;
-    queued.timestamp = now;
+    if (queued.flushed) queued.flushed = std::min(*queued.flushed, present);
+    if (queued.timestamp <= present) return;
+    queued.timestamp = present;
     queued.backoff_expiration.reset();
   });
   const std::vector<Slot> slots = active.slots();

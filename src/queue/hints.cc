@@ -32,13 +32,17 @@ const QueueProfile::PluginEvents* Hints::events_of(const QueueProfile& profile,
   return found == profile.events.end() ? nullptr : &*found;
 }
 
-bool Hints::concerns_anyone(const ClusterEvent& event) const {
+bool Hints::concerns_anyone(const ClusterEvent& event) {
   if (event.is_wildcard()) return true;
+  for (const Concern& known : concerns_)
+    if (known.resource == event.resource && known.actions == event.actions) return known.anyone;
+  bool anyone = false;
   for (const QueueProfile& profile : profiles_)
     for (const QueueProfile::PluginEvents& plugin : profile.events)
       for (const EventRegistration& registration : plugin.events)
-        if (matches(registration.event, event)) return true;
-  return false;
+        anyone |= matches(registration.event, event);
+  concerns_.push_back({event.resource, event.actions, anyone});
+  return anyone;
 }
 
 bool Hints::concerns_gate(std::string_view gating_plugin, const ClusterEvent& event) const {

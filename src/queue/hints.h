@@ -38,7 +38,7 @@ class Hints {
   const QueueProfile& profile(std::uint32_t index) const { return profiles_[index]; }
 
   // Whether any plugin waits for such an event; a wildcard concerns everybody.
-  bool concerns_anyone(const ClusterEvent& event) const;
+  bool concerns_anyone(const ClusterEvent& event);
   // Whether a plugin that gates a pod waits for it.
   bool concerns_gate(std::string_view gating_plugin, const ClusterEvent& event) const;
 
@@ -85,6 +85,13 @@ class Hints {
   std::vector<QueueProfile> profiles_;
   SymbolHold symbols_;
   std::vector<Symbol> scheduler_names_;  // by profile
+  // Of the few dozen kinds of events that happen, what concerns_anyone found out.
+  struct Concern {
+    EventResource resource;
+    std::uint32_t actions;
+    bool anyone;
+  };
+  std::vector<Concern> concerns_;
   Observer& observer_;
   Measurements* measured_;
 };

@@ -125,7 +125,7 @@ void SchedulingQueue::State::move_some(Move& move, std::size_t count) {
   if (asked) hints.asked(*asked, move.label);
   // Everybody has been judged before anybody moves: all in the same world.
   for (const auto& [slot, strategy] : moving) {
-    if (move.time_is_over) entries[slot].queued.flushed = now;
+    if (move.time_is_over) entries[slot].queued.flushed = now();
     leave(slot);  // so that one that is held back again counts as having entered again
     requeue(slot, strategy, move.label);
   }
@@ -136,11 +136,12 @@ void SchedulingQueue::State::flush_unschedulable() {
   unschedulable_timer.reset();
   Operation operation(*this);
   Move move{.event = events::kUnschedulableTimeout, .time_is_over = true};
+  const WallTime present = now();
   unschedulable.for_each([&](Slot slot) {
     const QueuedPod& queued = entries[slot].queued;
     // A pod that stays gated after a flush is next looked at a whole stay later.
     const WallTime since = std::max(queued.timestamp, queued.flushed.value_or(queued.timestamp));
-    if (now - since > options.max_unschedulable)
+    if (present - since > options.max_unschedulable)
       move.candidates.push_back({slot, Requeue::kAfterBackoff});
   });
   if (!move.candidates.empty()) {
@@ -155,7 +156,7 @@ void SchedulingQueue::State::flush_unschedulable() {
 void SchedulingQueue::State::flush_backoff() {
   backoff_timer.reset();
   Operation operation(*this);
-  backoff_ended = now;
+  backoff_ended = now();
   end_backoff(kAtOnce);
   if (backoff_ended)
     post_slice();

@@ -27,7 +27,7 @@ void Nominations::add(const Pod& pod, const std::optional<Nominating>& nominatin
   // Parity: upstream files an emptied nomination under the node "", which is no node; not keeping
   // it looks the same from everywhere.
   if (node.empty()) return;
-  const Ref<const Pod> seen = cluster_.seen_pod(pod.namespace_name(), pod.name());
+  const Ref<const Pod> seen = cluster_.seen_pod(pod);
   if (!seen || !seen->node().empty()) return;
   store(pod, symbols_->intern(node));
 }

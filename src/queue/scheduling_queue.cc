@@ -130,7 +130,7 @@ Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
     ++queued.consecutive_errors;
   }
   state_->in_flight.end(uid);
-  queued.timestamp = state_->now;
+  queued.timestamp = state_->now();
   queued.sequence = ++state_->last_sequence;
   queued.backoff_expiration.reset();
   queued.flushed.reset();

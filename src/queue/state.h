@@ -57,7 +57,7 @@ struct SchedulingQueue::State {
   const std::string update_label;  // of a pod of which something changed
 
   const PodOrder order;
-  const Hints hints;
+  Hints hints;
   const Gating gating;
   Entries entries;
   IndexedHeap<ByOrder> active;
@@ -67,9 +67,9 @@ struct SchedulingQueue::State {
   Nominations nominations;
   std::uint64_t last_sequence = 0;
 
-  // ---- operations: the time they begin at, and what happens once they are over
+  // ---- operations: when they happen, and what happens once they are over
   class Operation;
-  WallTime now;                                 // of the operation at hand
+  std::optional<WallTime> moment;               // of the operation at hand, once it was asked for
   Duration wall_clock_ahead = Duration::min();  // of the monotonic clock, at most so far
   int open_operations = 0;
   bool woken = false;  // something became poppable
@@ -132,7 +132,9 @@ struct SchedulingQueue::State {
   std::shared_ptr<int> alive = std::make_shared<int>(0);
 
   // ---- time (flush.cc)
-  void read_clock();
+  // When the operation at hand happens. Most do not ask: the clock is read when one does.
+  WallTime now() { return moment ? *moment : read_clock(); }
+  WallTime read_clock();
   void clock_set_back();
   void run();
   void arm_backoff_flush();
@@ -147,8 +149,7 @@ struct SchedulingQueue::State {
 class SchedulingQueue::State::Operation {
  public:
   explicit Operation(State& state) : state_(state) {
-    ++state_.open_operations;
-    state_.read_clock();
+    if (++state_.open_operations == 1) state_.moment.reset();
   }
   ~Operation() {
     if (finished_) return;

@@ -60,7 +60,7 @@ void SchedulingQueue::State::count_rejectors(const QueuedPod& queued, int change
 void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
   QueuedPod queued;
   queued.pod = std::move(pod);
-  queued.timestamp = now;
+  queued.timestamp = now();
   queued.sequence = ++last_sequence;
   gating.judge(queued);
   Slot slot = entries.find(*queued.pod);
@@ -88,7 +88,7 @@ void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
 void SchedulingQueue::State::requeue(Slot slot, Requeue strategy, std::string_view label) {
   if (strategy == Requeue::kSkip)
     move_to_unschedulable(slot, label);
-  else if (strategy == Requeue::kAfterBackoff && backoff.backing_off(entries[slot].queued, now))
+  else if (strategy == Requeue::kAfterBackoff && backoff.backing_off(entries[slot].queued, now()))
     move_to_backoff(slot, label);
   else
     move_to_active(slot, label);
@@ -101,7 +101,7 @@ bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, b
     move_to_unschedulable(slot, label);
     return false;
   }
-  if (!entry.queued.initial_attempt) entry.queued.initial_attempt = now;
+  if (!entry.queued.initial_attempt) entry.queued.initial_attempt = now();
   leave(slot);
   active.push(slot);
   entry.place = QueuePlace::kActive;
