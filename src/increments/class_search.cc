@@ -16,9 +16,8 @@ PodClass* ClassSearch::class_of(const Framework& framework, const Pod& pod) {
   if (PodClass* found =
           classes_.find(hash, [&](const PodClass& known) { return known.is_of(framework, pod); }))
     return found;
-  std::size_t& seen = seen_once_[hash % seen_once_.size()];
-  if (std::exchange(seen, hash) != hash) return nullptr;
-  return &classes_.insert(hash, std::make_unique<PodClass>(framework, pod));
+  if (!seen_once_.again(hash)) return nullptr;
+  return &classes_.insert(hash, std::make_unique<PodClass>(framework, pod, asked_));
 }
 
 // Whether every plugin that is asked about this pod declares what its answers depend on.

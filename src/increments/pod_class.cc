@@ -17,8 +17,9 @@ bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Depende
 
 }  // namespace
 
-PodClass::PodClass(const Framework& framework, const Pod& pod)
+PodClass::PodClass(const Framework& framework, const Pod& pod, AskedRows& asked)
     : framework_(framework),
+      asked_(asked),
       log_(NominationLog::of(framework.nominator())),
       spec_(&pod.spec()),
       meta_(&pod.meta()) {}
@@ -62,15 +63,15 @@ bool PodClass::find_changes(const Cycle& cycle) {
   final_ = can_be_final(cycle);
   device_classes_ = device_classes;
   position_ = nodes.log_end();
-  changed_.clear();
-  changed_.reserve_rows(nodes.rows());
+  asked_.changed.clear();
+  asked_.changed.reserve_rows(nodes.rows());
   if (!all)
     for (const ChangedRow& change : *changes) {
       all |= (change.changes & static_cast<std::uint8_t>(RowChange::kMembership)) != 0;
-      if (nodes.has_node(change.row)) changed_.insert(change.row);
+      if (nodes.has_node(change.row)) asked_.changed.insert(change.row);
     }
   if (final_ && !find_changed_nominations(cycle)) all = true;
-  if (all) changed_ = nodes.nodes();
+  if (all) asked_.changed = nodes.nodes();
   return all;
 }
 
@@ -82,7 +83,7 @@ bool PodClass::find_changed_nominations(const Cycle& cycle) {
   if (!changes) return false;
   for (const Symbol node : *changes)
     if (const NodeRow row = cycle.nodes().find(node); row != kNoRow && cycle.nodes().has_node(row))
-      changed_.insert(row);
+      asked_.changed.insert(row);
   return true;
 }
 
@@ -110,7 +111,7 @@ bool PodClass::keep_verdicts(const Cycle& cycle) {
   verdicts_.resize(cycle.nodes().rows());
   std::vector<std::uint32_t> numbers(scratch.listed_reasons.size(), kNoList);
   bool few = true;
-  changed_.for_each([&](NodeRow row) {
+  asked_.changed.for_each([&](NodeRow row) {
     Status status = scratch.verdicts[row];
     if (!status.ok() && status.reason == Status::kListed) {
       std::uint32_t& number = numbers[status.argument];
@@ -139,7 +140,7 @@ bool PodClass::catch_up(Cycle& cycle, Cluster& cluster) {
   scores_ = asked_scores(cycle);
   const bool same_keys = find_keys(cycle);
   regroup_ |= all || !same_keys;
-  known_ = ask_filters(cycle, cluster) && ask_scores(cycle, all);
+  known_ = ask_filters(cycle, cluster, all) && ask_scores(cycle, all);
   if (!known_) return false;
   if (!regroup_) follow(cycle);
   if (regroup_) group(cycle);
@@ -150,41 +151,43 @@ bool PodClass::catch_up(Cycle& cycle, Cluster& cluster) {
 void PodClass::set_apart(const NodeTable& nodes) {
   const Nominator& nominator = framework_.nominator();
   const std::vector<Symbol>& nominated = nominator.nominated_nodes();
-  apart_.clear();
+  asked_.apart.clear();
   if (!final_ || nominated.empty()) return;
-  if (changed_.count() < nominated.size()) {
-    changed_.for_each([&](NodeRow row) {
-      if (!nominator.nominated_pods(nodes.name(row)).empty()) apart_.push_back(row);
+  if (asked_.changed.count() < nominated.size()) {
+    asked_.changed.for_each([&](NodeRow row) {
+      if (!nominator.nominated_pods(nodes.name(row)).empty()) asked_.apart.push_back(row);
     });
   } else {
     for (const Symbol node : nominated)
-      if (const NodeRow row = nodes.find(node); row != kNoRow && changed_.contains(row))
-        apart_.push_back(row);
+      if (const NodeRow row = nodes.find(node); row != kNoRow && asked_.changed.contains(row))
+        asked_.apart.push_back(row);
   }
-  for (const NodeRow row : apart_) passed_.erase(row);
+  for (const NodeRow row : asked_.apart) asked_.passed.erase(row);
 }
 
-bool PodClass::ask_filters(Cycle& cycle, Cluster& cluster) {
+bool PodClass::ask_filters(Cycle& cycle, Cluster& cluster, bool all) {
   std::vector<Status>& verdicts = cycle.scratch()->verdicts;
-  passed_ = changed_;
+  asked_.passed = asked_.changed;
   set_apart(cycle.nodes());
-  changed_.for_each([&](NodeRow row) { verdicts[row] = Status{}; });
+  asked_.changed.for_each([&](NodeRow row) { verdicts[row] = Status{}; });
   for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
-    if (filters_.test(placed.index)) framework_.ask_filter(placed, cycle, passed_);
+    if (filters_.test(placed.index)) framework_.ask_filter(placed, cycle, asked_.passed);
   bool told = true;
-  for (const NodeRow row : apart_) {
+  for (const NodeRow row : asked_.apart) {
     const Result<Status> status = framework_.filter_row_with_nominated(cycle, cluster, row);
     if (!status) return false;
     verdicts[row] = *status;
-    if (status->ok()) passed_.insert(row);
+    if (status->ok()) asked_.passed.insert(row);
   }
-  changed_.for_each([&](NodeRow row) {
-    if (!passed_.contains(row)) told &= is_rejected(verdicts[row].code);
+  asked_.changed.for_each([&](NodeRow row) {
+    if (!asked_.passed.contains(row)) told &= is_rejected(verdicts[row].code);
   });
-  fits_.reserve_rows(cycle.nodes().rows());
-  fits_ -= changed_;
-  fits_ &= cycle.nodes().nodes();
-  fits_ |= passed_;
+  if (all) {
+    fits_ = asked_.passed;
+  } else {  // no node came or went
+    fits_ -= asked_.changed;
+    fits_ |= asked_.passed;
+  }
   if (told && keeping_ == Keeping::kYes && final_ && !keep_verdicts(cycle)) {
     keeping_ = Keeping::kTooVarious;
     verdicts_ = {};
@@ -199,19 +202,19 @@ bool PodClass::ask_scores(const Cycle& cycle, bool all) {
   if (raw.size() < rows) raw.resize(rows);
   std::vector<std::int32_t>& own = cycle.scratch()->sums;
   if (own.size() < rows) own.resize(rows);
-  passed_.for_each([&](NodeRow row) { own[row] = 0; });
+  asked_.passed.for_each([&](NodeRow row) { own[row] = 0; });
   std::int64_t largest = 0;
   std::size_t unscaled = 0;
   for (const Placed<ScorePlugin>& placed : framework_.plugins().score) {
     if (!scores_.test(placed.index)) continue;
-    if (!framework_.ask_score(placed, cycle, passed_, raw).ok()) return false;
+    if (!framework_.ask_score(placed, cycle, asked_.passed, raw).ok()) return false;
     if (placed->normalizes()) {
       if (all && unscaled_.size() <= unscaled) unscaled_.emplace_back();
       Unscaled& kept = unscaled_[unscaled++];
       kept.plugin = &placed;
       kept.by_row.resize(rows);
       bool fine = true;
-      passed_.for_each([&](NodeRow row) {
+      asked_.passed.for_each([&](NodeRow row) {
         const auto value = static_cast<std::int32_t>(raw[row]);
         fine &= value == raw[row];
         kept.uniform &= kept.by_row[row] == value;
@@ -222,7 +225,7 @@ bool PodClass::ask_scores(const Cycle& cycle, bool all) {
     }
     largest += kMaxScore * placed.weight;
     bool fine = largest <= kLargestSum;
-    passed_.for_each([&](NodeRow row) {
+    asked_.passed.for_each([&](NodeRow row) {
       fine &= raw[row] >= kMinScore && raw[row] <= kMaxScore;
       own[row] += static_cast<std::int32_t>(raw[row] * placed.weight);
     });
@@ -278,8 +281,8 @@ int PodClass::group_of(const std::vector<std::int64_t>& tuple) {
 void PodClass::follow(const Cycle& cycle) {
   const std::vector<std::int32_t>& own = cycle.scratch()->sums;
   std::vector<std::int64_t> tuple;
-  changed_.for_each([&](NodeRow row) {
-    const std::int32_t score = passed_.contains(row) ? own[row] : ScoreTree::kNone;
+  asked_.changed.for_each([&](NodeRow row) {
+    const std::int32_t score = asked_.passed.contains(row) ? own[row] : ScoreTree::kNone;
     if (!grouped_ || score == ScoreTree::kNone) return tree_.set(row, score);
     describe(row, tuple);
     if (tuple == tuples_[tree_.group(row)]) return tree_.set(row, score);
@@ -309,8 +312,9 @@ void PodClass::group(const Cycle& cycle) {
   // Rows that were not asked about this time have their score in the tree.
   const std::vector<std::int32_t>& own = cycle.scratch()->sums;
   std::vector<std::int32_t> scores(nodes.rows(), ScoreTree::kNone);
-  fits_.for_each(
-      [&](NodeRow row) { scores[row] = passed_.contains(row) ? own[row] : tree_.scores()[row]; });
+  fits_.for_each([&](NodeRow row) {
+    scores[row] = asked_.passed.contains(row) ? own[row] : tree_.scores()[row];
+  });
 
   std::vector<ScoreTree::Group> groups(nodes.rows());
   std::vector<std::int64_t> tuple;
@@ -350,8 +354,7 @@ void PodClass::show(NodeRow row, std::int32_t score) {
 }
 
 std::size_t PodClass::bytes() const {
-  std::size_t total = sizeof(*this) + tree_.bytes() +
-                      (fits_.capacity() + changed_.capacity() + passed_.capacity()) / 8;
+  std::size_t total = sizeof(*this) + tree_.bytes() + fits_.capacity() / 8;
   total += verdicts_.capacity() * sizeof(Status);
   for (const Unscaled& kept : unscaled_) total += kept.by_row.capacity() * sizeof(std::int32_t);
   return total;

@@ -28,7 +28,15 @@ namespace berth {
 
 class PodClass {
  public:
-  PodClass(const Framework& framework, const Pod& pod);
+  // The rows that a class asks about while it catches up. One serves all classes, which is memory
+  // saved and in the cache.
+  struct AskedRows {
+    NodeSet changed, passed;     // of those that changed: that fit
+    std::vector<NodeRow> apart;  // and those with nominated pods
+  };
+
+  // `asked` must live as long; what is in it counts during catch_up() only.
+  PodClass(const Framework& framework, const Pod& pod, AskedRows& asked);
 
   static std::size_t hash_of(const Framework& framework, const Pod& pod);
   bool is_of(const Framework& framework, const Pod& pod) const {
@@ -84,7 +92,7 @@ class PodClass {
   bool find_changes(const Cycle& cycle);
   bool find_changed_nominations(const Cycle& cycle);
   bool can_be_final(const Cycle& cycle) const;
-  bool ask_filters(Cycle& cycle, Cluster& cluster);
+  bool ask_filters(Cycle& cycle, Cluster& cluster, bool all);
   void set_apart(const NodeTable& nodes);
   bool keep_verdicts(const Cycle& cycle);
   bool ask_scores(const Cycle& cycle, bool all);
@@ -98,6 +106,7 @@ class PodClass {
   PluginMask asked_scores(const Cycle& cycle) const;
 
   const Framework& framework_;
+  AskedRows& asked_;
   const NominationLog* const log_;  // null: the nominator keeps none
   const Ref<const PodSpec> spec_;
   const Ref<const PodMeta> meta_;
@@ -126,10 +135,6 @@ class PodClass {
   RowKeys keys_;                         // labels sorted, each once; numbers of this cycle
   std::vector<TopologyColumn> columns_;  // of the labels
   std::vector<std::vector<std::int64_t>> tuples_;  // by group: what its rows have in common
-
-  // ---- of this cycle: the rows that changed, and those of them that fit
-  NodeSet changed_, passed_;
-  std::vector<NodeRow> apart_;  // of those that changed: with nominated pods
 };
 
 }  // namespace berth
