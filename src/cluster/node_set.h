@@ -75,12 +75,16 @@ class NodeSet {
     end_ = 0;
   }
 
-  bool empty() const {
+  // The lowest row, or kNoRow.
+  NodeRow first() const {
     for (std::size_t s = begin_; s < end_; ++s)
-      for (std::uint64_t rest = filled_[s]; rest != 0; rest &= rest - 1)
-        if (words_[first_of(s, rest)] != 0) return false;
-    return true;
+      for (std::uint64_t rest = filled_[s]; rest != 0; rest &= rest - 1) {
+        const std::size_t word = first_of(s, rest);
+        if (words_[word] != 0) return static_cast<NodeRow>(first_of(word, words_[word]));
+      }
+    return kNoRow;
   }
+  bool empty() const { return first() == kNoRow; }
   std::size_t count() const {
     std::size_t total = 0;
     for (std::size_t s = begin_; s < end_; ++s)
@@ -156,8 +160,9 @@ class NodeSet {
 
  private:
   static std::uint64_t bit(std::size_t at) { return std::uint64_t{1} << (at % kFan); }
-  static std::size_t first_of(std::size_t span, std::uint64_t words) {
-    return span * kFan + static_cast<std::size_t>(std::countr_zero(words));
+  // The row of a word, or the word of a span, that is the lowest bit.
+  static std::size_t first_of(std::size_t part, std::uint64_t bits) {
+    return part * kFan + static_cast<std::size_t>(std::countr_zero(bits));
   }
   // Those words of a span that have a bit in `words`. Full spans, and full words below, are the
   // rule where it counts; a plain loop over them can become vector code.
@@ -173,10 +178,11 @@ class NodeSet {
   static void visit_bits(std::size_t word, std::uint64_t rest, Visit& visit) {
     const NodeRow first = static_cast<NodeRow>(word * kFan);
     if (rest == ~std::uint64_t{0}) {
+      if (first > kNoRow - kFan) std::unreachable();  // numbers of rows do not wrap around
       for (NodeRow i = 0; i < kFan; ++i) visit(first + i);
       return;
     }
-    for (; rest != 0; rest &= rest - 1) visit(first + static_cast<NodeRow>(std::countr_zero(rest)));
+    for (; rest != 0; rest &= rest - 1) visit(static_cast<NodeRow>(first_of(word, rest)));
   }
 
   static constexpr std::size_t kFan = 64;  // rows a word, words a span

@@ -170,7 +170,7 @@ std::optional<ClassSearch::Found> ClassSearch::among_rows(Cycle& cycle, const Fr
   found.feasible = feasible_.count();
   if (found.feasible == 0) return std::nullopt;
   if (found.feasible == 1) {
-    feasible_.for_each([&](NodeRow row) { found.row = row; });
+    found.row = feasible_.first();
     return found;
   }
   const std::span<const std::int32_t> own = kept.tree().scores();
@@ -218,18 +218,17 @@ bool ClassSearch::normalize_kept(const Cycle& cycle, const Framework& framework,
                                  const PodClass& kept, const NodeSet& rows) {
   std::vector<Score>& scores = cycle.scratch()->scores;
   for (const PodClass::Unscaled& unscaled : kept.unscaled()) {
-    if (unscaled.uniform) {  // one row speaks for all
-      NodeRow first = kNoRow;
-      rows.for_each([&](NodeRow row) { first = std::min(first, row); });
+    if (unscaled.is_uniform()) {  // one row speaks for all
+      const NodeRow first = rows.first();
       looked_at_.clear();
       looked_at_.reserve_rows(cluster_.nodes().rows());
       looked_at_.insert(first);
-      scores[first] = unscaled.by_row[first];
+      scores[first] = unscaled.at(first);
       if (!framework.ask_normalize(*unscaled.plugin, cycle, looked_at_, scores).ok()) return false;
       const Score score = scores[first];
       rows.for_each([&](NodeRow row) { scores[row] = score; });
     } else {
-      rows.for_each([&](NodeRow row) { scores[row] = unscaled.by_row[row]; });
+      rows.for_each([&](NodeRow row) { scores[row] = unscaled.at(row); });
       if (!framework.ask_normalize(*unscaled.plugin, cycle, rows, scores).ok()) return false;
     }
     if (!add(*unscaled.plugin, rows, scores)) return false;

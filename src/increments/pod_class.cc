@@ -65,11 +65,15 @@ bool PodClass::find_changes(const Cycle& cycle) {
   position_ = nodes.log_end();
   asked_.changed.clear();
   asked_.changed.reserve_rows(nodes.rows());
-  if (!all)
+  if (!all) {
+    std::uint8_t seen = 0;
     for (const ChangedRow& change : *changes) {
-      all |= (change.changes & static_cast<std::uint8_t>(RowChange::kMembership)) != 0;
-      if (nodes.has_node(change.row)) asked_.changed.insert(change.row);
+      seen |= change.changes;
+      asked_.changed.insert(change.row);
     }
+    // Else all of them have their nodes.
+    all = (seen & static_cast<std::uint8_t>(RowChange::kMembership)) != 0;
+  }
   if (final_ && !find_changed_nominations(cycle)) all = true;
   if (all) asked_.changed = nodes.nodes();
   return all;
@@ -212,15 +216,7 @@ bool PodClass::ask_scores(const Cycle& cycle, bool all) {
       if (all && unscaled_.size() <= unscaled) unscaled_.emplace_back();
       Unscaled& kept = unscaled_[unscaled++];
       kept.plugin = &placed;
-      kept.by_row.resize(rows);
-      bool fine = true;
-      asked_.passed.for_each([&](NodeRow row) {
-        const auto value = static_cast<std::int32_t>(raw[row]);
-        fine &= value == raw[row];
-        kept.uniform &= kept.by_row[row] == value;
-        kept.by_row[row] = value;
-      });
-      if (!fine) return false;
+      if (!kept.take(asked_.passed, raw, rows, all)) return false;
       continue;
     }
     largest += kMaxScore * placed.weight;
@@ -233,6 +229,34 @@ bool PodClass::ask_scores(const Cycle& cycle, bool all) {
   }
   unscaled_.resize(unscaled);
   return true;
+}
+
+bool PodClass::Unscaled::take(const NodeSet& asked, std::span<const Score> scores, std::size_t rows,
+                              bool all) {
+  if (all) {
+    const NodeRow first = asked.first();
+    common_ = first == kNoRow ? 0 : static_cast<std::int32_t>(scores[first]);
+    by_row_ = {};
+  }
+  bool fine = true;
+  asked.for_each([&](NodeRow row) {
+    const auto score = static_cast<std::int32_t>(scores[row]);
+    fine &= score == scores[row];
+    if (score == at(row)) return;
+    if (by_row_.empty()) by_row_.assign(rows, common_);
+    by_row_[row] = score;
+  });
+  return fine;
+}
+
+void PodClass::Unscaled::find_common(const NodeSet& fits) {
+  const NodeRow first = fits.first();
+  if (by_row_.empty() || first == kNoRow) return;
+  bool same = true;
+  fits.for_each([&](NodeRow row) { same &= by_row_[row] == by_row_[first]; });
+  if (!same) return;
+  common_ = by_row_[first];
+  by_row_ = {};
 }
 
 // What the other plugins go by. False when it is not what rows are grouped by.
@@ -265,7 +289,7 @@ void PodClass::describe(NodeRow row, std::vector<std::int64_t>& tuple) const {
   tuple.clear();
   for (const TopologyColumn& column : columns_) tuple.push_back(column.by_row[row]);
   // Of a row that does not fit this may be old; it is described again when it fits.
-  for (const Unscaled& kept : unscaled_) tuple.push_back(kept.by_row[row]);
+  for (const Unscaled& kept : unscaled_) tuple.push_back(kept.at(row));
   for (const RowKeys::Numbers& numbers : keys_.numbers) tuple.push_back(numbers.at(row));
 }
 
@@ -301,14 +325,7 @@ void PodClass::follow(const Cycle& cycle) {
 void PodClass::group(const Cycle& cycle) {
   regroup_ = false;
   const NodeTable& nodes = cycle.nodes();
-  for (Unscaled& kept : unscaled_) {
-    NodeRow first = kNoRow;
-    kept.uniform = true;
-    nodes.nodes().for_each([&](NodeRow row) {
-      if (first == kNoRow) first = row;
-      kept.uniform &= kept.by_row[row] == kept.by_row[first];
-    });
-  }
+  for (Unscaled& kept : unscaled_) kept.find_common(fits_);
   // Rows that were not asked about this time have their score in the tree.
   const std::vector<std::int32_t>& own = cycle.scratch()->sums;
   std::vector<std::int32_t> scores(nodes.rows(), ScoreTree::kNone);
@@ -356,7 +373,7 @@ void PodClass::show(NodeRow row, std::int32_t score) {
 std::size_t PodClass::bytes() const {
   std::size_t total = sizeof(*this) + tree_.bytes() + fits_.capacity() / 8;
   total += verdicts_.capacity() * sizeof(Status);
-  for (const Unscaled& kept : unscaled_) total += kept.by_row.capacity() * sizeof(std::int32_t);
+  for (const Unscaled& kept : unscaled_) total += kept.bytes();
   return total;
 }
 

@@ -78,11 +78,23 @@ class PodClass {
   // them.
   bool goes_by_numbers() const { return !keys_.numbers.empty(); }
 
-  // One row plugin that normalizes, and its scores before.
-  struct Unscaled {
-    const Placed<ScorePlugin>* plugin;
-    std::vector<std::int32_t> by_row;
-    bool uniform = false;  // the same on all rows
+  // One row plugin that normalizes, and its scores before, of rows that fit. Nearly always they are
+  // all the same (no node has soft taints), and then a number.
+  class Unscaled {
+   public:
+    const Placed<ScorePlugin>* plugin = nullptr;
+    bool is_uniform() const { return by_row_.empty(); }
+    std::int32_t at(NodeRow row) const { return by_row_.empty() ? common_ : by_row_[row]; }
+    std::size_t bytes() const { return by_row_.capacity() * sizeof(std::int32_t); }
+
+   private:
+    friend class PodClass;
+    // The scores of `asked`; with `all` there are no others. False when one is out of reach.
+    bool take(const NodeSet& asked, std::span<const Score> scores, std::size_t rows, bool all);
+    void find_common(const NodeSet& fits);
+
+    std::int32_t common_ = 0;
+    std::vector<std::int32_t> by_row_;  // or empty
   };
   std::span<const Unscaled> unscaled() const { return unscaled_; }
 

@@ -19,13 +19,13 @@ void for_each_container_image(const PodSpec& spec, Visit visit) {
   for (const Container& container : spec.containers) visit(container.image);
 }
 
-// The pod's images by the names under which nodes report them, as often as they are used. Names
-// that nobody holds are on no node and left out.
-std::vector<Symbol> images_of(const Pod& pod) {
+// The pod's images by the names under which nodes report them, as often as they are used. Those
+// that no node has are left out.
+std::vector<Symbol> images_of(const Pod& pod, const NodeTable& nodes) {
   std::vector<Symbol> images;
   const auto add = [&](Symbol image) {
     const Symbol known = pod.symbols().find(normalized_image_name(pod.text(image)));
-    if (!known.empty()) images.push_back(known);
+    if (!known.empty() && nodes.may_have_image(known)) images.push_back(known);
   };
   for_each_container_image(pod.spec(), add);
   for (const Volume& volume : pod.spec().volumes)
@@ -66,7 +66,8 @@ Result<std::unique_ptr<Plugin>> ImageLocality::create(const config::PluginArgs&,
 Outcome ImageLocality::score(const Cycle& cycle, const NodeSet& feasible,
                              std::span<Score> by_row) const {
   const PodSpec& spec = cycle.pod().spec();
-  const std::vector<Symbol> wanted = images_of(cycle.pod());
+  const NodeTable& nodes = cycle.nodes();
+  const std::vector<Symbol> wanted = images_of(cycle.pod(), nodes);
   // Image volumes count as images, but not as containers.
   const std::int64_t max_threshold =
       kMaxThresholdPerContainer *
@@ -76,7 +77,6 @@ Outcome ImageLocality::score(const Cycle& cycle, const NodeSet& feasible,
     feasible.for_each([&](NodeRow row) { by_row[row] = score; });
     return Outcome::success();
   }
-  const NodeTable& nodes = cycle.nodes();
   const auto node_count = static_cast<double>(nodes.node_count());
   feasible.for_each([&](NodeRow row) {
     std::int64_t sum = 0;
