@@ -70,7 +70,7 @@ constexpr std::size_t kManyRows = 20000;
 
 NodeSet sparse() {
   NodeSet set(kManyRows);
-  for (const NodeRow row : {0, 63, 64, 4095, 4096, 12345, 19999}) set.insert(row);
+  for (const NodeRow row : {0U, 63U, 64U, 4095U, 4096U, 12345U, 19999U}) set.insert(row);
   return set;
 }
 
@@ -123,6 +123,14 @@ TEST(NodeSet, ErasedAndClearedRowsCanComeAgain) {
   set.insert(1);
   EXPECT_THAT(rows_of(moved), ElementsAre(4096));
   EXPECT_THAT(rows_of(set), ElementsAre(1));
+}
+
+TEST(NodeSet, KnowsItsLowestRow) {
+  NodeSet set = sparse();
+  EXPECT_EQ(set.first(), 0U);
+  for (const NodeRow row : {0U, 63U, 64U, 4095U}) set.erase(row);
+  EXPECT_EQ(set.first(), 4096U);
+  EXPECT_EQ(NodeSet(kManyRows).first(), kNoRow);
 }
 
 TEST(NodeSet, TakesOnTheRowsOfASetOfAnotherCapacity) {

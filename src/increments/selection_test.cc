@@ -16,7 +16,7 @@ struct Rows {
   Rows() {
     for (NodeRow row = 0; row < 300; ++row)
       if (row < 140 || row % 3 == 0) feasible.insert(row);
-    for (const NodeRow row : {7, 63, 64, 130, 149, 150, 297})
+    for (const NodeRow row : {7U, 63U, 64U, 130U, 149U, 150U, 297U})
       totals[row] = 9;  // 149 is not feasible
     totals[151] = 100;  // nor is this
   }
@@ -45,7 +45,7 @@ TEST(Selection, TheSameDrawIsTheSameRowHoweverTheOthersLie) {
   Rows rows;
   Random one(7), other(7);
   const NodeRow before = select(rows.feasible, rows.totals, one).row;
-  for (const NodeRow row : {0, 70, 139}) rows.feasible.erase(row);  // no word is full any more
+  for (const NodeRow row : {0U, 70U, 139U}) rows.feasible.erase(row);  // no word is full any more
   EXPECT_EQ(select(rows.feasible, rows.totals, other).row, before);
 }
 
