@@ -57,7 +57,7 @@ bool PodClass::find_changes(const Cycle& cycle) {
   const NodeTable& nodes = cycle.nodes();
   const auto changes = nodes.changes_since(position_);
   const std::uint64_t device_classes = cycle.cluster().generation(ObjectKind::kDeviceClass);
-  bool all = !known_ || !changes || changes->size() > nodes.rows() / 4 ||
+  bool all = !known_ || !changes || changes->size() > nodes.rows() ||
              device_classes_ != device_classes || filters_ != asked_filters(cycle) ||
              scores_ != asked_scores(cycle) || final_ != can_be_final(cycle);
   final_ = can_be_final(cycle);
@@ -71,8 +71,9 @@ bool PodClass::find_changes(const Cycle& cycle) {
       seen |= change.changes;
       asked_.changed.insert(change.row);
     }
-    // Else all of them have their nodes.
-    all = (seen & static_cast<std::uint8_t>(RowChange::kMembership)) != 0;
+    // Else all of them have their nodes. A row alone costs about as much as eight of many.
+    all = (seen & static_cast<std::uint8_t>(RowChange::kMembership)) != 0 ||
+          asked_.changed.count() > nodes.rows() / 8;
   }
   if (final_ && !find_changed_nominations(cycle)) all = true;
   if (all) asked_.changed = nodes.nodes();
@@ -293,6 +294,11 @@ void PodClass::describe(NodeRow row, std::vector<std::int64_t>& tuple) const {
   for (const RowKeys::Numbers& numbers : keys_.numbers) tuple.push_back(numbers.at(row));
 }
 
+bool PodClass::all_alike() const {
+  return columns_.empty() && keys_.numbers.empty() &&
+         std::ranges::all_of(unscaled_, &Unscaled::is_uniform);
+}
+
 int PodClass::group_of(const std::vector<std::int64_t>& tuple) {
   for (std::size_t group = 0; group < tuples_.size(); ++group)
     if (tuples_[group] == tuple) return static_cast<int>(group);
@@ -338,7 +344,7 @@ void PodClass::group(const Cycle& cycle) {
   int last = kNoGroup;
   tuples_.clear();
   grouped_ = keys_known_;
-  fits_.for_each([&](NodeRow row) {
+  const auto compare = [&](NodeRow row) {
     if (!grouped_) return;
     describe(row, tuple);
     if (last == kNoGroup || tuples_[static_cast<std::size_t>(last)] != tuple)
@@ -347,7 +353,11 @@ void PodClass::group(const Cycle& cycle) {
       grouped_ = false;
     else
       groups[row] = static_cast<ScoreTree::Group>(last);
-  });
+  };
+  if (!all_alike())
+    fits_.for_each(compare);
+  else if (const NodeRow row = fits_.first(); row != kNoRow)
+    compare(row);  // it speaks for all
   if (!grouped_) {
     std::ranges::fill(groups, ScoreTree::Group{0});
     tuples_.clear();

@@ -112,6 +112,8 @@ class PodClass {
   void group(const Cycle& cycle);
   void follow(const Cycle& cycle);
   void describe(NodeRow row, std::vector<std::int64_t>& tuple) const;
+  // Whether all rows that fit would be described alike.
+  bool all_alike() const;
   // kNoGroup when there can be no more.
   int group_of(const std::vector<std::int64_t>& tuple);
   PluginMask asked_filters(const Cycle& cycle) const;
