@@ -73,7 +73,7 @@ bool PodClass::find_changes(const Cycle& cycle) {
     }
     // Else all of them have their nodes. A row alone costs about as much as eight of many.
     all = (seen & static_cast<std::uint8_t>(RowChange::kMembership)) != 0 ||
-          asked_.changed.count() > nodes.rows() / 8;
+          asked_.changed.count() > (nodes.rows() + 7) / 8;
   }
   if (final_ && !find_changed_nominations(cycle)) all = true;
   if (all) asked_.changed = nodes.nodes();
