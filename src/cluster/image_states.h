@@ -29,6 +29,7 @@ class ImageStates {
   // `frozen`.
   bool freeze(const Ids& ids, std::vector<ImageState>& frozen) const;
 
+  bool has(Symbol name) const { return ids_.contains(name); }
   std::size_t size() const { return ids_.size(); }
 
  private:

@@ -58,6 +58,23 @@ TEST_F(Images, AnyChangeOfTheRowRenewsTheSpread) {
   EXPECT_THAT(of("a"), ElementsAre(Pair(100, 2)));
 }
 
+TEST_F(Images, AnImageIsSaidToBeNowhereOnlyWhenNoRowShowsIt) {
+  set("a", 100, "x:1");
+  set("b", 100, "y:1");
+  const Symbol x = cluster.symbols().find("x:1"), y = cluster.symbols().find("y:1");
+  // Keeps the names known.
+  const Ref<const Node> held = world.node("elsewhere").image("x:1", 1).image("z:1", 1);
+  EXPECT_TRUE(cluster.nodes().may_have_image(x));
+  EXPECT_TRUE(cluster.nodes().may_have_image(y));
+  EXPECT_FALSE(cluster.nodes().may_have_image(cluster.symbols().find("z:1")));
+  cluster.update_node(world.node("a"));
+  EXPECT_TRUE(cluster.nodes().may_have_image(x)) << "until the next cycle the row shows it";
+  cluster.begin_cycle();
+  EXPECT_FALSE(cluster.nodes().may_have_image(x));
+  ASSERT_TRUE(cluster.remove_node(cluster.symbols().find("b")));
+  EXPECT_FALSE(cluster.nodes().may_have_image(y));
+}
+
 TEST_F(Images, ANewSpreadIsLogged) {
   set("a", 100);
   set("b", 100);

@@ -33,7 +33,6 @@ class KeptAnswers {
   }
 
   Answer& insert(std::size_t hash, std::unique_ptr<Answer> answer) {
-    new_bytes_ += answer->bytes();
     entries_.push_back({hash, cycle_, kNone, std::move(answer)});
     if (entries_.size() > buckets_.size())
       index();
@@ -44,6 +43,8 @@ class KeptAnswers {
 
   void begin_cycle() {
     ++cycle_;
+    // Weighed only now: most are filled after they were put in.
+    for (; weighed_ < entries_.size(); ++weighed_) new_bytes_ += entries_[weighed_].answer->bytes();
     if (cycle_ % kCyclesPerSweep == 0 || new_bytes_ > max_bytes_ / 4) sweep();
   }
 
@@ -87,6 +88,7 @@ class KeptAnswers {
       if (bytes > max_bytes_ || entries_[kept].asked + kLongAgo < cycle_) break;
     }
     entries_.resize(kept);
+    weighed_ = kept;
     index();
   }
 
@@ -94,6 +96,7 @@ class KeptAnswers {
   std::size_t new_bytes_ = 0;  // of answers since the last sweep
   std::uint64_t cycle_ = 0;
   std::vector<Entry> entries_;
+  std::size_t weighed_ = 0;  // of them
   std::vector<std::uint32_t> buckets_;
 };
 

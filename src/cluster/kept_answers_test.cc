@@ -51,6 +51,17 @@ TEST_F(Kept, WithTooMuchTheLeastRecentlyAskedGo) {
   EXPECT_EQ(kept.size(), 2U);
 }
 
+TEST_F(Kept, WhatAnAnswerGrowsToInItsCycleCounts) {
+  for (int question = 0; question < 4; ++question) {
+    kept.begin_cycle();
+    kept.insert(static_cast<std::size_t>(question), std::make_unique<Answer>(Answer{question, 0}))
+        .size = 400;
+  }
+  kept.begin_cycle();
+  EXPECT_EQ(kept.size(), 2U);
+  EXPECT_TRUE(has(3));
+}
+
 TEST_F(Kept, WhatNobodyAsksForGoesAfterAWhile) {
   put(1, 10);
   put(2, 10);

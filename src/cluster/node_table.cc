@@ -79,6 +79,10 @@ std::span<const Ref<const Pod>> NodeTable::pods(NodeRow row) const {
 std::span<const ImageState> NodeTable::images(NodeRow row) const {
   return columns_->rows[row].images;
 }
+bool NodeTable::may_have_image(Symbol name) const {
+  // Rows that changed since begin_cycle() show what they had then.
+  return !columns_->dirty.empty() || columns_->images.has(name);
+}
 std::span<const HostPort> NodeTable::host_ports(NodeRow row) const {
   return columns_->rows[row].ports;
 }

@@ -104,6 +104,8 @@ class NodeTable {
   std::span<const Ref<const Pod>> pods(NodeRow row) const;
   // The images of the row's node, each name once, as of the last Cluster::begin_cycle().
   std::span<const ImageState> images(NodeRow row) const;
+  // False: none of the nodes has the image in images().
+  bool may_have_image(Symbol name) const;
   // The host ports that pods use on the row, each once.
   std::span<const HostPort> host_ports(NodeRow row) const;
   // How many volumes of pods on the row refer to the PersistentVolumeClaim; whether any pod on a

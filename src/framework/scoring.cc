@@ -64,19 +64,22 @@ BERTH_VECTOR_CLONES bool add_weighted(std::int64_t weight, std::size_t rows, Sco
 std::optional<Score> add_weighted(std::int64_t weight, const NodeSet& feasible,
                                   std::span<Score> scores, std::span<Score> totals) {
   constexpr std::size_t kWord = 64;
-  for (std::size_t w = feasible.begin_word(); w < feasible.end_word(); ++w) {
-    std::uint64_t rest = feasible.words()[w];
-    const std::size_t first = w * kWord;
+  std::optional<Score> out_of_range;
+  feasible.for_each_word([&](std::size_t word, std::uint64_t rest) {
+    const std::size_t first = word * kWord;
     if (rest == ~std::uint64_t{0} && add_weighted(weight, kWord, &scores[first], &totals[first]))
-      continue;
+      return;
     for (; rest != 0; rest &= rest - 1) {
       const std::size_t row = first + static_cast<std::size_t>(std::countr_zero(rest));
-      if (scores[row] < kMinScore || scores[row] > kMaxScore) return scores[row];
+      if (scores[row] < kMinScore || scores[row] > kMaxScore) {
+        out_of_range = scores[row];
+        return;
+      }
       scores[row] *= weight;
       totals[row] += scores[row];
     }
-  }
-  return std::nullopt;
+  });
+  return out_of_range;
 }
 
 }  // namespace

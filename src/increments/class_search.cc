@@ -16,9 +16,8 @@ PodClass* ClassSearch::class_of(const Framework& framework, const Pod& pod) {
   if (PodClass* found =
           classes_.find(hash, [&](const PodClass& known) { return known.is_of(framework, pod); }))
     return found;
-  std::size_t& seen = seen_once_[hash % seen_once_.size()];
-  if (std::exchange(seen, hash) != hash) return nullptr;
-  return &classes_.insert(hash, std::make_unique<PodClass>(framework, pod));
+  if (!seen_once_.again(hash)) return nullptr;
+  return &classes_.insert(hash, std::make_unique<PodClass>(framework, pod, asked_));
 }
 
 // Whether every plugin that is asked about this pod declares what its answers depend on.
@@ -171,7 +170,7 @@ std::optional<ClassSearch::Found> ClassSearch::among_rows(Cycle& cycle, const Fr
   found.feasible = feasible_.count();
   if (found.feasible == 0) return std::nullopt;
   if (found.feasible == 1) {
-    feasible_.for_each([&](NodeRow row) { found.row = row; });
+    found.row = feasible_.first();
     return found;
   }
   const std::span<const std::int32_t> own = kept.tree().scores();
@@ -219,18 +218,17 @@ bool ClassSearch::normalize_kept(const Cycle& cycle, const Framework& framework,
                                  const PodClass& kept, const NodeSet& rows) {
   std::vector<Score>& scores = cycle.scratch()->scores;
   for (const PodClass::Unscaled& unscaled : kept.unscaled()) {
-    if (unscaled.uniform) {  // one row speaks for all
-      NodeRow first = kNoRow;
-      rows.for_each([&](NodeRow row) { first = std::min(first, row); });
+    if (unscaled.is_uniform()) {  // one row speaks for all
+      const NodeRow first = rows.first();
       looked_at_.clear();
       looked_at_.reserve_rows(cluster_.nodes().rows());
       looked_at_.insert(first);
-      scores[first] = unscaled.by_row[first];
+      scores[first] = unscaled.at(first);
       if (!framework.ask_normalize(*unscaled.plugin, cycle, looked_at_, scores).ok()) return false;
       const Score score = scores[first];
       rows.for_each([&](NodeRow row) { scores[row] = score; });
     } else {
-      rows.for_each([&](NodeRow row) { scores[row] = unscaled.by_row[row]; });
+      rows.for_each([&](NodeRow row) { scores[row] = unscaled.at(row); });
       if (!framework.ask_normalize(*unscaled.plugin, cycle, rows, scores).ok()) return false;
     }
     if (!add(*unscaled.plugin, rows, scores)) return false;

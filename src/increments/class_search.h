@@ -16,6 +16,7 @@
 #include "cluster/kept_answers.h"
 #include "increments/increment_check.h"
 #include "increments/pod_class.h"
+#include "increments/seen_once.h"
 #include "increments/selection.h"
 
 namespace berth {
@@ -57,9 +58,9 @@ class ClassSearch {
   Cluster& cluster_;
   Random& random_;
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+  PodClass::AskedRows asked_;
   KeptAnswers<PodClass> classes_{kMaxBytes};
-  // Pods seen once, by hash: a class is worth its memory from the second on.
-  std::array<std::size_t, 4096> seen_once_{};
+  SeenOnce seen_once_;
 
   // ---- reused from pod to pod
   struct Hidden {

@@ -18,8 +18,9 @@ bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Depende
 
 }  // namespace
 
-PodClass::PodClass(const Framework& framework, const Pod& pod)
+PodClass::PodClass(const Framework& framework, const Pod& pod, AskedRows& asked)
     : framework_(framework),
+      asked_(asked),
       log_(NominationLog::of(framework.nominator())),
       spec_(&pod.spec()),
       meta_(&pod.meta()) {}
@@ -50,21 +51,26 @@ bool PodClass::find_changes(const Cycle& cycle) {
   const NodeTable& nodes = cycle.nodes();
   const auto changes = nodes.changes_since(position_);
   const std::uint64_t device_classes = cycle.cluster().generation(ObjectKind::kDeviceClass);
-  bool all = !known_ || !changes || changes->size() > nodes.rows() / 4 ||
+  bool all = !known_ || !changes || changes->size() > nodes.rows() ||
              device_classes_ != device_classes || filters_ != asked_filters(cycle) ||
              scores_ != asked_scores(cycle) || final_ != can_be_final(cycle);
   final_ = can_be_final(cycle);
   device_classes_ = device_classes;
   position_ = nodes.log_end();
-  changed_.clear();
-  changed_.reserve_rows(nodes.rows());
-  if (!all)
+  asked_.changed.clear();
+  asked_.changed.reserve_rows(nodes.rows());
+  if (!all) {
+    std::uint8_t seen = 0;
     for (const ChangedRow& change : *changes) {
-      all |= (change.changes & static_cast<std::uint8_t>(RowChange::kMembership)) != 0;
-      if (nodes.has_node(change.row)) changed_.insert(change.row);
+      seen |= change.changes;
+      asked_.changed.insert(change.row);
     }
+    // Else all of them have their nodes. A row alone costs about as much as eight of many.
+    all = (seen & static_cast<std::uint8_t>(RowChange::kMembership)) != 0 ||
+          asked_.changed.count() > (nodes.rows() + 7) / 8;
+  }
   if (final_ && !find_changed_nominations(cycle)) all = true;
-  if (all) changed_ = nodes.nodes();
+  if (all) asked_.changed = nodes.nodes();
   return all;
 }
 
@@ -76,7 +82,7 @@ bool PodClass::find_changed_nominations(const Cycle& cycle) {
   if (!changes) return false;
   for (const Symbol node : *changes)
     if (const NodeRow row = cycle.nodes().find(node); row != kNoRow && cycle.nodes().has_node(row))
-      changed_.insert(row);
+      asked_.changed.insert(row);
   return true;
 }
 
@@ -104,7 +110,7 @@ bool PodClass::keep_verdicts(const Cycle& cycle) {
   verdicts_.resize(cycle.nodes().rows());
   std::vector<std::uint32_t> numbers(scratch.listed_reasons.size(), kNoList);
   bool few = true;
-  changed_.for_each([&](NodeRow row) {
+  asked_.changed.for_each([&](NodeRow row) {
     Status status = scratch.verdicts[row];
     if (!status.ok() && status.reason == Status::kListed) {
       std::uint32_t& number = numbers[status.argument];
@@ -133,7 +139,7 @@ bool PodClass::catch_up(Cycle& cycle, Cluster& cluster) {
   scores_ = asked_scores(cycle);
   const bool same_keys = find_keys(cycle);
   regroup_ |= all || !same_keys;
-  known_ = ask_filters(cycle, cluster) && ask_scores(cycle, all);
+  known_ = ask_filters(cycle, cluster, all) && ask_scores(cycle, all);
   if (!known_) return false;
   if (!regroup_) follow(cycle);
   if (regroup_) group(cycle);
@@ -144,41 +150,43 @@ bool PodClass::catch_up(Cycle& cycle, Cluster& cluster) {
 void PodClass::set_apart(const NodeTable& nodes) {
   const Nominator& nominator = framework_.nominator();
   const std::vector<Symbol>& nominated = nominator.nominated_nodes();
-  apart_.clear();
+  asked_.apart.clear();
   if (!final_ || nominated.empty()) return;
-  if (changed_.count() < nominated.size()) {
-    changed_.for_each([&](NodeRow row) {
-      if (!nominator.nominated_pods(nodes.name(row)).empty()) apart_.push_back(row);
+  if (asked_.changed.count() < nominated.size()) {
+    asked_.changed.for_each([&](NodeRow row) {
+      if (!nominator.nominated_pods(nodes.name(row)).empty()) asked_.apart.push_back(row);
     });
   } else {
     for (const Symbol node : nominated)
-      if (const NodeRow row = nodes.find(node); row != kNoRow && changed_.contains(row))
-        apart_.push_back(row);
+      if (const NodeRow row = nodes.find(node); row != kNoRow && asked_.changed.contains(row))
+        asked_.apart.push_back(row);
   }
-  for (const NodeRow row : apart_) passed_.erase(row);
+  for (const NodeRow row : asked_.apart) asked_.passed.erase(row);
 }
 
-bool PodClass::ask_filters(Cycle& cycle, Cluster& cluster) {
+bool PodClass::ask_filters(Cycle& cycle, Cluster& cluster, bool all) {
   std::vector<Status>& verdicts = cycle.scratch()->verdicts;
-  passed_ = changed_;
+  asked_.passed = asked_.changed;
   set_apart(cycle.nodes());
-  changed_.for_each([&](NodeRow row) { verdicts[row] = Status{}; });
+  asked_.changed.for_each([&](NodeRow row) { verdicts[row] = Status{}; });
   for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
-    if (filters_.test(placed.index)) framework_.ask_filter(placed, cycle, passed_);
+    if (filters_.test(placed.index)) framework_.ask_filter(placed, cycle, asked_.passed);
   bool told = true;
-  for (const NodeRow row : apart_) {
+  for (const NodeRow row : asked_.apart) {
     const Result<Status> status = framework_.filter_row_with_nominated(cycle, cluster, row);
     if (!status) return false;
     verdicts[row] = *status;
-    if (status->ok()) passed_.insert(row);
+    if (status->ok()) asked_.passed.insert(row);
   }
-  changed_.for_each([&](NodeRow row) {
-    if (!passed_.contains(row)) told &= is_rejected(verdicts[row].code);
+  asked_.changed.for_each([&](NodeRow row) {
+    if (!asked_.passed.contains(row)) told &= is_rejected(verdicts[row].code);
   });
-  fits_.reserve_rows(cycle.nodes().rows());
-  fits_ -= changed_;
-  fits_ &= cycle.nodes().nodes();
-  fits_ |= passed_;
+  if (all) {
+    fits_ = asked_.passed;
+  } else {  // no node came or went
+    fits_ -= asked_.changed;
+    fits_ |= asked_.passed;
+  }
   if (told && keeping_ == Keeping::kYes && final_ && !keep_verdicts(cycle)) {
     keeping_ = Keeping::kTooVarious;
     verdicts_ = {};
@@ -193,30 +201,22 @@ bool PodClass::ask_scores(const Cycle& cycle, bool all) {
   if (raw.size() < rows) raw.resize(rows);
   std::vector<std::int32_t>& own = cycle.scratch()->sums;
   if (own.size() < rows) own.resize(rows);
-  passed_.for_each([&](NodeRow row) { own[row] = 0; });
+  asked_.passed.for_each([&](NodeRow row) { own[row] = 0; });
   std::int64_t largest = 0;
   std::size_t unscaled = 0;
   for (const Placed<ScorePlugin>& placed : framework_.plugins().score) {
     if (!scores_.test(placed.index)) continue;
-    if (!framework_.ask_score(placed, cycle, passed_, raw).ok()) return false;
+    if (!framework_.ask_score(placed, cycle, asked_.passed, raw).ok()) return false;
     if (placed->normalizes()) {
       if (all && unscaled_.size() <= unscaled) unscaled_.emplace_back();
       Unscaled& kept = unscaled_[unscaled++];
       kept.plugin = &placed;
-      kept.by_row.resize(rows);
-      bool fine = true;
-      passed_.for_each([&](NodeRow row) {
-        const auto value = static_cast<std::int32_t>(raw[row]);
-        fine &= value == raw[row];
-        kept.uniform &= kept.by_row[row] == value;
-        kept.by_row[row] = value;
-      });
-      if (!fine) return false;
+      if (!kept.take(asked_.passed, raw, rows, all)) return false;
       continue;
     }
     largest += kMaxScore * placed.weight;
     bool fine = largest <= kLargestSum;
-    passed_.for_each([&](NodeRow row) {
+    asked_.passed.for_each([&](NodeRow row) {
       fine &= raw[row] >= kMinScore && raw[row] <= kMaxScore;
       own[row] += static_cast<std::int32_t>(raw[row] * placed.weight);
     });
@@ -224,6 +224,34 @@ bool PodClass::ask_scores(const Cycle& cycle, bool all) {
   }
   unscaled_.resize(unscaled);
   return true;
+}
+
+bool PodClass::Unscaled::take(const NodeSet& asked, std::span<const Score> scores, std::size_t rows,
+                              bool all) {
+  if (all) {
+    const NodeRow first = asked.first();
+    common_ = first == kNoRow ? 0 : static_cast<std::int32_t>(scores[first]);
+    by_row_ = {};
+  }
+  bool fine = true;
+  asked.for_each([&](NodeRow row) {
+    const auto score = static_cast<std::int32_t>(scores[row]);
+    fine &= score == scores[row];
+    if (score == at(row)) return;
+    if (by_row_.empty()) by_row_.assign(rows, common_);
+    by_row_[row] = score;
+  });
+  return fine;
+}
+
+void PodClass::Unscaled::find_common(const NodeSet& fits) {
+  const NodeRow first = fits.first();
+  if (by_row_.empty() || first == kNoRow) return;
+  bool same = true;
+  fits.for_each([&](NodeRow row) { same &= by_row_[row] == by_row_[first]; });
+  if (!same) return;
+  common_ = by_row_[first];
+  by_row_ = {};
 }
 
 // What the other plugins go by. False when it is not what rows are grouped by.
@@ -256,8 +284,13 @@ void PodClass::describe(NodeRow row, std::vector<std::int64_t>& tuple) const {
   tuple.clear();
   for (const TopologyColumn& column : columns_) tuple.push_back(column.by_row[row]);
   // Of a row that does not fit this may be old; it is described again when it fits.
-  for (const Unscaled& kept : unscaled_) tuple.push_back(kept.by_row[row]);
+  for (const Unscaled& kept : unscaled_) tuple.push_back(kept.at(row));
   for (const RowKeys::Numbers& numbers : keys_.numbers) tuple.push_back(numbers.at(row));
+}
+
+bool PodClass::all_alike() const {
+  return columns_.empty() && keys_.numbers.empty() &&
+         std::ranges::all_of(unscaled_, &Unscaled::is_uniform);
 }
 
 int PodClass::group_of(const std::vector<std::int64_t>& tuple) {
@@ -272,8 +305,8 @@ int PodClass::group_of(const std::vector<std::int64_t>& tuple) {
 void PodClass::follow(const Cycle& cycle) {
   const std::vector<std::int32_t>& own = cycle.scratch()->sums;
   std::vector<std::int64_t> tuple;
-  changed_.for_each([&](NodeRow row) {
-    const std::int32_t score = passed_.contains(row) ? own[row] : ScoreTree::kNone;
+  asked_.changed.for_each([&](NodeRow row) {
+    const std::int32_t score = asked_.passed.contains(row) ? own[row] : ScoreTree::kNone;
     if (!grouped_ || score == ScoreTree::kNone) return tree_.set(row, score);
     describe(row, tuple);
     if (tuple == tuples_[tree_.group(row)]) return tree_.set(row, score);
@@ -292,26 +325,20 @@ void PodClass::follow(const Cycle& cycle) {
 void PodClass::group(const Cycle& cycle) {
   regroup_ = false;
   const NodeTable& nodes = cycle.nodes();
-  for (Unscaled& kept : unscaled_) {
-    NodeRow first = kNoRow;
-    kept.uniform = true;
-    nodes.nodes().for_each([&](NodeRow row) {
-      if (first == kNoRow) first = row;
-      kept.uniform &= kept.by_row[row] == kept.by_row[first];
-    });
-  }
+  for (Unscaled& kept : unscaled_) kept.find_common(fits_);
   // Rows that were not asked about this time have their score in the tree.
   const std::vector<std::int32_t>& own = cycle.scratch()->sums;
   std::vector<std::int32_t> scores(nodes.rows(), ScoreTree::kNone);
-  fits_.for_each(
-      [&](NodeRow row) { scores[row] = passed_.contains(row) ? own[row] : tree_.scores()[row]; });
+  fits_.for_each([&](NodeRow row) {
+    scores[row] = asked_.passed.contains(row) ? own[row] : tree_.scores()[row];
+  });
 
   std::vector<ScoreTree::Group> groups(nodes.rows());
   std::vector<std::int64_t> tuple;
   int last = kNoGroup;
   tuples_.clear();
   grouped_ = keys_known_;
-  fits_.for_each([&](NodeRow row) {
+  const auto compare = [&](NodeRow row) {
     if (!grouped_) return;
     describe(row, tuple);
     if (last == kNoGroup || tuples_[static_cast<std::size_t>(last)] != tuple)
@@ -320,7 +347,11 @@ void PodClass::group(const Cycle& cycle) {
       grouped_ = false;
     else
       groups[row] = static_cast<ScoreTree::Group>(last);
-  });
+  };
+  if (!all_alike())
+    fits_.for_each(compare);
+  else if (const NodeRow row = fits_.first(); row != kNoRow)
+    compare(row);  // it speaks for all
   if (!grouped_) {
     std::ranges::fill(groups, ScoreTree::Group{0});
     tuples_.clear();
@@ -344,10 +375,9 @@ void PodClass::show(NodeRow row, std::int32_t score) {
 }
 
 std::size_t PodClass::bytes() const {
-  std::size_t total = sizeof(*this) + tree_.bytes() +
-                      (fits_.capacity() + changed_.capacity() + passed_.capacity()) / 8;
+  std::size_t total = sizeof(*this) + tree_.bytes() + fits_.capacity() / 8;
   total += verdicts_.capacity() * sizeof(Status);
-  for (const Unscaled& kept : unscaled_) total += kept.by_row.capacity() * sizeof(std::int32_t);
+  for (const Unscaled& kept : unscaled_) total += kept.bytes();
   return total;
 }
 

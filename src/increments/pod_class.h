@@ -28,7 +28,15 @@ namespace berth {
 
 class PodClass {
  public:
-  PodClass(const Framework& framework, const Pod& pod);
+  // The rows that a class asks about while it catches up. One serves all classes, which is memory
+  // saved and in the cache.
+  struct AskedRows {
+    NodeSet changed, passed;     // of those that changed: that fit
+    std::vector<NodeRow> apart;  // and those with nominated pods
+  };
+
+  // `asked` must live as long; what is in it counts during catch_up() only.
+  PodClass(const Framework& framework, const Pod& pod, AskedRows& asked);
 
   static std::size_t hash_of(const Framework& framework, const Pod& pod);
   bool is_of(const Framework& framework, const Pod& pod) const {
@@ -70,11 +78,23 @@ class PodClass {
   // them.
   bool goes_by_numbers() const { return !keys_.numbers.empty(); }
 
-  // One row plugin that normalizes, and its scores before.
-  struct Unscaled {
-    const Placed<ScorePlugin>* plugin;
-    std::vector<std::int32_t> by_row;
-    bool uniform = false;  // the same on all rows
+  // One row plugin that normalizes, and its scores before, of rows that fit. Nearly always they are
+  // all the same (no node has soft taints), and then a number.
+  class Unscaled {
+   public:
+    const Placed<ScorePlugin>* plugin = nullptr;
+    bool is_uniform() const { return by_row_.empty(); }
+    std::int32_t at(NodeRow row) const { return by_row_.empty() ? common_ : by_row_[row]; }
+    std::size_t bytes() const { return by_row_.capacity() * sizeof(std::int32_t); }
+
+   private:
+    friend class PodClass;
+    // The scores of `asked`; with `all` there are no others. False when one is out of reach.
+    bool take(const NodeSet& asked, std::span<const Score> scores, std::size_t rows, bool all);
+    void find_common(const NodeSet& fits);
+
+    std::int32_t common_ = 0;
+    std::vector<std::int32_t> by_row_;  // or empty
   };
   std::span<const Unscaled> unscaled() const { return unscaled_; }
 
@@ -84,7 +104,7 @@ class PodClass {
   bool find_changes(const Cycle& cycle);
   bool find_changed_nominations(const Cycle& cycle);
   bool can_be_final(const Cycle& cycle) const;
-  bool ask_filters(Cycle& cycle, Cluster& cluster);
+  bool ask_filters(Cycle& cycle, Cluster& cluster, bool all);
   void set_apart(const NodeTable& nodes);
   bool keep_verdicts(const Cycle& cycle);
   bool ask_scores(const Cycle& cycle, bool all);
@@ -92,12 +112,15 @@ class PodClass {
   void group(const Cycle& cycle);
   void follow(const Cycle& cycle);
   void describe(NodeRow row, std::vector<std::int64_t>& tuple) const;
+  // Whether all rows that fit would be described alike.
+  bool all_alike() const;
   // kNoGroup when there can be no more.
   int group_of(const std::vector<std::int64_t>& tuple);
   PluginMask asked_filters(const Cycle& cycle) const;
   PluginMask asked_scores(const Cycle& cycle) const;
 
   const Framework& framework_;
+  AskedRows& asked_;
   const NominationLog* const log_;  // null: the nominator keeps none
   const Ref<const PodSpec> spec_;
   const Ref<const PodMeta> meta_;
@@ -126,10 +149,6 @@ class PodClass {
   RowKeys keys_;                         // labels sorted, each once; numbers of this cycle
   std::vector<TopologyColumn> columns_;  // of the labels
   std::vector<std::vector<std::int64_t>> tuples_;  // by group: what its rows have in common
-
-  // ---- of this cycle: the rows that changed, and those of them that fit
-  NodeSet changed_, passed_;
-  std::vector<NodeRow> apart_;  // of those that changed: with nominated pods
 };
 
 }  // namespace berth

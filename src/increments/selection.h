@@ -28,21 +28,9 @@ struct Maxima {
   std::uint64_t draw(Random& random) const { return rows > 1 ? random.below(rows) : 0; }
 };
 
-inline Maxima find_maxima(const NodeSet& feasible, std::span<const std::int64_t> totals) {
-  Maxima maxima;
-  feasible.for_each([&](NodeRow row) { maxima.add(totals[row]); });
-  return maxima;
-}
+Maxima find_maxima(const NodeSet& feasible, std::span<const std::int64_t> totals);
 
-inline Selection select(const NodeSet& feasible, std::span<const std::int64_t> totals,
-                        Random& random) {
-  const Maxima maxima = find_maxima(feasible, totals);
-  std::uint64_t drawn = maxima.draw(random);
-  NodeRow chosen = kNoRow;
-  feasible.for_each([&](NodeRow row) {
-    if (totals[row] == maxima.total && drawn-- == 0) chosen = row;
-  });
-  return {chosen, maxima.total};
-}
+// The best of the feasible rows; kNoRow when there are none.
+Selection select(const NodeSet& feasible, std::span<const std::int64_t> totals, Random& random);
 
 }  // namespace berth

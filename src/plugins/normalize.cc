@@ -7,10 +7,13 @@
 namespace berth::plugins {
 
 void default_normalize(Prefer prefer, const NodeSet& feasible, std::span<Score> by_row) {
-  Score highest = 0;
-  feasible.for_each([&](NodeRow row) { highest = std::max(highest, by_row[row]); });
   const bool lowest = prefer == Prefer::kLowest;
-  if (highest == 0) {  // all alike, nearly always
+  // All are 0, nearly always, and that is soon seen.
+  Score any = 0;
+  feasible.for_each([&](NodeRow row) { any |= by_row[row]; });
+  Score highest = 0;
+  if (any != 0) feasible.for_each([&](NodeRow row) { highest = std::max(highest, by_row[row]); });
+  if (highest == 0) {
     if (lowest) feasible.for_each([&](NodeRow row) { by_row[row] = kMaxScore; });
     return;
   }

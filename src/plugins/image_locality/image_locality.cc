@@ -66,17 +66,17 @@ Result<std::unique_ptr<Plugin>> ImageLocality::create(const config::PluginArgs&,
 Outcome ImageLocality::score(const Cycle& cycle, const NodeSet& feasible,
                              std::span<Score> by_row) const {
   const PodSpec& spec = cycle.pod().spec();
+  const NodeTable& nodes = cycle.nodes();
   const std::vector<Symbol>& wanted = names_.of(cycle.pod());
   // Image volumes count as images, but not as containers.
   const std::int64_t max_threshold =
       kMaxThresholdPerContainer *
       static_cast<std::int64_t>(spec.init_containers.size() + spec.containers.size());
-  if (wanted.empty()) {
+  if (std::ranges::none_of(wanted, [&](Symbol image) { return nodes.may_have_image(image); })) {
     const Score score = score_of(0, max_threshold);
     feasible.for_each([&](NodeRow row) { by_row[row] = score; });
     return Outcome::success();
   }
-  const NodeTable& nodes = cycle.nodes();
   const auto node_count = static_cast<double>(nodes.node_count());
   feasible.for_each([&](NodeRow row) {
     std::int64_t sum = 0;

@@ -58,7 +58,7 @@ void filter(benchmark::State& state, const std::vector<WrittenTerm>& terms) {
     if (!crowd.plugin->pre_filter(cycle).outcome.ok()) continue;
     FilterPass pass(0, cycle, feasible, crowd.scratch.verdicts);
     crowd.plugin->filter(cycle, pass);
-    benchmark::DoNotOptimize(feasible.words().data());
+    benchmark::DoNotOptimize(feasible);
   }
 }
 

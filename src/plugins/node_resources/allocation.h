@@ -44,13 +44,12 @@ struct AllocationColumn {
 template <typename OneRow, typename Block>
 void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
                     std::size_t all_rows, OneRow one_row, Block block) {
-  constexpr int kWorthIt = 12;    // rows: a block costs about as much as so many, one by one
-  std::vector<BlockColumn> part;  // made when the first block comes: often it is a single row
+  constexpr std::size_t kWorthIt = 12;  // rows: a block costs about as much as so many, one by one
+  std::vector<BlockColumn> part;        // made when the first block comes: often it is a single row
   const bool complete = std::ranges::none_of(columns, [](const auto& c) { return c.used.empty(); });
-  for (std::size_t w = feasible.begin_word(); w < feasible.end_word(); ++w) {
-    std::uint64_t rest = feasible.words()[w];
-    const std::size_t first = w * kBlock;
-    if (complete && std::popcount(rest) >= kWorthIt) {
+  feasible.for_each_word([&](std::size_t word, std::uint64_t rest) {
+    const std::size_t first = word * kBlock;
+    if (complete && NodeSet::rows_in(rest) >= kWorthIt) {
       const std::size_t rows = std::min(kBlock, all_rows - first);
       bool tame = true;
       part.resize(columns.size());
@@ -61,12 +60,12 @@ void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet&
       }
       if (tame) {
         block(std::span<const BlockColumn>(part), static_cast<NodeRow>(first), rows);
-        continue;
+        return;
       }
     }
     for (; rest != 0; rest &= rest - 1)
       one_row(static_cast<NodeRow>(first + static_cast<std::size_t>(std::countr_zero(rest))));
-  }
+  });
 }
 
 // What PreScore leaves for Score, by scored resource.

@@ -76,9 +76,8 @@ class ResourcePass {
   }
 
   void run() {
-    const NodeSet& feasible = pass_.feasible();
-    for (std::size_t w = feasible.begin_word(); w < feasible.end_word(); ++w)
-      if (feasible.words()[w] != 0) judge(w, feasible.words()[w]);
+    pass_.feasible().for_each_word(
+        [&](std::size_t word, std::uint64_t feasible) { judge(word, feasible); });
   }
 
  private:

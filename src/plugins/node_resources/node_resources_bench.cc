@@ -43,7 +43,7 @@ void fit_filter(benchmark::State& state) {
     benchmark::DoNotOptimize(plugin->pre_filter(cycle));
     FilterPass pass(0, cycle, feasible, nodes.scratch.verdicts);
     plugin->filter(cycle, pass);
-    benchmark::DoNotOptimize(feasible.words().data());
+    benchmark::DoNotOptimize(feasible);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }

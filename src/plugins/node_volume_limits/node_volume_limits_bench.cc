@@ -66,7 +66,7 @@ void limits_filter(benchmark::State& state, int limit) {
     benchmark::DoNotOptimize(plugin->pre_filter(cycle));
     FilterPass pass(0, cycle, feasible, nodes.scratch.verdicts);
     plugin->filter(cycle, pass);
-    benchmark::DoNotOptimize(feasible.words().data());
+    benchmark::DoNotOptimize(feasible);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }

@@ -62,7 +62,7 @@ void filter(benchmark::State& state, const std::vector<std::string>& keys) {
     benchmark::DoNotOptimize(plugin->pre_filter(cycle));
     FilterPass pass(0, cycle, feasible, nodes.scratch.verdicts);
     plugin->filter(cycle, pass);
-    benchmark::DoNotOptimize(feasible.words().data());
+    benchmark::DoNotOptimize(feasible);
   }
 }
 void spread_filter_zone(benchmark::State& state) { filter(state, {kZone}); }

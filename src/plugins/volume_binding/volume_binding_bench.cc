@@ -36,7 +36,7 @@ void filter_rows(benchmark::State& state, Storage& storage) {
     benchmark::DoNotOptimize(plugin.pre_filter(cycle));
     FilterPass pass(0, cycle, feasible, storage.scratch.verdicts);
     plugin.filter(cycle, pass);
-    benchmark::DoNotOptimize(feasible.words().data());
+    benchmark::DoNotOptimize(feasible);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
