@@ -60,26 +60,25 @@ BERTH_VECTOR_CLONES bool add_weighted(std::int64_t weight, std::size_t rows, Sco
   return true;
 }
 
-// The same for the feasible rows. The score that is out of range, if there is one.
-std::optional<Score> add_weighted(std::int64_t weight, const NodeSet& feasible,
-                                  std::span<Score> scores, std::span<Score> totals) {
+// The same for the feasible rows; it ends at the first score that is out of range.
+bool add_weighted(std::int64_t weight, const NodeSet& feasible, std::span<Score> scores,
+                  std::span<Score> totals) {
   constexpr std::size_t kWord = 64;
-  std::optional<Score> out_of_range;
+  bool in_range = true;
   feasible.for_each_word([&](std::size_t word, std::uint64_t rest) {
+    if (!in_range) return;
     const std::size_t first = word * kWord;
     if (rest == ~std::uint64_t{0} && add_weighted(weight, kWord, &scores[first], &totals[first]))
       return;
     for (; rest != 0; rest &= rest - 1) {
       const std::size_t row = first + static_cast<std::size_t>(std::countr_zero(rest));
-      if (scores[row] < kMinScore || scores[row] > kMaxScore) {
-        out_of_range = scores[row];
-        return;
-      }
+      in_range = scores[row] >= kMinScore && scores[row] <= kMaxScore;
+      if (!in_range) return;
       scores[row] *= weight;
       totals[row] += scores[row];
     }
   });
-  return out_of_range;
+  return in_range;
 }
 
 }  // namespace
@@ -161,7 +160,7 @@ Outcome Framework::ask_scores(const Cycle& cycle, const NodeSet& feasible, std::
   for (const Placed<ScorePlugin>& placed : plugins_.score) {
     if (cycle.skip_score.test(placed.index)) continue;
     if (Outcome outcome = score_rows(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
-    if (add_weighted(placed.weight, feasible, raw, totals))
+    if (!add_weighted(placed.weight, feasible, raw, totals))
       return invalid_score(cycle, feasible, raw);
     if (visit) visit({placed.plugin, raw});
   }
