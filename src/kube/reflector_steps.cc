@@ -19,6 +19,7 @@ constexpr Duration kHealthy = minutes(2);
 
 constexpr Duration kShort = seconds(1);
 constexpr std::size_t kShortEndsInARow = 3;
+constexpr std::size_t kManyEvents = 16;
 constexpr Duration kInternalErrors = minutes(1);
 
 bool is_too_large(const ApiStatus& status) {
@@ -153,9 +154,11 @@ Reflector::Step Reflector::after_refused_watch(const ApiFailure& failure) {
   return relist();
 }
 
-// At once, but not if that is all it does.
+// At once, but not if that is all it does. A server ends the watch of somebody who does not keep
+// up, soon and often while very much happens: then a pause would only make us later.
 Reflector::Step Reflector::after_end_of_stream(Step again, const Followed& followed) {
-  short_ends_ = followed.lasted < kShort ? short_ends_ + 1 : 0;
+  const bool in_vain = followed.lasted < kShort && followed.events < kManyEvents;
+  short_ends_ = in_vain ? short_ends_ + 1 : 0;
   if (short_ends_ >= kShortEndsInARow) back_off();
   log_.info(4, "Watch close",
             {{"type", kind_.type_name()},

@@ -184,5 +184,22 @@ TEST(Reflector, WatchesThatOnlyEndAreNotAskedForWithoutPause) {
   EXPECT_GT(rig.loop.now().since_start, seconds(60));
 }
 
+TEST(Reflector, WatchesThatEndSoonAfterManyEventsAreAskedForAgainAtOnce) {
+  Rig rig;
+  rig.sync({pod_json("a", 3)});
+  std::uint64_t version = 10;
+  for (int i = 0; i < 20; ++i) {
+    std::string many;
+    for (const std::uint64_t last = version + 50; version < last;) {
+      ++version;
+      many += rig.words.event("ADDED", pod_json("p" + std::to_string(version), version));
+    }
+    rig.watch(many);
+    rig.end();
+    ASSERT_FALSE(rig.stream().ended()) << "round " << i;
+  }
+  EXPECT_EQ(rig.loop.now().since_start, seconds(0));
+}
+
 }  // namespace
 }  // namespace berth::kube
