@@ -89,9 +89,9 @@ void SchedulingQueue::State::move_all(Move move) {
 void SchedulingQueue::State::begin_move(Move move) {
   if (move.candidates.size() <= kAtOnce) return move_some(move, kAtOnce);
   if (moves.size() == kMostMoves) {
-    move = std::exchange(moves.back(), {});
+    // This move now covers every unschedulable pod, those of the dropped move included.
     moves.pop_back();
-    move.next = 0;
+    move.time_is_over = false;
     move.candidates.clear();
     unschedulable.for_each(
         [&](Slot slot) { move.candidates.push_back({slot, Requeue::kAfterBackoff}); });
