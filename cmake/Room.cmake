@@ -32,10 +32,12 @@ function(berth_room name)
   add_library(${library} STATIC ${ROOM_SOURCES})
   list(TRANSFORM ROOM_ROOMS PREPEND berth_ OUTPUT_VARIABLE rooms)
   target_link_libraries(${library} PUBLIC berth_flags ${rooms} PRIVATE ${ROOM_LIBRARIES})
+  berth_unity(${library} ${ROOM_SOURCES})
   berth_tidy(${library} ${ROOM_SOURCES})
 
   if(BERTH_TESTS AND ROOM_TESTS)
     add_executable(${name}_test ${ROOM_TESTS})
+    berth_unity(${name}_test ${ROOM_TESTS})
     target_link_libraries(${name}_test PRIVATE
       ${library} ${ROOM_TEST_LIBRARIES} ${ROOM_LIBRARIES} GTest::gmock GTest::gtest_main)
     separate_arguments(flags UNIX_COMMAND "${BERTH_TEST_FLAGS}")

@@ -11,7 +11,9 @@
 namespace berth {
 namespace {
 
-Symbol read_symbol(JsonReader& json, SymbolHold& symbols) { return symbols.intern(json.text()); }
+Symbol read_claim_symbol(JsonReader& json, SymbolHold& symbols) {
+  return symbols.intern(json.text());
+}
 
 std::vector<DeviceToleration> read_tolerations(JsonReader& json, SymbolHold& symbols) {
   std::vector<DeviceToleration> tolerations;
@@ -19,13 +21,13 @@ std::vector<DeviceToleration> read_tolerations(JsonReader& json, SymbolHold& sym
     DeviceToleration& toleration = tolerations.emplace_back();
     json.fields([&](std::string_view name) {
       if (name == "key") {
-        toleration.key = read_symbol(json, symbols);
+        toleration.key = read_claim_symbol(json, symbols);
       } else if (name == "operator") {
-        toleration.op = read_symbol(json, symbols);
+        toleration.op = read_claim_symbol(json, symbols);
       } else if (name == "value") {
-        toleration.value = read_symbol(json, symbols);
+        toleration.value = read_claim_symbol(json, symbols);
       } else if (name == "effect") {
-        toleration.effect = read_symbol(json, symbols);
+        toleration.effect = read_claim_symbol(json, symbols);
       } else if (name == "tolerationSeconds") {
         toleration.toleration_seconds = json.int64();
       }
@@ -46,11 +48,11 @@ ResourceList read_capacity_requests(JsonReader& json, SymbolHold& symbols) {
 bool read_request_field(JsonReader& json, SymbolHold& symbols, std::string_view name,
                         ExactDeviceRequest& request) {
   if (name == "deviceClassName") {
-    request.device_class_name = read_symbol(json, symbols);
+    request.device_class_name = read_claim_symbol(json, symbols);
   } else if (name == "selectors") {
     request.selectors = read_device_selectors(json);
   } else if (name == "allocationMode") {
-    request.allocation_mode = read_symbol(json, symbols);
+    request.allocation_mode = read_claim_symbol(json, symbols);
   } else if (name == "count") {
     request.count = json.int64();
   } else if (name == "adminAccess") {
@@ -69,7 +71,7 @@ DeviceSubRequest read_subrequest(JsonReader& json, SymbolHold& symbols) {
   DeviceSubRequest request;
   json.fields([&](std::string_view name) {
     if (name == "name") {
-      request.name = read_symbol(json, symbols);
+      request.name = read_claim_symbol(json, symbols);
     } else if (name != "adminAccess") {
       read_request_field(json, symbols, name, request);
     }
@@ -81,7 +83,7 @@ DeviceRequest read_request(JsonReader& json, SymbolHold& symbols) {
   DeviceRequest request;
   json.fields([&](std::string_view name) {
     if (name == "name") {
-      request.name = read_symbol(json, symbols);
+      request.name = read_claim_symbol(json, symbols);
     } else if (name == "exactly") {
       request.exactly.emplace();
       json.fields([&](std::string_view field) {
@@ -104,9 +106,9 @@ DeviceConstraint read_constraint(JsonReader& json, SymbolHold& symbols) {
     if (name == "requests") {
       constraint.requests = read_symbols(json, symbols);
     } else if (name == "matchAttribute") {
-      constraint.match_attribute = read_symbol(json, symbols);
+      constraint.match_attribute = read_claim_symbol(json, symbols);
     } else if (name == "distinctAttribute") {
-      constraint.distinct_attribute = read_symbol(json, symbols);
+      constraint.distinct_attribute = read_claim_symbol(json, symbols);
     }
   });
   return constraint;
@@ -141,13 +143,13 @@ DeviceRequestAllocationResult read_result(JsonReader& json, SymbolHold& symbols)
   DeviceRequestAllocationResult result;
   json.fields([&](std::string_view name) {
     if (name == "request") {
-      result.request = read_symbol(json, symbols);
+      result.request = read_claim_symbol(json, symbols);
     } else if (name == "driver") {
-      result.driver = read_symbol(json, symbols);
+      result.driver = read_claim_symbol(json, symbols);
     } else if (name == "pool") {
-      result.pool = read_symbol(json, symbols);
+      result.pool = read_claim_symbol(json, symbols);
     } else if (name == "device") {
-      result.device = read_symbol(json, symbols);
+      result.device = read_claim_symbol(json, symbols);
     } else if (name == "adminAccess") {
       result.admin_access = json.boolean();
     } else if (name == "tolerations") {
@@ -200,7 +202,7 @@ AllocationResult read_allocation(JsonReader& json, SymbolHold& symbols) {
   return allocation;
 }
 
-PodCondition read_condition(JsonReader& json) {
+PodCondition read_device_condition(JsonReader& json) {
   PodCondition condition;
   json.fields([&](std::string_view name) {
     if (name == "type") {
@@ -224,15 +226,15 @@ AllocatedDeviceStatus read_device_status(JsonReader& json, SymbolHold& symbols) 
   AllocatedDeviceStatus status;
   json.fields([&](std::string_view name) {
     if (name == "driver") {
-      status.driver = read_symbol(json, symbols);
+      status.driver = read_claim_symbol(json, symbols);
     } else if (name == "pool") {
-      status.pool = read_symbol(json, symbols);
+      status.pool = read_claim_symbol(json, symbols);
     } else if (name == "device") {
-      status.device = read_symbol(json, symbols);
+      status.device = read_claim_symbol(json, symbols);
     } else if (name == "shareID") {
       status.share_id = json.text();
     } else if (name == "conditions") {
-      json.items([&] { status.conditions.push_back(read_condition(json)); });
+      json.items([&] { status.conditions.push_back(read_device_condition(json)); });
     } else if (name == "data" || name == "networkData") {
       note_rest(status, json.raw());
     }
@@ -245,9 +247,9 @@ void read_claim_status(JsonReader& json, SymbolHold& symbols, ResourceClaimStatu
     ResourceClaimConsumerReference& consumer = status.reserved_for.emplace_back();
     json.fields([&](std::string_view name) {
       if (name == "apiGroup") {
-        consumer.api_group = read_symbol(json, symbols);
+        consumer.api_group = read_claim_symbol(json, symbols);
       } else if (name == "resource") {
-        consumer.resource = read_symbol(json, symbols);
+        consumer.resource = read_claim_symbol(json, symbols);
       } else if (name == "name") {
         consumer.name = json.text();
       } else if (name == "uid") {

@@ -167,7 +167,7 @@ AllocationResult read_allocation(ProtoReader& proto, SymbolHold& symbols) {
   return allocation;
 }
 
-PodCondition read_condition(ProtoReader& proto) {
+PodCondition read_device_condition(ProtoReader& proto) {
   PodCondition condition;
   proto.fields([&](std::uint32_t field) {
     switch (field) {
@@ -190,7 +190,7 @@ AllocatedDeviceStatus read_device_status(ProtoReader& proto, SymbolHold& symbols
       case 1: status.driver = read_symbol(proto, symbols); break;
       case 2: status.pool = read_symbol(proto, symbols); break;
       case 3: status.device = read_symbol(proto, symbols); break;
-      case 4: status.conditions.push_back(read_condition(proto)); break;
+      case 4: status.conditions.push_back(read_device_condition(proto)); break;
       case 5:
       case 6: note_rest(status, proto.text()); break;
       case 7: status.share_id = proto.text(); break;

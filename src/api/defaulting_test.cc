@@ -50,7 +50,7 @@ struct Server {
   Symbol symbol(std::string_view text) { return interner.symbols()->intern(text); }
 };
 
-std::string amount(const ResourceList& list, Symbol name) {
+std::string defaulted_amount(const ResourceList& list, Symbol name) {
   const Quantity* quantity = list.find(name);
   return quantity ? quantity->to_string() : "none";
 }
@@ -61,9 +61,9 @@ TEST(Defaulting, RequestsComeFromLimitsWhereTheyAreNotSaid) {
       "containers: [{name: c, resources: {limits: {cpu: 2, memory: 1Gi}, requests: {cpu: 1}}}], "
       "initContainers: [{name: i, resources: {limits: {memory: 3Gi}}}]");
   const Container& container = pod->spec().containers[0];
-  EXPECT_EQ(amount(container.requests, names::kCpu), "1");
-  EXPECT_EQ(amount(container.requests, names::kMemory), "1Gi");
-  EXPECT_EQ(amount(pod->spec().init_containers[0].requests, names::kMemory), "3Gi");
+  EXPECT_EQ(defaulted_amount(container.requests, names::kCpu), "1");
+  EXPECT_EQ(defaulted_amount(container.requests, names::kMemory), "1Gi");
+  EXPECT_EQ(defaulted_amount(pod->spec().init_containers[0].requests, names::kMemory), "3Gi");
 }
 
 TEST(Defaulting, AmountsFinerThanAThousandthAreRoundedUp) {
@@ -73,10 +73,11 @@ TEST(Defaulting, AmountsFinerThanAThousandthAreRoundedUp) {
       "1.0001, "
       "example.com/x: 12345678901234567890}}}]");
   const Container& container = pod->spec().containers[0];
-  EXPECT_EQ(amount(container.requests, names::kCpu), "1m");
-  EXPECT_EQ(amount(container.requests, names::kMemory), "1001m");
-  EXPECT_EQ(amount(container.requests, server.symbol("example.com/x")), "12345678901234567890");
-  EXPECT_EQ(amount(pod->spec().overhead, names::kCpu), "1m");
+  EXPECT_EQ(defaulted_amount(container.requests, names::kCpu), "1m");
+  EXPECT_EQ(defaulted_amount(container.requests, names::kMemory), "1001m");
+  EXPECT_EQ(defaulted_amount(container.requests, server.symbol("example.com/x")),
+            "12345678901234567890");
+  EXPECT_EQ(defaulted_amount(pod->spec().overhead, names::kCpu), "1m");
 }
 
 TEST(Defaulting, PodLevelRequestsComeFromContainersThenFromLimits) {
@@ -86,18 +87,20 @@ TEST(Defaulting, PodLevelRequestsComeFromContainersThenFromLimits) {
       "{cpu: 1}}}, "
       "{name: b, resources: {limits: {cpu: 500m}}}]");
   ASSERT_TRUE(some->spec().pod_requests);
-  EXPECT_EQ(amount(*some->spec().pod_requests, names::kCpu), "1500m") << "what the containers take";
-  EXPECT_EQ(amount(*some->spec().pod_requests, names::kMemory), "4Gi") << "no container says";
+  EXPECT_EQ(defaulted_amount(*some->spec().pod_requests, names::kCpu), "1500m")
+      << "what the containers take";
+  EXPECT_EQ(defaulted_amount(*some->spec().pod_requests, names::kMemory), "4Gi")
+      << "no container says";
 
   const auto said = server.with_spec(
       "resources: {limits: {cpu: 4}, requests: {cpu: 3}}, containers: [{name: a, resources: "
       "{requests: {cpu: 1}}}]");
-  EXPECT_EQ(amount(*said->spec().pod_requests, names::kCpu), "3");
+  EXPECT_EQ(defaulted_amount(*said->spec().pod_requests, names::kCpu), "3");
 
   const auto no_limits = server.with_spec(
       "resources: {requests: {cpu: 3}}, containers: [{name: a, resources: {requests: {memory: "
       "1Gi}}}]");
-  EXPECT_EQ(amount(*no_limits->spec().pod_requests, names::kMemory), "none");
+  EXPECT_EQ(defaulted_amount(*no_limits->spec().pod_requests, names::kMemory), "none");
 
   const auto empty = server.with_spec("resources: {}, containers: [{name: a}]");
   EXPECT_FALSE(empty->spec().pod_requests);
@@ -110,7 +113,7 @@ TEST(Defaulting, PodLevelRequestsCountInitContainersAsTheSchedulerDoes) {
       "initContainers: "
       "[{name: s, restartPolicy: Always, resources: {requests: {cpu: 2}}}, {name: i, resources: "
       "{requests: {cpu: 3}}}]");
-  EXPECT_EQ(amount(*pod->spec().pod_requests, names::kCpu), "5")
+  EXPECT_EQ(defaulted_amount(*pod->spec().pod_requests, names::kCpu), "5")
       << "the init container beside the sidecar";
 }
 
@@ -121,8 +124,8 @@ TEST(Defaulting, HugePagesOfContainersLimitThePod) {
       "resources: {limits: {cpu: 1}}, containers: [{name: a, resources: {limits: {hugepages-2Mi: "
       "4Mi}}}, "
       "{name: b, resources: {limits: {hugepages-2Mi: 2Mi}}}]");
-  EXPECT_EQ(amount(*pod->spec().pod_limits, pages), "6Mi");
-  EXPECT_EQ(amount(*pod->spec().pod_requests, pages), "6Mi");
+  EXPECT_EQ(defaulted_amount(*pod->spec().pod_limits, pages), "6Mi");
+  EXPECT_EQ(defaulted_amount(*pod->spec().pod_requests, pages), "6Mi");
 }
 
 TEST(Defaulting, HostNetworkPutsPortsOnTheHost) {
@@ -321,7 +324,7 @@ TEST(Defaulting, AllocatableComesFromCapacity) {
   const auto node = server.object<Node>(
       ObjectKind::kNode, "{metadata: {name: n1}, status: {capacity: {cpu: 4, memory: 1.0001}}}");
   EXPECT_EQ(node->allocatable_resources.milli_cpu, 4000);
-  EXPECT_EQ(amount(node->allocatable, names::kMemory), "1001m");
+  EXPECT_EQ(defaulted_amount(node->allocatable, names::kMemory), "1001m");
   EXPECT_EQ(node->uid, deterministic_uid("Node", "", "n1"));
   EXPECT_TRUE(node->labels.empty()) << "no hostname is invented";
   EXPECT_EQ(node->resource_version, "1");

@@ -18,6 +18,7 @@
 namespace berth {
 
 inline constexpr std::string_view kProtoMagic{"k8s\0", 4};
+inline constexpr std::string_view kJsonContentType = "application/json";
 inline constexpr std::string_view kProtoContentType = "application/vnd.kubernetes.protobuf";
 
 // Points into the bytes it was read from.

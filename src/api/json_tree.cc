@@ -8,6 +8,7 @@
 
 #include "api/json_text.h"
 #include "api/labels.h"
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace berth {
@@ -31,8 +32,6 @@ void append_utf8(std::string& out, std::uint32_t rune) {
     put(0x80 | (rune & 0x3f));
   }
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Parser {
  public:
@@ -64,7 +63,7 @@ class Parser {
       default: {
         std::string rune;
         append_utf8(rune, static_cast<unsigned char>(c));
-        shown = quoted(rune);
+        shown = berth::quoted(rune);
         shown = shown.substr(1, shown.size() - 2);
       }
     }

@@ -131,9 +131,9 @@ Result<Ref<Object>> decode_disruption_budget(JsonReader& json, Interner& interne
   return Ref<Object>(std::move(object));
 }
 
-using Decode = Result<Ref<Object>> (*)(JsonReader&, Interner&);
+using DecodeKindsJson = Result<Ref<Object>> (*)(JsonReader&, Interner&);
 
-Decode decoder_of(ObjectKind kind) {
+DecodeKindsJson kinds_json_decoder_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::kNamespace: return decode_namespace;
     case ObjectKind::kService: return decode_service;
@@ -152,10 +152,10 @@ Decode decoder_of(ObjectKind kind) {
 
 }  // namespace
 
-bool is_small_kind(ObjectKind kind) { return decoder_of(kind) != nullptr; }
+bool is_small_kind(ObjectKind kind) { return kinds_json_decoder_of(kind) != nullptr; }
 
 Result<Ref<Object>> decode_small_kind(ObjectKind kind, std::string_view text, Interner& interner) {
-  const Decode decode = decoder_of(kind);
+  const DecodeKindsJson decode = kinds_json_decoder_of(kind);
   if (decode == nullptr) return Ref<Object>();
   JsonReader json(text);
   return decode(json, interner);

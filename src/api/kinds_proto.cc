@@ -131,9 +131,9 @@ Result<Ref<Object>> decode_disruption_budget(ProtoReader& proto, Interner& inter
   return Ref<Object>(std::move(object));
 }
 
-using Decode = Result<Ref<Object>> (*)(ProtoReader&, Interner&);
+using DecodeKindsProto = Result<Ref<Object>> (*)(ProtoReader&, Interner&);
 
-Decode decoder_of(ObjectKind kind) {
+DecodeKindsProto kinds_proto_decoder_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::kNamespace: return decode_namespace;
     case ObjectKind::kService: return decode_service;
@@ -152,11 +152,11 @@ Decode decoder_of(ObjectKind kind) {
 
 }  // namespace
 
-bool is_small_kind_proto(ObjectKind kind) { return decoder_of(kind) != nullptr; }
+bool is_small_kind_proto(ObjectKind kind) { return kinds_proto_decoder_of(kind) != nullptr; }
 
 Result<Ref<Object>> decode_small_kind_proto(ObjectKind kind, std::string_view message,
                                             Interner& interner) {
-  const Decode decode = decoder_of(kind);
+  const DecodeKindsProto decode = kinds_proto_decoder_of(kind);
   if (decode == nullptr) return Ref<Object>();
   ProtoReader proto(message);
   return decode(proto, interner);

@@ -11,7 +11,7 @@ const std::string kNameRule =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
     "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
     "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const std::string kValueRule =
+const std::string kLabelValueRule =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
     "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  "
     "or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
@@ -179,7 +179,7 @@ TEST_F(LabelsTest, ErrorsAreUpstreamsSentences) {
       {"service",
        "In",
        {"{{.bad-value.}}"},
-       "values[0][service]: Invalid value: \"{{.bad-value.}}\": " + kValueRule},
+       "values[0][service]: Invalid value: \"{{.bad-value.}}\": " + kLabelValueRule},
       {"a", "Gt", {"1"}, "\"Gt\" is not a valid label selector operator"},
       {"a", "fo\"o", {"1"}, "\"fo\\\"o\" is not a valid label selector operator"},
       {"a", "", {}, "\"\" is not a valid label selector operator"},
@@ -192,7 +192,7 @@ TEST_F(LabelsTest, ErrorsAreUpstreamsSentences) {
        {"x", "<y>"},
        "[values: Invalid value: [\"x\",\"\\u003cy\\u003e\"]: values set must be empty for exists "
        "and does not exist, values[1][a]: Invalid value: \"<y>\": " +
-           kValueRule + "]"},
+           kLabelValueRule + "]"},
       {"",
        "Exists",
        {},
@@ -226,7 +226,7 @@ TEST_F(LabelsTest, ErrorsAreUpstreamsSentences) {
        "In",
        {dashes},
        "values[0][a]: Invalid value: \"" + dashes + "\": must be no more than 63 bytes; " +
-           kValueRule},
+           kLabelValueRule},
       {"-",
        "In",
        {},
@@ -236,7 +236,7 @@ TEST_F(LabelsTest, ErrorsAreUpstreamsSentences) {
       {"a",
        "In",
        {"\x01\xc3\xa9\n"},
-       "values[0][a]: Invalid value: \"\\x01\xc3\xa9\\n\": " + kValueRule},
+       "values[0][a]: Invalid value: \"\\x01\xc3\xa9\\n\": " + kLabelValueRule},
   };
   for (const Row& row : rows) EXPECT_EQ(error(row.key, row.op, row.values), row.error);
 }
@@ -246,7 +246,7 @@ TEST_F(LabelsTest, ABrokenMatchLabelIsAnErrorToo) {
   selector.match_labels = {{sym("app"), sym("-")}};
   const Result<Selector> compiled = Selector::compile(selector, *symbols);
   ASSERT_FALSE(compiled.has_value());
-  EXPECT_EQ(compiled.error().message, "values[0][app]: Invalid value: \"-\": " + kValueRule);
+  EXPECT_EQ(compiled.error().message, "values[0][app]: Invalid value: \"-\": " + kLabelValueRule);
 }
 
 TEST_F(LabelsTest, AggregatedErrorsAreNamedOnce) {

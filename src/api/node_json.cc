@@ -31,7 +31,7 @@ ContainerImage read_image(JsonReader& json, SymbolHold& symbols) {
   return image;
 }
 
-NodeCondition read_condition(JsonReader& json, SymbolHold& symbols) {
+NodeCondition read_node_condition(JsonReader& json, SymbolHold& symbols) {
   NodeCondition condition;
   json.fields([&](std::string_view name) {
     if (name == "type") {
@@ -54,7 +54,7 @@ void read_status(JsonReader& json, Node& node) {
       json.items([&] { node.images.push_back(read_image(json, node.symbols)); });
     } else if (name == "conditions") {
       node.conditions.clear();
-      json.items([&] { node.conditions.push_back(read_condition(json, node.symbols)); });
+      json.items([&] { node.conditions.push_back(read_node_condition(json, node.symbols)); });
     } else if (name == "declaredFeatures") {
       node.declared_features = read_symbols(json, node.symbols);
     }

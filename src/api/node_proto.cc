@@ -30,7 +30,7 @@ ContainerImage read_image(ProtoReader& proto, SymbolHold& symbols) {
   return image;
 }
 
-NodeCondition read_condition(ProtoReader& proto, SymbolHold& symbols) {
+NodeCondition read_node_condition(ProtoReader& proto, SymbolHold& symbols) {
   NodeCondition condition;
   proto.fields([&](std::uint32_t field) {
     switch (field) {
@@ -48,7 +48,7 @@ void read_status(ProtoReader& proto, Node& node) {
     switch (field) {
       case 1: append_amount(proto, symbols, node.capacity); break;
       case 2: append_amount(proto, symbols, node.allocatable); break;
-      case 4: node.conditions.push_back(read_condition(proto, symbols)); break;
+      case 4: node.conditions.push_back(read_node_condition(proto, symbols)); break;
       case 8: node.images.push_back(read_image(proto, symbols)); break;
       case 14: append_symbol(proto, symbols, node.declared_features); break;
       default: break;

@@ -48,7 +48,13 @@ struct NodeSelectorTest : ::testing::Test {
   std::string match(const std::vector<NodeSelectorTerm>& terms) { return match(terms, *node); }
 };
 
-using enum SelectorOperator;
+constexpr auto kIn = SelectorOperator::kIn;
+constexpr auto kNotIn = SelectorOperator::kNotIn;
+constexpr auto kExists = SelectorOperator::kExists;
+constexpr auto kDoesNotExist = SelectorOperator::kDoesNotExist;
+constexpr auto kGreaterThan = SelectorOperator::kGreaterThan;
+constexpr auto kLessThan = SelectorOperator::kLessThan;
+constexpr auto kUnknownOperator = SelectorOperator::kUnknown;
 
 TEST_F(NodeSelectorTest, TermsAreOredAndTheirRequirementsAnded) {
   EXPECT_EQ(match({label("disk", kIn, {"ssd"})}), "true");
@@ -103,7 +109,7 @@ TEST_F(NodeSelectorTest, BrokenTermsNeverMatchAndSayWhy) {
     std::string result;
   };
   const std::string first = "nodeSelectorTerms[0].matchExpressions[0].";
-  NodeSelectorTerm broken_twice = label("num", kUnknown);
+  NodeSelectorTerm broken_twice = label("num", kUnknownOperator);
   broken_twice.match_fields.push_back(requirement("m", kIn));
   const std::vector<Row> rows = {
       {{field("metadata.name", kIn, {"n1", "n2"})},
@@ -127,8 +133,8 @@ TEST_F(NodeSelectorTest, BrokenTermsNeverMatchAndSayWhy) {
       {{label("num", kLessThan, {"1", "2"})},
        first + "values: Invalid value: [\"1\",\"2\"]: for 'Gt', 'Lt' operators, exactly one value "
                "is required"},
-      {{label("-", kUnknown, {"-"})}, first + kUnsupported},
-      {{NodeSelectorTerm{}, label("num", kUnknown), label("num", kLessThan)},
+      {{label("-", kUnknownOperator, {"-"})}, first + kUnsupported},
+      {{NodeSelectorTerm{}, label("num", kUnknownOperator), label("num", kLessThan)},
        "[nodeSelectorTerms[1].matchExpressions[0]." + kUnsupported +
            ", nodeSelectorTerms[2].matchExpressions[0].values: Invalid value: null: for 'Gt', "
            "'Lt' operators, exactly one value is required]"},
@@ -136,7 +142,7 @@ TEST_F(NodeSelectorTest, BrokenTermsNeverMatchAndSayWhy) {
        "[" + first + kUnsupported +
            ", nodeSelectorTerms[0].matchFields[0].values: Invalid value: null: must have one "
            "element]"},
-      {{label("num", kUnknown), label("num", kGreaterThan, {"9"})}, "true"},
+      {{label("num", kUnknownOperator), label("num", kGreaterThan, {"9"})}, "true"},
   };
   for (const Row& row : rows) EXPECT_EQ(match(row.terms), row.result);
 }
@@ -147,7 +153,7 @@ TEST_F(NodeSelectorTest, PreferencesAddTheWeightsOfMatchingTerms) {
                                 {7, label("disk", kIn, {"hdd"})},
                                 {-2, label("num", kExists)},
                                 {100, NodeSelectorTerm{}},
-                                {0, label("num", kUnknown)}},
+                                {0, label("num", kUnknownOperator)}},
                                symbols());
   ASSERT_TRUE(preferences.has_value()) << "empty and weightless terms are not even looked at";
   EXPECT_EQ(preferences->score(*node, symbols()), 3);
@@ -156,11 +162,12 @@ TEST_F(NodeSelectorTest, PreferencesAddTheWeightsOfMatchingTerms) {
 }
 
 TEST_F(NodeSelectorTest, OneBrokenPreferenceBreaksTheList) {
-  const Result<NodePreferences> preferences = NodePreferences::compile({{0, label("num", kUnknown)},
-                                                                        {1, label("num", kUnknown)},
-                                                                        {1, label("num", kExists)},
-                                                                        {1, field("m", kIn)}},
-                                                                       symbols());
+  const Result<NodePreferences> preferences =
+      NodePreferences::compile({{0, label("num", kUnknownOperator)},
+                                {1, label("num", kUnknownOperator)},
+                                {1, label("num", kExists)},
+                                {1, field("m", kIn)}},
+                               symbols());
   ASSERT_FALSE(preferences.has_value());
   EXPECT_EQ(preferences.error().message,
             "[[1].matchExpressions[0]." + kUnsupported +
@@ -175,7 +182,7 @@ TEST_F(NodeSelectorTest, APodsNodeSelectorAndRequiredAffinityMustBothMatch) {
   n2.required = {field("metadata.name", kIn, {"n2"})};
   nowhere.required.emplace();
   preferring.preferred = {{1, field("metadata.name", kIn, {"n2"})}};
-  broken.required = {label("num", kUnknown)};
+  broken.required = {label("num", kUnknownOperator)};
   struct Row {
     std::vector<Label> node_selector;
     const NodeAffinity* affinity;

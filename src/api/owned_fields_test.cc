@@ -21,7 +21,7 @@ constexpr std::string_view kVolumeClaim =
     R"("namespace":"ns","resourceVersion":"3"},"spec":{"accessModes":["ReadWriteOnce"],)"
     R"("dataSource":{"kind":"Snapshot"},"resources":{"requests":{"storage":"1Gi"}}},)"
     R"("status":{"phase":"Pending"}})";
-constexpr std::string_view kClaim =
+constexpr std::string_view kStoredClaim =
     R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c",)"
     R"("namespace":"ns","uid":"u-c","resourceVersion":"5"},)"
     R"("spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu",)"
@@ -84,12 +84,12 @@ TEST_F(OwnedFields, OfAVolumeClaimTheSelectedNode) {
 }
 
 TEST_F(OwnedFields, OfAClaimItsFinalizers) {
-  const auto claim = decode<ResourceClaim>(ObjectKind::kResourceClaim, kClaim);
+  const auto claim = decode<ResourceClaim>(ObjectKind::kResourceClaim, kStoredClaim);
   claim->finalizers = {"resource.kubernetes.io/delete-protection"};
   // A status is not written with the object.
   claim->status.reserved_for.push_back({Symbol(), claim->symbols.intern("pods"), "p", "u"});
-  EXPECT_EQ(laid(kClaim, *claim),
-            with(std::string(kClaim), R"("resourceVersion":"5")",
+  EXPECT_EQ(laid(kStoredClaim, *claim),
+            with(std::string(kStoredClaim), R"("resourceVersion":"5")",
                  R"("resourceVersion":"5","finalizers":["resource.kubernetes.io/)"
                  R"(delete-protection"])"));
   const auto other = decode<ResourceClaim>(ObjectKind::kResourceClaim, kAllocatedClaim);
@@ -99,7 +99,7 @@ TEST_F(OwnedFields, OfAClaimItsFinalizers) {
 }
 
 TEST_F(OwnedFields, OfAClaimsStatusAllocationAndReservations) {
-  const auto claim = decode<ResourceClaim>(ObjectKind::kResourceClaim, kClaim);
+  const auto claim = decode<ResourceClaim>(ObjectKind::kResourceClaim, kStoredClaim);
   SymbolHold& symbols = claim->symbols;
   AllocationResult allocation;
   DeviceRequestAllocationResult result;
@@ -112,11 +112,11 @@ TEST_F(OwnedFields, OfAClaimsStatusAllocationAndReservations) {
   claim->status.reserved_for.push_back({Symbol(), symbols.intern("pods"), "p1", "u-1"});
   claim->finalizers = {"not with the status"};
   const std::string expected = with(
-      std::string(kClaim), R"("later":1})",
+      std::string(kStoredClaim), R"("later":1})",
       R"("later":1},"status":{"allocation":{"devices":{"results":[{"request":"r","driver":"d",)"
       R"("pool":"p","device":"dev-2"}]}},"reservedFor":[{"resource":"pods","name":"p1",)"
       R"("uid":"u-1"}]})");
-  EXPECT_EQ(laid(kClaim, *claim, WrittenPart::kStatus), expected);
+  EXPECT_EQ(laid(kStoredClaim, *claim, WrittenPart::kStatus), expected);
 }
 
 TEST_F(OwnedFields, AnAllocationThatStaysKeepsWhatWeDoNotKnow) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace berth {
 namespace {
 
@@ -30,8 +32,6 @@ std::unexpected<Error> invalid(std::string_view message) {
 }
 
 // ---- text -------------------------------------------------------------------------------------
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Takes the longest beginning of `rest` whose characters satisfy `belongs`.
 template <typename Belongs>

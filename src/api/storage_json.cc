@@ -274,9 +274,9 @@ Result<Ref<Object>> decode_attachment(JsonReader& json, Interner& interner) {
   return finished(json, std::move(attachment), std::move(meta), /*namespaced=*/false);
 }
 
-using Decode = Result<Ref<Object>> (*)(JsonReader&, Interner&);
+using DecodeStorageJson = Result<Ref<Object>> (*)(JsonReader&, Interner&);
 
-Decode decoder_of(ObjectKind kind) {
+DecodeStorageJson storage_json_decoder_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::kPersistentVolume: return decode_volume;
     case ObjectKind::kPersistentVolumeClaim: return decode_claim;
@@ -291,10 +291,10 @@ Decode decoder_of(ObjectKind kind) {
 
 }  // namespace
 
-bool is_storage_kind(ObjectKind kind) { return decoder_of(kind) != nullptr; }
+bool is_storage_kind(ObjectKind kind) { return storage_json_decoder_of(kind) != nullptr; }
 
 Result<Ref<Object>> decode_storage(ObjectKind kind, std::string_view text, Interner& interner) {
-  const Decode decode = decoder_of(kind);
+  const DecodeStorageJson decode = storage_json_decoder_of(kind);
   if (decode == nullptr) return Ref<Object>();
   JsonReader json(text);
   return decode(json, interner);

@@ -249,9 +249,9 @@ Result<Ref<Object>> decode_attachment(ProtoReader& proto, Interner& interner) {
   return finished(proto, std::move(attachment), std::move(meta), /*namespaced=*/false);
 }
 
-using Decode = Result<Ref<Object>> (*)(ProtoReader&, Interner&);
+using DecodeStorageProto = Result<Ref<Object>> (*)(ProtoReader&, Interner&);
 
-Decode decoder_of(ObjectKind kind) {
+DecodeStorageProto storage_proto_decoder_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::kPersistentVolume: return decode_volume;
     case ObjectKind::kPersistentVolumeClaim: return decode_claim;
@@ -268,7 +268,7 @@ Decode decoder_of(ObjectKind kind) {
 
 Result<Ref<Object>> decode_storage_proto(ObjectKind kind, std::string_view message,
                                          Interner& interner) {
-  const Decode decode = decoder_of(kind);
+  const DecodeStorageProto decode = storage_proto_decoder_of(kind);
   if (decode == nullptr) return Ref<Object>();
   ProtoReader proto(message);
   return decode(proto, interner);

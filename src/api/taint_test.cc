@@ -10,7 +10,10 @@
 namespace berth {
 namespace {
 
-using enum TaintEffect;
+constexpr auto kNoSchedule = TaintEffect::kNoSchedule;
+constexpr auto kPreferNoSchedule = TaintEffect::kPreferNoSchedule;
+constexpr auto kNoExecute = TaintEffect::kNoExecute;
+constexpr auto kAny = TaintEffect::kAny;
 using Op = TolerationOperator;
 
 struct TaintTest : ::testing::Test {

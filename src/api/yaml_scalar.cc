@@ -79,12 +79,12 @@ std::optional<YamlScalar> resolve_int(std::string_view plain) {
   const bool sign = negative || plain.starts_with('+');
   const auto magnitude = parse_magnitude(plain.substr(sign ? 1 : 0));
   if (!magnitude) return std::nullopt;
-  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
   if (negative) {
-    if (*magnitude > kMax + 1) return std::nullopt;
+    if (*magnitude > kMaxInteger + 1) return std::nullopt;
     return YamlScalar{YamlType::kInt, *magnitude == 0 ? "0" : fmt::format("-{}", *magnitude)};
   }
-  if (*magnitude <= kMax) return YamlScalar{YamlType::kInt, fmt::format("{}", *magnitude)};
+  if (*magnitude <= kMaxInteger) return YamlScalar{YamlType::kInt, fmt::format("{}", *magnitude)};
   if (sign) return std::nullopt;
   return YamlScalar{YamlType::kUint, fmt::format("{}", *magnitude)};
 }
@@ -128,7 +128,7 @@ std::optional<YamlScalar> resolve_float(std::string_view plain) {
   return YamlScalar{YamlType::kFloat, go_float(value), value};
 }
 
-std::optional<std::string> decode_base64(std::string_view text) {
+std::optional<std::string> decode_binary(std::string_view text) {
   std::string out;
   std::uint32_t bits = 0;
   int count = 0;
@@ -196,7 +196,7 @@ Result<YamlScalar> resolve_tagged(std::string_view tag, std::string_view text) {
   if (!tag.starts_with(kTagPrefix)) return string_of(text);
   const std::string_view name = tag.substr(kTagPrefix.size());
   if (name == "binary") {
-    auto bytes = decode_base64(text);
+    auto bytes = decode_binary(text);
     if (!bytes) return fail(ErrorKind::kInvalid, "!!binary value contains invalid base64 data");
     return YamlScalar{YamlType::kString, *std::move(bytes)};
   }

@@ -12,9 +12,9 @@
 namespace berth {
 namespace {
 
-class JsonWriter {
+class YamlToJson {
  public:
-  explicit JsonWriter(const YamlTree& tree) : tree_(tree), alias_open_(tree.nodes.size()) {}
+  explicit YamlToJson(const YamlTree& tree) : tree_(tree), alias_open_(tree.nodes.size()) {}
 
   Result<std::string> write() {
     if (value(tree_.root, 1) && !duplicates_.empty()) {
@@ -230,7 +230,7 @@ class JsonWriter {
 
 }  // namespace
 
-Result<std::string> yaml_to_json(const YamlTree& tree) { return JsonWriter(tree).write(); }
+Result<std::string> yaml_to_json(const YamlTree& tree) { return YamlToJson(tree).write(); }
 
 std::unexpected<Error> yaml_error(std::size_t line, std::string_view message) {
   return fail(ErrorKind::kInvalid, fmt::format("yaml: line {}: {}", line, message));

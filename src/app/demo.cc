@@ -17,7 +17,7 @@ constexpr std::string_view kGate = "example.com/approval";
 
 JsonValue parsed(const std::string& json) { return parse_json(json).value_or(JsonValue::object()); }
 
-const memapi::Resource& pods() { return memapi::resource_of("pods"); }
+const memapi::Resource& demo_pods() { return memapi::resource_of("pods"); }
 
 // A pod of the stream, with what makes its kind as further members of spec.
 JsonValue pod(std::string_view space, const std::string& name, std::string_view app,
@@ -123,7 +123,7 @@ void Demo::arrive() {
           pod("shop", name("urgent"), "urgent", "3", seconds, R"(,"priorityClassName":"urgent")");
       break;
   }
-  static_cast<void>(api_.create(pods(), std::move(made)));
+  static_cast<void>(api_.create(demo_pods(), std::move(made)));
   leave();
   if (over()) return;
   api_.loop().after(options_.interval, [this, weak = std::weak_ptr(alive_)] {
@@ -133,7 +133,7 @@ void Demo::arrive() {
 
 // People clean up: pods that have ended or ask for too much go, gates are opened.
 void Demo::leave() {
-  for (const memapi::ObjectRef& object : api_.list(pods())) {
+  for (const memapi::ObjectRef& object : api_.list(demo_pods())) {
     const JsonValue tree = object->tree();
     if (memapi::text_at(tree, "metadata.labels.demo") != "stream") continue;
     const std::string& name = object->name;
@@ -143,13 +143,14 @@ void Demo::leave() {
       number = number * 10 + static_cast<std::size_t>(c - '0');
     const bool old = arrivals_ > number + 12 || over();
     if (phase == "Succeeded" || phase == "Failed" || (old && name.starts_with("giant"))) {
-      static_cast<void>(api_.remove(pods(), object->namespace_name, name));
+      static_cast<void>(api_.remove(demo_pods(), object->namespace_name, name));
     } else if (old && !memapi::items_at(tree, "spec.schedulingGates").empty()) {
-      static_cast<void>(api_.update(
-          pods(), object->namespace_name, name, [](JsonValue& changed) -> memapi::Answer<void> {
-            memapi::erase(memapi::object_at(changed, "spec"), "schedulingGates");
-            return {};
-          }));
+      static_cast<void>(api_.update(demo_pods(), object->namespace_name, name,
+                                    [](JsonValue& changed) -> memapi::Answer<void> {
+                                      memapi::erase(memapi::object_at(changed, "spec"),
+                                                    "schedulingGates");
+                                      return {};
+                                    }));
     }
   }
 }

@@ -22,6 +22,10 @@ namespace berth {
 
 using Duration = std::chrono::nanoseconds;
 
+constexpr double in_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 // The sum, or the longest duration there is: "never" plus anything is never.
 constexpr Duration saturating_add(Duration a, Duration b) {
   Duration::rep sum = 0;

@@ -41,9 +41,9 @@ std::uint64_t Random::below(std::uint64_t n) {
   }
 }
 
-bool Random::chance(double probability) {
-  return static_cast<double>(next() >> 11) * 0x1.0p-53 < probability;
-}
+double Random::fraction() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+bool Random::chance(double probability) { return fraction() < probability; }
 
 std::uint64_t seed_from_system() {
   std::uint64_t seed = 0;

@@ -16,6 +16,9 @@ class Random {
   // Uniform over [0, n); n must not be 0.
   std::uint64_t below(std::uint64_t n);
 
+  // Uniform over [0, 1).
+  double fraction();
+
   // True with the given probability.
   bool chance(double probability);
 

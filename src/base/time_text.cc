@@ -158,12 +158,12 @@ Result<Duration> parse_go_duration(std::string_view text) {
 
 namespace {
 
-struct Clock {
+struct CivilTime {
   std::chrono::year_month_day day;
   std::chrono::hh_mm_ss<Duration> time;
 };
 
-Clock clock_of(WallTime time) {
+CivilTime clock_of(WallTime time) {
   // sys_days reach further than nanoseconds do: floor cannot overflow.
   const auto day = std::chrono::floor<std::chrono::days>(time.since_epoch);
   // The first representable moment lies inside its day, so the day's start is not representable;
@@ -176,7 +176,7 @@ Clock clock_of(WallTime time) {
                            std::chrono::seconds(1))};
 }
 
-std::string to_second(const Clock& clock) {
+std::string to_second(const CivilTime& clock) {
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(clock.day.year()),
                      static_cast<unsigned>(clock.day.month()),
                      static_cast<unsigned>(clock.day.day()), clock.time.hours().count(),
@@ -188,7 +188,7 @@ std::string to_second(const Clock& clock) {
 std::string rfc3339(WallTime time) { return to_second(clock_of(time)) + 'Z'; }
 
 std::string rfc3339_micro(WallTime time) {
-  const Clock clock = clock_of(time);
+  const CivilTime clock = clock_of(time);
   return fmt::format("{}.{:06}Z", to_second(clock), clock.time.subseconds().count() / 1000);
 }
 

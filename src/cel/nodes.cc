@@ -25,7 +25,7 @@ Value observe_call(Evaluation& evaluation, const Node& node, CostRule rule, cons
   return evaluation.cost.push(node.id(), std::move(result));
 }
 
-constexpr std::uint64_t kNewList = 10;
+constexpr std::uint64_t kNewListCost = 10;
 constexpr std::uint64_t kNewMap = 30;
 
 Value observe_constructor(Evaluation& evaluation, const Node& node, std::uint64_t cost,
@@ -189,7 +189,7 @@ Value MembershipNode::evaluate(Evaluation& evaluation) const {
 }
 
 Value ListNode::evaluate(Evaluation& evaluation) const {
-  return observe_constructor(evaluation, *this, kNewList, elements_, build(evaluation));
+  return observe_constructor(evaluation, *this, kNewListCost, elements_, build(evaluation));
 }
 
 Value ListNode::build(Evaluation& evaluation) const {

@@ -32,61 +32,62 @@ std::vector<std::string_view> split(std::string_view text, char separator, std::
   return parts;
 }
 
-std::unexpected<Error> invalid(std::string text) {
+std::unexpected<Error> invalid_semver(std::string text) {
   return fail(ErrorKind::kInvalid, std::move(text));
 }
 
 // "major", "minor" or "patch".
 Result<std::uint64_t> part(std::string_view text, std::string name) {
   if (!all_digits(text)) {
-    return invalid("Invalid character(s) found in " + name + " number " + quoted(text));
+    return invalid_semver("Invalid character(s) found in " + name + " number " + quoted(text));
   }
   if (text.size() > 1 && text[0] == '0') {
     name[0] = static_cast<char>(name[0] - 'a' + 'A');
-    return invalid(name + " number must not contain leading zeroes " + quoted(text));
+    return invalid_semver(name + " number must not contain leading zeroes " + quoted(text));
   }
   const auto number = parse_uint(text);
   if (!number) {
-    return invalid("strconv.ParseUint: parsing " + quoted(text) +
-                   (text.empty() ? ": invalid syntax" : ": value out of range"));
+    return invalid_semver("strconv.ParseUint: parsing " + quoted(text) +
+                          (text.empty() ? ": invalid syntax" : ": value out of range"));
   }
   return *number;
 }
 
 Result<Semver::PreRelease> parse_pre_release(std::string_view text) {
   Semver::PreRelease result;
-  if (text.empty()) return invalid("Prerelease is empty");
+  if (text.empty()) return invalid_semver("Prerelease is empty");
   if (all_digits(text)) {
     if (text.size() > 1 && text[0] == '0') {
-      return invalid("Numeric PreRelease version must not contain leading zeroes " + quoted(text));
+      return invalid_semver("Numeric PreRelease version must not contain leading zeroes " +
+                            quoted(text));
     }
     const auto number = parse_uint(text);
     if (!number)
-      return invalid("strconv.ParseUint: parsing " + quoted(text) + ": value out of range");
+      return invalid_semver("strconv.ParseUint: parsing " + quoted(text) + ": value out of range");
     result.numeric = true;
     result.number = *number;
   } else if (all_identifier(text)) {
     result.text = text;
   } else {
-    return invalid("Invalid character(s) found in prerelease " + quoted(text));
+    return invalid_semver("Invalid character(s) found in prerelease " + quoted(text));
   }
   return result;
 }
 
-int sign(auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; }
+int version_order(auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; }
 
 int compare(const Semver::PreRelease& a, const Semver::PreRelease& b) {
   if (a.numeric != b.numeric) return a.numeric ? -1 : 1;
-  if (a.numeric) return sign(a.number, b.number);
-  return sign(a.text.compare(b.text), 0);
+  if (a.numeric) return version_order(a.number, b.number);
+  return version_order(a.text.compare(b.text), 0);
 }
 
 }  // namespace
 
 Result<Semver> Semver::parse(std::string_view text) {
-  if (text.empty()) return invalid("Version string empty");
+  if (text.empty()) return invalid_semver("Version string empty");
   const auto parts = split(text, '.', 3);
-  if (parts.size() != 3) return invalid("No Major.Minor.Patch elements found");
+  if (parts.size() != 3) return invalid_semver("No Major.Minor.Patch elements found");
 
   Semver version;
   const auto major = part(parts[0], "major");
@@ -120,9 +121,9 @@ Result<Semver> Semver::parse(std::string_view text) {
   }
   if (build) {
     for (const std::string_view each : split(*build, '.', std::string_view::npos)) {
-      if (each.empty()) return invalid("Build meta data is empty");
+      if (each.empty()) return invalid_semver("Build meta data is empty");
       if (!all_identifier(each)) {
-        return invalid("Invalid character(s) found in build meta data " + quoted(each));
+        return invalid_semver("Invalid character(s) found in build meta data " + quoted(each));
       }
       version.build.emplace_back(each);
     }
@@ -148,23 +149,23 @@ Result<Semver> Semver::parse_normalized(std::string_view text) {
     normalized += each;
   }
   if (parts.size() < 3 && parts.back().find_first_of("+-") != std::string_view::npos) {
-    return invalid("short version cannot contain PreRelease/Build meta data");
+    return invalid_semver("short version cannot contain PreRelease/Build meta data");
   }
   return parse(normalized);
 }
 
 int compare(const Semver& a, const Semver& b) {
-  if (const int by = sign(a.major, b.major); by != 0) return by;
-  if (const int by = sign(a.minor, b.minor); by != 0) return by;
-  if (const int by = sign(a.patch, b.patch); by != 0) return by;
+  if (const int by = version_order(a.major, b.major); by != 0) return by;
+  if (const int by = version_order(a.minor, b.minor); by != 0) return by;
+  if (const int by = version_order(a.patch, b.patch); by != 0) return by;
   if (a.pre_release.empty() || b.pre_release.empty()) {
-    return sign(a.pre_release.empty() ? 1 : 0, b.pre_release.empty() ? 1 : 0);
+    return version_order(a.pre_release.empty() ? 1 : 0, b.pre_release.empty() ? 1 : 0);
   }
   const std::size_t common = std::min(a.pre_release.size(), b.pre_release.size());
   for (std::size_t i = 0; i < common; ++i) {
     if (const int by = compare(a.pre_release[i], b.pre_release[i]); by != 0) return by;
   }
-  return sign(a.pre_release.size(), b.pre_release.size());
+  return version_order(a.pre_release.size(), b.pre_release.size());
 }
 
 }  // namespace berth::cel

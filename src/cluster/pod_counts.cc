@@ -9,8 +9,8 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
-constexpr std::uint8_t kRelevant =
+constexpr std::size_t kMaxCountBytes = std::size_t{64} << 20;
+constexpr std::uint8_t kCountChanges =
     static_cast<std::uint8_t>(RowChange::kPods) | static_cast<std::uint8_t>(RowChange::kMembership);
 
 bool matches(const PodTerm& term, const PodMeta& meta, const Symbols& symbols) {
@@ -139,7 +139,7 @@ class Answer {
     verdicts_.begin(query_, *nodes_.symbol_table());
     bool counted = false;
     for (const ChangedRow& change : *changes) {
-      if ((change.changes & kRelevant) == 0) continue;
+      if ((change.changes & kCountChanges) == 0) continue;
       count(change.row);
       counted = true;
     }
@@ -208,7 +208,7 @@ struct PodCounts::Kept {
   MetaVerdicts verdicts;
   Answer& answer(const PodQuery& query);
   std::uint64_t last_id = 0;
-  KeptAnswers<Answer> answers{kMaxBytes};
+  KeptAnswers<Answer> answers{kMaxCountBytes};
 };
 
 PodCounts::PodCounts(const NodeTable& nodes) : kept_(std::make_unique<Kept>(nodes)) {}

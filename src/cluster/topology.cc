@@ -10,9 +10,9 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
-constexpr std::uint8_t kRelevant = static_cast<std::uint8_t>(RowChange::kLabels) |
-                                   static_cast<std::uint8_t>(RowChange::kMembership);
+constexpr std::size_t kMaxTopologyBytes = std::size_t{64} << 20;
+constexpr std::uint8_t kTopologyChanges = static_cast<std::uint8_t>(RowChange::kLabels) |
+                                          static_cast<std::uint8_t>(RowChange::kMembership);
 
 // One key's column. Holds the key, and the values for as long as a node has them.
 class KeyColumn {
@@ -48,7 +48,7 @@ class KeyColumn {
       return;
     }
     for (const ChangedRow& change : *changes)
-      if (change.changes & kRelevant) read(change.row);
+      if (change.changes & kTopologyChanges) read(change.row);
     position_ = nodes_.log_end();
   }
 
@@ -119,7 +119,7 @@ struct TopologyDomains::Kept {
 
   const NodeTable& nodes;
   std::uint64_t last_version = 0;
-  KeptAnswers<KeyColumn> columns{kMaxBytes};
+  KeptAnswers<KeyColumn> columns{kMaxTopologyBytes};
 };
 
 TopologyDomains::TopologyDomains(const NodeTable& nodes) : kept_(std::make_unique<Kept>(nodes)) {}

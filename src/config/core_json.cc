@@ -130,13 +130,14 @@ JsonValue text_of(Symbol symbol, const SymbolHold& symbols) {
   return JsonValue::of_text(symbol.empty() ? "" : symbols.text(symbol));
 }
 
-JsonValue to_tree(const std::vector<Symbol>& texts, const SymbolHold& symbols) {
+JsonValue selector_tree(const std::vector<Symbol>& texts, const SymbolHold& symbols) {
   JsonValue list = JsonValue::array();
   for (const Symbol text : texts) list.items.push_back(text_of(text, symbols));
   return list;
 }
 
-JsonValue to_tree(const std::vector<SelectorRequirement>& requirements, const SymbolHold& symbols) {
+JsonValue selector_tree(const std::vector<SelectorRequirement>& requirements,
+                        const SymbolHold& symbols) {
   JsonValue list = JsonValue::array();
   for (const SelectorRequirement& requirement : requirements) {
     JsonValue entry = JsonValue::object();
@@ -146,22 +147,24 @@ JsonValue to_tree(const std::vector<SelectorRequirement>& requirements, const Sy
       if (known == requirement.op) op = JsonValue::of_text(text);
     }
     entry.add("operator", std::move(op));
-    if (!requirement.values.empty()) entry.add("values", to_tree(requirement.values, symbols));
+    if (!requirement.values.empty())
+      entry.add("values", selector_tree(requirement.values, symbols));
     list.items.push_back(std::move(entry));
   }
   return list;
 }
 
-JsonValue to_tree(const NodeSelectorTerm& term, const SymbolHold& symbols) {
+JsonValue selector_tree(const NodeSelectorTerm& term, const SymbolHold& symbols) {
   JsonValue tree = JsonValue::object();
   if (!term.match_expressions.empty()) {
-    tree.add("matchExpressions", to_tree(term.match_expressions, symbols));
+    tree.add("matchExpressions", selector_tree(term.match_expressions, symbols));
   }
-  if (!term.match_fields.empty()) tree.add("matchFields", to_tree(term.match_fields, symbols));
+  if (!term.match_fields.empty())
+    tree.add("matchFields", selector_tree(term.match_fields, symbols));
   return tree;
 }
 
-JsonValue to_tree(const LabelSelector& selector, const SymbolHold& symbols) {
+JsonValue selector_tree(const LabelSelector& selector, const SymbolHold& symbols) {
   JsonValue tree = JsonValue::object();
   if (!selector.match_labels.empty()) {
     JsonValue labels = JsonValue::object();
@@ -171,7 +174,7 @@ JsonValue to_tree(const LabelSelector& selector, const SymbolHold& symbols) {
     tree.add("matchLabels", std::move(labels));
   }
   if (!selector.match_expressions.empty()) {
-    tree.add("matchExpressions", to_tree(selector.match_expressions, symbols));
+    tree.add("matchExpressions", selector_tree(selector.match_expressions, symbols));
   }
   return tree;
 }
@@ -202,7 +205,7 @@ JsonValue to_tree(const NodeAffinity& affinity, const SymbolHold& symbols) {
   if (affinity.required) {
     JsonValue terms = JsonValue::array();
     for (const NodeSelectorTerm& term : *affinity.required) {
-      terms.items.push_back(to_tree(term, symbols));
+      terms.items.push_back(selector_tree(term, symbols));
     }
     JsonValue selector = JsonValue::object();
     selector.add("nodeSelectorTerms", std::move(terms));
@@ -212,7 +215,7 @@ JsonValue to_tree(const NodeAffinity& affinity, const SymbolHold& symbols) {
     JsonValue terms = JsonValue::array();
     for (const PreferredSchedulingTerm& term : affinity.preferred) {
       JsonValue entry = JsonValue::object();
-      entry.add("preference", to_tree(term.preference, symbols));
+      entry.add("preference", selector_tree(term.preference, symbols));
       entry.add("weight", JsonValue::of_int(term.weight));
       terms.items.push_back(std::move(entry));
     }
@@ -256,10 +259,10 @@ void decode(StrictDecoder& in, const JsonValue& json, SymbolHold& symbols,
 JsonValue to_tree(const TopologySpreadConstraint& constraint, const SymbolHold& symbols) {
   JsonValue tree = JsonValue::object();
   if (constraint.label_selector) {
-    tree.add("labelSelector", to_tree(*constraint.label_selector, symbols));
+    tree.add("labelSelector", selector_tree(*constraint.label_selector, symbols));
   }
   if (!constraint.match_label_keys.empty()) {
-    tree.add("matchLabelKeys", to_tree(constraint.match_label_keys, symbols));
+    tree.add("matchLabelKeys", selector_tree(constraint.match_label_keys, symbols));
   }
   tree.add("maxSkew", JsonValue::of_int(constraint.max_skew));
   if (constraint.min_domains) tree.add("minDomains", JsonValue::of_int(*constraint.min_domains));

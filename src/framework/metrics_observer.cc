@@ -18,8 +18,6 @@ constexpr std::size_t kCodes = 7;
 constexpr std::size_t kResults = 3;
 constexpr std::uint64_t kSampledOfHundred = 10;
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 template <typename Enum>
 std::size_t at(Enum value) {
   return static_cast<std::size_t>(value);
@@ -93,7 +91,7 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
     if (!series)
       series = &metrics_.framework_extension_point_duration.histogram(
           {to_string(point), to_string(code), name_});
-    series->observe(seconds(took));
+    series->observe(in_seconds(took));
   }
 
   void plugin_ran(std::uint16_t plugin, Point point, Code code, Duration took) override {
@@ -101,7 +99,7 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
     if (!series)
       series = &metrics_.plugin_execution_duration.histogram(
           {plugins_[plugin].name, to_string(point), to_string(code)});
-    series->observe(seconds(took));
+    series->observe(in_seconds(took));
   }
 
   void plugin_evaluated(std::uint16_t plugin, Point point, std::size_t times) override {
@@ -112,7 +110,7 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
     series->add(times);
   }
 
-  void algorithm_ran(Duration took) override { algorithm_.observe(seconds(took)); }
+  void algorithm_ran(Duration took) override { algorithm_.observe(in_seconds(took)); }
 
   void attempt_ended(AttemptResult result, Duration took) override {
     Attempts& series = attempts_[at(result)];
@@ -121,7 +119,7 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
       series.duration = &metrics_.scheduling_attempt_duration.histogram({to_string(result), name_});
     }
     series.count->add();
-    series.duration->observe(seconds(took));
+    series.duration->observe(in_seconds(took));
   }
 
  private:
@@ -218,7 +216,7 @@ void MetricsObserver::queued(const Pod& /*pod*/, QueueName queue, std::string_vi
 void MetricsObserver::wait_ended(const Pod& /*pod*/, const Outcome& outcome, Duration waited) {
   Histogram*& series = handles_->permit_waits[at(outcome.code)];
   if (!series) series = &metrics_.permit_wait_duration.histogram({to_string(outcome.code)});
-  series->observe(seconds(waited));
+  series->observe(in_seconds(waited));
 }
 
 void MetricsObserver::pending(const PendingPods& pods) {
@@ -251,7 +249,7 @@ void MetricsObserver::hint_ran(std::string_view plugin, std::string_view event, 
   if (!series)
     series =
         &metrics_.queueing_hint_execution_duration.histogram({plugin, event, to_string(verdict)});
-  series->observe(seconds(took), times);
+  series->observe(in_seconds(took), times);
 }
 
 void MetricsObserver::event_handled(const ClusterEvent& event, Duration took) {
@@ -259,7 +257,7 @@ void MetricsObserver::event_handled(const ClusterEvent& event, Duration took) {
   const std::uint64_t kind = std::uint64_t{at(event.resource)} << 32 | event.actions;
   Histogram*& series = handles_->handled[kind];
   if (!series) series = &metrics_.event_handling_duration.histogram({event.label()});
-  series->observe(seconds(took));
+  series->observe(in_seconds(took));
 }
 
 void MetricsObserver::cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) {
@@ -276,7 +274,7 @@ void MetricsObserver::pod_scheduled(std::int32_t attempts, Duration since_first,
   if (!series)
     series = &metrics_.pod_scheduling_sli_duration.histogram(
         {place + 1 == Handles::kMostAttempts ? "15+" : std::to_string(place + 1)});
-  series->observe(seconds(since_first));
+  series->observe(in_seconds(since_first));
   if (flushed) handles_->after_flush.add();
 }
 
@@ -301,7 +299,7 @@ void MetricsObserver::binding_conditions_waited(std::string_view scheduler_name,
                                                 std::string_view driver, std::string_view status,
                                                 Duration took, bool conditions) {
   metrics_.dra_bindingconditions_wait_duration.histogram({scheduler_name, driver, status})
-      .observe(seconds(took));
+      .observe(in_seconds(took));
   if (conditions)
     metrics_.dra_bindingconditions_allocations.counter({scheduler_name, driver, status}).add();
 }
@@ -320,7 +318,7 @@ void MetricsObserver::evictions_ended(bool success, Duration took) {
   const std::string_view result = success ? "success" : "error";
   metrics_.goroutines.gauge({"DefaultPreemption"}).add(-1);
   metrics_.preemption_goroutines_execution.counter({result}).add();
-  metrics_.preemption_goroutines_duration.histogram({result}).observe(seconds(took));
+  metrics_.preemption_goroutines_duration.histogram({result}).observe(in_seconds(took));
 }
 
 }  // namespace berth

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr int kRounds = 500;
 using Holds = std::vector<PermitHold>;
 
-Task<void> bind(WaitingPods& pods, Uid uid, std::vector<Outcome>& outcomes) {
+Task<void> bind_racing(WaitingPods& pods, Uid uid, std::vector<Outcome>& outcomes) {
   auto settled = pods.settled(uid);
   Outcome outcome = co_await settled;
   outcomes.push_back(std::move(outcome));
@@ -35,7 +35,7 @@ struct Race {
 
   Race(const Ref<const Pod>& pod, const Holds& holds) {
     pods.hold(pod, "node-1", holds);
-    bindings.spawn(bind(pods, pod->uid(), outcomes));
+    bindings.spawn(bind_racing(pods, pod->uid(), outcomes));
   }
 };
 
@@ -115,7 +115,7 @@ TEST_F(ConcurrentWaitingPods, ASignalRacesTheBeginningOfTheWait) {
     pods.hold(pod_, "node-1", Holds{{"gang", 5min}});
     {
       Thread signal("signal", [&] { pods.reject(uid_, "gang", "no"); });
-      bindings.spawn(bind(pods, uid_, outcomes));
+      bindings.spawn(bind_racing(pods, uid_, outcomes));
     }
     loop.run();
     ASSERT_EQ(outcomes.size(), 1U);

@@ -41,7 +41,7 @@ struct Tally {
   std::size_t rejected = 0;
 };
 
-Task<void> bind(WaitingPods& waiting, Ref<const Pod> pod, Tally& tally) {
+Task<void> bind_and_count(WaitingPods& waiting, Ref<const Pod> pod, Tally& tally) {
   auto settled = waiting.settled(pod->uid());
   Outcome outcome = co_await settled;
   ++(outcome.ok() ? tally.allowed : tally.rejected);
@@ -60,7 +60,7 @@ TEST(WaitingPodsAtScale, AWaitingPodCostsAtMostOneKibibyteWithItsTaskAndTimers) 
   const std::size_t before = testing::live_bytes();
   for (const Ref<const Pod>& pod : crowd.pods) {
     waiting.hold(pod, "node-in-the-third-rack-of-zone-a", holds);
-    bindings.spawn(bind(waiting, pod, tally));
+    bindings.spawn(bind_and_count(waiting, pod, tally));
   }
   const std::size_t each = (testing::live_bytes() - before) / kPods;
   RecordProperty("bytes_per_pod", static_cast<int>(each));

@@ -5,11 +5,7 @@
 #include <utility>
 
 namespace berth {
-namespace {
-
-bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Dependence::kRow; }
-
-}  // namespace
+namespace {}  // namespace
 
 PodClass* ClassSearch::class_of(const Framework& framework, const Pod& pod) {
   const std::size_t hash = PodClass::hash_of(framework, pod);

@@ -14,8 +14,6 @@ constexpr std::size_t kMaxListed = 256;
 constexpr std::uint32_t kNoList = ~std::uint32_t{0};
 constexpr std::int64_t kLargestSum = std::numeric_limits<std::int32_t>::max() / 2;
 
-bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Dependence::kRow; }
-
 }  // namespace
 
 PodClass::PodClass(const Framework& framework, const Pod& pod, AskedRows& asked)

@@ -26,6 +26,9 @@
 
 namespace berth {
 
+// Whether what the plugin says about a node follows from that node's row alone.
+inline bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Dependence::kRow; }
+
 class PodClass {
  public:
   // The rows that a class asks about while it catches up. One serves all classes, which is memory

@@ -7,26 +7,13 @@
 
 #include "api/envelope.h"
 #include "api/json_text.h"
+#include "base/ascii.h"
 
 namespace berth::kube {
 namespace {
 
 // More of a text that is no Status is not repeated.
 constexpr std::size_t kMostText = 2048;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
 
 std::string media_type(std::string_view content_type) {
   return lower_case(trimmed(content_type.substr(0, content_type.find(';'))));

@@ -32,7 +32,7 @@ Result<std::vector<std::string>> read_list(std::string_view text) {
   return list;
 }
 
-std::string text_at(const JsonValue* data, std::string_view key) {
+std::string data_text_at(const JsonValue* data, std::string_view key) {
   const JsonValue* value = data ? data->find(key) : nullptr;
   return value && value->kind == JsonValue::Kind::kString ? value->text : "";
 }
@@ -58,15 +58,15 @@ AuthenticationSettings read_authentication_settings(const JsonValue& config_map,
   AuthenticationSettings settings = before;
   // An authority that goes away is still believed: better than to lock everybody out because of a
   // ConfigMap that is being written anew.
-  if (std::string ca = text_at(data, "client-ca-file"); !ca.empty())
+  if (std::string ca = data_text_at(data, "client-ca-file"); !ca.empty())
     settings.client_ca = std::move(ca);
-  if (std::string ca = text_at(data, "requestheader-client-ca-file"); !ca.empty())
+  if (std::string ca = data_text_at(data, "requestheader-client-ca-file"); !ca.empty())
     settings.request_header_ca = std::move(ca);
 
   // All lists or none: names of headers and names of proxies belong together.
   AuthenticationSettings lists = settings;
   for (const auto& [key, list] : kLists) {
-    Result<std::vector<std::string>> read = read_list(text_at(data, key));
+    Result<std::vector<std::string>> read = read_list(data_text_at(data, key));
     if (!read) {
       complaints.push_back(fmt::format("{}: {}", key, read.error().message));
       return settings;

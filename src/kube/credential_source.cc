@@ -27,8 +27,6 @@ Credentials::RunProcess counted(Credentials::RunProcess run, telemetry::ClientMe
   };
 }
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 }  // namespace
 
 CredentialSource::CredentialSource(const ClientConfig& config, const Loop& loop,
@@ -108,9 +106,9 @@ void CredentialSource::note(const Credential& credential) {
   const WallTime now = loop_.wall_now();
   if (const auto old = net::read_certificates(noted_.cert_data); old && !old->empty())
     metrics_.exec_plugin_certificate_rotation_age.histogram().observe(
-        seconds(now - old->front().not_before));
+        in_seconds(now - old->front().not_before));
   if (const Result<WallTime> expires = net::expiry(credential.cert_data))
-    metrics_.exec_plugin_ttl.gauge().set(seconds(*expires - now));
+    metrics_.exec_plugin_ttl.gauge().set(in_seconds(*expires - now));
   noted_ = credential;
 }
 

@@ -6,6 +6,7 @@
 
 #include "api/json_text.h"
 #include "api/json_tree.h"
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/time_text.h"
@@ -15,13 +16,6 @@ namespace {
 
 // A token file is good for a minute, but not for the last ten seconds of it.
 constexpr Duration kTokenFilePeriod = std::chrono::seconds(50);
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
 
 std::string text_at(const JsonValue& object, std::string_view name) {
   const JsonValue* value = object.find(name);

@@ -11,9 +11,9 @@
 namespace berth::kube {
 namespace {
 
-constexpr int kTries = 12;
-constexpr Duration kPause = std::chrono::seconds(10);
-constexpr double kPauseJitter = 0.25;
+constexpr int kDeliveryTries = 12;
+constexpr Duration kDeliveryPause = std::chrono::seconds(10);
+constexpr double kDeliveryPauseJitter = 0.25;
 
 telemetry::LogValue named(const EventLetter& letter) {
   return telemetry::LogValue::object(letter.namespace_name, letter.name);
@@ -31,12 +31,12 @@ Task<void> EventDelivery::deliver(EventLetter letter) {
     Task<Verdict> attempting = attempt(letter);
     const Verdict verdict = co_await attempting;
     if (verdict == Verdict::kDone) co_return;
-    if (tries == kTries) {
+    if (tries == kDeliveryTries) {
       log_.error(std::nullopt, "Unable to write event (retry limit exceeded!)",
                  {{"event", named(letter)}});
       co_return;
     }
-    SleepUntil paused(loop_, loop_.now() + jittered(kPause, kPauseJitter, random_));
+    SleepUntil paused(loop_, loop_.now() + jittered(kDeliveryPause, kDeliveryPauseJitter, random_));
     co_await paused;
   }
 }

@@ -15,10 +15,8 @@ constexpr double kJitter = 1.2;
 // How long past the end of its lease a leader may be before it is reported as sick.
 constexpr Duration kTolerance = std::chrono::seconds(20);
 
-double fraction(Random& random) { return static_cast<double>(random.next() >> 11) * 0x1.0p-53; }
-
 Duration jittered(Duration period, Random& random) {
-  const double extra = static_cast<double>(period.count()) * kJitter * fraction(random);
+  const double extra = static_cast<double>(period.count()) * kJitter * random.fraction();
   return saturating_add(period, Duration(static_cast<Duration::rep>(extra)));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/envelope.h"
 #include "base/time_text.h"
 #include "kube/cancellable_sleep.h"
 #include "net/http_message.h"
@@ -14,10 +15,9 @@ namespace {
 
 constexpr Duration kRefresh = std::chrono::minutes(5);
 // After a failure, doubled each time.
-constexpr Duration kFirstDelay = std::chrono::milliseconds(5);
-constexpr Duration kLongestDelay = std::chrono::seconds(1000);
+constexpr Duration kFirstRetryDelay = std::chrono::milliseconds(5);
+constexpr Duration kLongestRetryDelay = std::chrono::seconds(1000);
 constexpr std::string_view kApiVersion = "coordination.k8s.io/v1beta1";
-constexpr std::string_view kJson = "application/json";
 
 std::optional<WallTime> time_at(const JsonValue& spec, std::string_view name) {
   const JsonValue* value = spec.find(name);
@@ -78,7 +78,7 @@ void LeaseCandidate::wake() {
 }
 
 Task<void> LeaseCandidate::keep_fresh(CancelToken cancel) {
-  Duration delay = kFirstDelay;
+  Duration delay = kFirstRetryDelay;
   Duration pause = kRefresh;
   while (!cancel.cancelled()) {
     if (!asked_) {
@@ -95,13 +95,13 @@ Task<void> LeaseCandidate::keep_fresh(CancelToken cancel) {
     const Result<void> written = co_await writing;
     if (cancel.cancelled()) co_return;
     if (written) {
-      delay = kFirstDelay;
+      delay = kFirstRetryDelay;
       pause = kRefresh;
       continue;
     }
     log_.error(written.error().message, "Ensuring lease failed");
     pause = delay;
-    delay = std::min(2 * delay, kLongestDelay);
+    delay = std::min(2 * delay, kLongestRetryDelay);
     // A failure is followed by a pause, whatever has been seen meanwhile.
     asked_ = false;
   }
@@ -143,8 +143,8 @@ Task<Result<void>> LeaseCandidate::write(CancelToken cancel) {
     call.path = collection_;
   }
   call.body = to_json(candidate);
-  call.content_type = kJson;
-  call.accept = kJson;
+  call.content_type = kJsonContentType;
+  call.accept = kJsonContentType;
   Task<ApiResult> writing = client_.call(std::move(call), cancel);
   const ApiResult answer = co_await writing;
   if (!answer) co_return fail(answer.error().error);

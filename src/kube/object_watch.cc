@@ -14,11 +14,11 @@ namespace berth::kube {
 namespace {
 
 // The server ends a watch after 5 to 10 minutes; one that it does not end is given up later.
-constexpr std::uint64_t kWatchSeconds = 300;
-constexpr Duration kWatchGrace = std::chrono::seconds(60);
-constexpr Duration kListTimeout = std::chrono::seconds(60);
+constexpr std::uint64_t kObjectWatchSeconds = 300;
+constexpr Duration kObjectWatchGrace = std::chrono::seconds(60);
+constexpr Duration kObjectListTimeout = std::chrono::seconds(60);
 // A watch that ends sooner, and with nothing in it, is followed by a pause.
-constexpr Duration kShort = std::chrono::seconds(1);
+constexpr Duration kShortObjectWatch = std::chrono::seconds(1);
 constexpr std::size_t kMaxEvent = std::size_t{16} << 20;
 constexpr std::size_t kMaxRefusal = std::size_t{1} << 20;
 
@@ -107,7 +107,7 @@ Task<void> ObjectWatch::run(CancelToken cancel) {
     const bool watched = !version_.empty();
     const Result<void> done = co_await step;
     if (cancel.cancelled()) co_return;
-    const bool idle = watched && events_ == 0 && loop_.now() - began < kShort;
+    const bool idle = watched && events_ == 0 && loop_.now() - began < kShortObjectWatch;
     if (!done) {
       log_.error(done.error().message, watched ? "Failed to watch" : "Failed to list",
                  {{"path", collection_}, {"name", name_}});
@@ -128,7 +128,7 @@ ApiCall ObjectWatch::request(std::string query) const {
 
 Task<Result<void>> ObjectWatch::list(CancelToken cancel) {
   ApiCall call = request("");
-  call.timeout = kListTimeout;
+  call.timeout = kObjectListTimeout;
   Task<ApiResult> listing = client_.call(std::move(call), cancel);
   const ApiResult answer = co_await listing;
   if (!answer) co_return fail(answer.error().error);
@@ -144,12 +144,12 @@ Task<Result<void>> ObjectWatch::list(CancelToken cancel) {
 }
 
 Task<Result<void>> ObjectWatch::follow(CancelToken cancel) {
-  const std::uint64_t seconds = kWatchSeconds + random_.below(kWatchSeconds);
+  const std::uint64_t seconds = kObjectWatchSeconds + random_.below(kObjectWatchSeconds);
   ApiCall call =
       request(fmt::format("&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}"
                           "&watch=true",
                           net::escape(version_), seconds));
-  call.timeout = std::chrono::seconds(seconds) + kWatchGrace;
+  call.timeout = std::chrono::seconds(seconds) + kObjectWatchGrace;
   const std::string path = call.path;
   Feed feed(loop_, client_, std::move(call));
   Stream& stream = feed.stream();

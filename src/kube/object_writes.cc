@@ -14,8 +14,6 @@
 namespace berth::kube {
 namespace {
 
-constexpr std::string_view kJson = "application/json";
-
 std::string path_of(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
   std::string_view root = "/api/v1";
   std::string_view resource = written_resource(kind);
@@ -65,7 +63,7 @@ Task<Result<AnyObject>> ObjectWrites::get(ObjectKind kind, std::string namespace
   const std::string path = path_of(kind, namespace_name, name);
   ApiCall call;
   call.path = path;
-  call.accept = kJson;
+  call.accept = kJsonContentType;
   Task<ApiResult> calling = client_.call(std::move(call));
   ApiResult answer = co_await calling;
   if (!answer) co_return fail(std::move(answer.error().error));
@@ -78,7 +76,7 @@ Task<Result<JsonValue>> ObjectWrites::stored(std::string path, std::string versi
     co_return recent->object;
   ApiCall call;
   call.path = std::move(path);
-  call.accept = kJson;
+  call.accept = kJsonContentType;
   Task<ApiResult> calling = client_.call(std::move(call));
   ApiResult answer = co_await calling;
   if (!answer) co_return fail(std::move(answer.error().error));
@@ -99,8 +97,8 @@ Task<Result<AnyObject>> ObjectWrites::update(Ref<const Object> object, WrittenPa
   call.method = "PUT";
   call.path = part == WrittenPart::kStatus ? path + "/status" : path;
   call.body = to_json(*wanted);
-  call.content_type = kJson;
-  call.accept = kJson;
+  call.content_type = kJsonContentType;
+  call.accept = kJsonContentType;
   Task<ApiResult> calling = client_.call(std::move(call));
   ApiResult answer = co_await calling;
   if (!answer) co_return fail(std::move(answer.error().error));
@@ -113,8 +111,8 @@ Task<Result<AnyObject>> ObjectWrites::create(Ref<const Object> object) {
   call.method = "POST";
   call.path = path_of(object->kind, object->symbols.text(object->namespace_name), "");
   call.body = to_json(claim_json(static_cast<const ResourceClaim&>(*object)));
-  call.content_type = kJson;
-  call.accept = kJson;
+  call.content_type = kJsonContentType;
+  call.accept = kJsonContentType;
   Task<ApiResult> calling = client_.call(std::move(call));
   ApiResult answer = co_await calling;
   if (!answer) co_return fail(std::move(answer.error().error));
@@ -134,7 +132,7 @@ Task<Result<void>> ObjectWrites::remove(Ref<const Object> object) {
   call.path = path_of(*object);
   call.body = body_of(options, client_.format());
   call.content_type =
-      client_.format() == BodyFormat::kProtobuf ? std::string(kProtoContentType) : kJson;
+      client_.format() == BodyFormat::kProtobuf ? std::string(kProtoContentType) : kJsonContentType;
   Task<ApiResult> calling = client_.call(std::move(call));
   ApiResult answer = co_await calling;
   if (answer) co_return Result<void>();

@@ -10,10 +10,10 @@ namespace {
 
 using berth::testing::World;
 
-WallTime at(std::string_view text) { return parse_rfc3339(text).value(); }
+WallTime wall_time(std::string_view text) { return parse_rfc3339(text).value(); }
 
-const WallTime kBefore = at("2026-11-15T17:31:58Z");
-const WallTime kNow = at("2026-11-15T17:32:27.654Z");
+const WallTime kBefore = wall_time("2026-11-15T17:31:58Z");
+const WallTime kNow = wall_time("2026-11-15T17:32:27.654Z");
 
 PodCondition unschedulable(std::string message) {
   PodCondition condition;

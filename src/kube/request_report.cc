@@ -12,8 +12,6 @@ namespace {
 constexpr Duration kLongWait = std::chrono::milliseconds(50);
 constexpr Duration kVeryLongWait = std::chrono::seconds(1);
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 // The text of `299 agent "text"`; nothing of what is no such warning.
 std::optional<std::string> warning_text(std::string_view header) {
   if (!header.starts_with("299 ")) return std::nullopt;
@@ -42,7 +40,7 @@ RequestReport::~RequestReport() { metrics_.transport_cache_entries.gauge().add(-
 
 void RequestReport::waited(TimePoint now, Duration delay, std::string_view reason,
                            std::string_view verb, std::string_view path) {
-  metrics_.rate_limiter_duration.histogram({verb, host_}).observe(seconds(delay));
+  metrics_.rate_limiter_duration.histogram({verb, host_}).observe(in_seconds(delay));
   if (delay <= kLongWait) return;
   if (reason.empty()) reason = "client-side throttling, not priority and fairness";
   const auto complain = [&](int level) {
@@ -94,7 +92,7 @@ void RequestReport::received(std::string_view verb, std::size_t bytes) {
 }
 
 void RequestReport::done(std::string_view verb, Duration took) {
-  metrics_.request_duration.histogram({verb, host_}).observe(seconds(took));
+  metrics_.request_duration.histogram({verb, host_}).observe(in_seconds(took));
 }
 
 void RequestReport::warnings(const net::HttpHeaders& headers) {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "api/envelope.h"
 #include "api/json_tree.h"
 #include "base/time_text.h"
 #include "kube/cancellable_sleep.h"
@@ -12,17 +13,14 @@ namespace berth::kube {
 namespace {
 
 constexpr double kGrowth = 1.5;
-constexpr double kJitter = 0.2;
-constexpr std::string_view kJson = "application/json";
-
-double fraction(Random& random) { return static_cast<double>(random.next() >> 11) * 0x1.0p-53; }
+constexpr double kReviewJitter = 0.2;
 
 Duration scaled(Duration duration, double factor) {
   return Duration(static_cast<Duration::rep>(static_cast<double>(duration.count()) * factor));
 }
 
 // Whether the same question may well be answered a moment later.
-bool worth_another_try(const ApiFailure& failure) {
+bool review_worth_another_try(const ApiFailure& failure) {
   const ApiStatus& status = failure.status;
   if (status.code == 0) {
     for (const std::string_view broken : {"connection reset", "http2: client connection lost"})
@@ -36,7 +34,7 @@ bool worth_another_try(const ApiFailure& failure) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-std::string text_at(const JsonValue& object, std::string_view name) {
+std::string review_text_at(const JsonValue& object, std::string_view name) {
   const JsonValue* value = object.find(name);
   return value && value->kind == JsonValue::Kind::kString ? value->text : "";
 }
@@ -55,8 +53,8 @@ std::vector<std::string> texts_of(const JsonValue& list) {
 
 UserInfo read_user(const JsonValue& object) {
   UserInfo user;
-  user.name = text_at(object, "username");
-  user.uid = text_at(object, "uid");
+  user.name = review_text_at(object, "username");
+  user.uid = review_text_at(object, "uid");
   if (const JsonValue* groups = object.find("groups")) user.groups = texts_of(*groups);
   if (const JsonValue* extra = object.find("extra"))
     for (const JsonMember& member : extra->members)
@@ -113,8 +111,8 @@ ApiCall review_call(std::string path, std::string body) {
   call.method = "POST";
   call.path = std::move(path);
   call.body = std::move(body);
-  call.content_type = kJson;
-  call.accept = kJson;
+  call.content_type = kJsonContentType;
+  call.accept = kJsonContentType;
   return call;
 }
 
@@ -155,7 +153,7 @@ Task<Result<TokenReview>> Reviews::review_token(std::string token, CancelToken c
   if (!status) co_return fail(status.error());
   TokenReview review;
   review.authenticated = bool_at(*status, "authenticated");
-  review.error = text_at(*status, "error");
+  review.error = review_text_at(*status, "error");
   if (const JsonValue* user = status->find("user"); user && review.authenticated)
     review.user = read_user(*user);
   co_return review;
@@ -184,7 +182,7 @@ Task<Result<AccessReview>> Reviews::review_access(AccessAttributes attributes, C
                    "webhook subject access review returned both allow and deny response");
   }
   AccessReview review;
-  review.reason = text_at(*status, "reason");
+  review.reason = review_text_at(*status, "reason");
   if (allowed) review.decision = AccessDecision::kAllowed;
   if (denied) review.decision = AccessDecision::kDenied;
   co_return review;
@@ -202,9 +200,9 @@ Task<ApiResult> Reviews::ask(ApiClient& client, ApiCall call, const Observe& obs
       const int code = answer ? answer->code : answer.error().status.code;
       observe(code == 0 ? "<error>" : fmt::to_string(code), loop_.now() - began);
     }
-    if (answer || left <= 1 || cancel.cancelled() || !worth_another_try(answer.error()))
+    if (answer || left <= 1 || cancel.cancelled() || !review_worth_another_try(answer.error()))
       co_return answer;
-    const Duration pause_for = scaled(delay, 1 + kJitter * fraction(random_));
+    const Duration pause_for = scaled(delay, 1 + kReviewJitter * random_.fraction());
     delay = scaled(delay, kGrowth);
     Task<void> pause = sleep_until(loop_, loop_.now() + pause_for, cancel);
     co_await pause;

@@ -21,8 +21,8 @@ using testing::status_json;
 using testing::WatchWords;
 
 constexpr std::size_t kLimit = 1 << 16;
-const StreamedKind kPods{ObjectKind::kPod, "v1", "Pod"};
-const StreamedKind kNodes{ObjectKind::kNode, "v1", "Node"};
+const StreamedKind kPodStream{ObjectKind::kPod, "v1", "Pod"};
+const StreamedKind kNodeStream{ObjectKind::kNode, "v1", "Node"};
 const StreamedKind kPodGroups{ObjectKind::kPodGroup, "scheduling.k8s.io/v1alpha2", "PodGroup"};
 
 std::string_view name_of(WatchedEvent::Type type) {
@@ -64,10 +64,10 @@ class EitherFormat : public ::testing::TestWithParam<BodyFormat> {
   std::vector<WatchedEvent> events;
 
   WireFormat wire() const { return words.is_json() ? WireFormat::kJson : WireFormat::kProtobuf; }
-  std::unique_ptr<WatchReader> watch(const StreamedKind& kind = kPods) {
+  std::unique_ptr<WatchReader> watch(const StreamedKind& kind = kPodStream) {
     return WatchReader::make(wire(), kind, interner, kLimit);
   }
-  std::unique_ptr<ListReader> list(const StreamedKind& kind = kPods) {
+  std::unique_ptr<ListReader> list(const StreamedKind& kind = kPodStream) {
     return ListReader::make(wire(), kind, interner, kLimit);
   }
 };
@@ -102,7 +102,7 @@ TEST_P(EitherFormat, TextsComeAlongWhereTheyAreKept) {
                             words.event("MODIFIED", pod_json("a", 6, {}, "n1")) +
                             words.bookmark("Pod", 8);
   const auto texts = [&](KeptText kept) {
-    StreamedKind kind = kPods;
+    StreamedKind kind = kPodStream;
     kind.kept_text = kept;
     events.clear();
     watch(kind)->add(bytes, events);
@@ -124,7 +124,7 @@ TEST_P(EitherFormat, TextsComeAlongWhereTheyAreKept) {
   EXPECT_THAT(texts(KeptText::kAll),
               ElementsAre("default/a v5 on \"\"", "default/a v6 on \"n1\"", ""));
 
-  StreamedKind nodes = kNodes;
+  StreamedKind nodes = kNodeStream;
   nodes.kept_text = KeptText::kAll;
   events.clear();
   watch(nodes)->add(words.event("ADDED", node_json("n1", 3)), events);
@@ -189,7 +189,7 @@ TEST_P(EitherFormat, AnEventOfAnUnknownTypeEndsTheStream) {
 }
 
 TEST_P(EitherFormat, AnEventBeyondTheLimitEndsTheStream) {
-  const auto reader = WatchReader::make(wire(), kPods, interner, 40);
+  const auto reader = WatchReader::make(wire(), kPodStream, interner, 40);
   reader->add(words.event("ADDED", pod_json("a", 5)), events);
   EXPECT_THAT(events, IsEmpty());
   ASSERT_TRUE(reader->error());
@@ -201,7 +201,7 @@ TEST_P(EitherFormat, AListComesItemByItem) {
       words.list("Node", 12, {node_json("n1", 3), node_json("n2", 4, "8")}, "go-on");
   for (const std::size_t piece : {std::size_t{1}, std::size_t{100}, bytes.size()}) {
     events.clear();
-    const auto reader = list(kNodes);
+    const auto reader = list(kNodeStream);
     for (std::size_t at = 0; at < bytes.size(); at += piece)
       reader->add(std::string_view(bytes).substr(at, piece), events);
     EXPECT_THAT(told(events), ElementsAre("added n1 v3", "added n2 v4"));

@@ -13,8 +13,6 @@
 namespace berth::memapi {
 namespace {
 
-JsonValue text(std::string_view value) { return JsonValue::of_text(value); }
-
 // ---- pods ---------------------------------------------------------------------------------------
 
 std::string_view qos_class(const JsonValue& spec) {
@@ -105,9 +103,9 @@ void add_default_tolerations(JsonValue& spec) {
     };
     if (std::ranges::any_of(items_at(spec, "tolerations"), speaks_of_it)) continue;
     JsonValue toleration = JsonValue::object();
-    toleration.add("key", text(taint));
-    toleration.add("operator", text("Exists"));
-    toleration.add("effect", text("NoExecute"));
+    toleration.add("key", JsonValue::of_text(taint));
+    toleration.add("operator", JsonValue::of_text("Exists"));
+    toleration.add("effect", JsonValue::of_text("NoExecute"));
     toleration.add("tolerationSeconds", JsonValue::of_int(300));
     array_at(spec, "tolerations").items.push_back(std::move(toleration));
   }
@@ -124,9 +122,9 @@ void merge_label_keys(JsonValue& term, std::string_view keys, std::string_view o
     if (label == labels.end()) continue;
     JsonValue requirement = JsonValue::object();
     requirement.add("key", key);
-    requirement.add("operator", text(op));
+    requirement.add("operator", JsonValue::of_text(op));
     JsonValue values = JsonValue::array();
-    values.items.push_back(text(label->second));
+    values.items.push_back(JsonValue::of_text(label->second));
     requirement.add("values", std::move(values));
     array_at(term, "labelSelector.matchExpressions").items.push_back(std::move(requirement));
   }
@@ -160,8 +158,8 @@ void merge_label_keys(JsonValue& pod) {
 Answer<void> admit_pod(const Resource& resource, JsonValue& pod, const Store& store,
                        const AdmissionPlugins& plugins, WallTime now) {
   JsonValue status = JsonValue::object();
-  status.add("phase", text("Pending"));
-  status.add("qosClass", text(qos_class(object_at(pod, "spec"))));
+  status.add("phase", JsonValue::of_text("Pending"));
+  status.add("qosClass", JsonValue::of_text(qos_class(object_at(pod, "spec"))));
   if (!items_at(pod, "spec.schedulingGates").empty()) {
     set_condition(status, "PodScheduled", "False", "SchedulingGated",
                   "Scheduling is blocked due to non-empty scheduling gates", now);
@@ -190,8 +188,8 @@ void admit_node(JsonValue& node, const AdmissionPlugins& plugins) {
   JsonValue& taints = array_at(node, "spec.taints");
   if (std::ranges::any_of(taints.items, same)) return;
   JsonValue taint = JsonValue::object();
-  taint.add("key", text("node.kubernetes.io/not-ready"));
-  taint.add("effect", text("NoSchedule"));
+  taint.add("key", JsonValue::of_text("node.kubernetes.io/not-ready"));
+  taint.add("effect", JsonValue::of_text("NoSchedule"));
   taints.items.push_back(std::move(taint));
 }
 
@@ -199,15 +197,15 @@ void admit_namespace(JsonValue& object) {
   const std::string name(text_at(object, "metadata.name"));
   set_text(object_at(object, "metadata.labels"), "kubernetes.io/metadata.name", name);
   JsonValue& finalizers = array_at(object, "spec.finalizers");
-  if (finalizers.items.empty()) finalizers.items.push_back(text("kubernetes"));
+  if (finalizers.items.empty()) finalizers.items.push_back(JsonValue::of_text("kubernetes"));
   JsonValue status = JsonValue::object();
-  status.add("phase", text("Active"));
+  status.add("phase", JsonValue::of_text("Active"));
   set(object, "status", std::move(status));
 }
 
 void set_phase(JsonValue& object, std::string_view phase) {
   JsonValue status = JsonValue::object();
-  status.add("phase", text(phase));
+  status.add("phase", JsonValue::of_text(phase));
   set(object, "status", std::move(status));
 }
 

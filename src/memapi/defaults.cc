@@ -12,8 +12,6 @@
 namespace berth::memapi {
 namespace {
 
-JsonValue text(std::string_view value) { return JsonValue::of_text(value); }
-
 // Amounts are stored in their canonical form, as strings.
 Answer<void> canonical_amounts(const Resource& resource, JsonValue& parent, std::string_view path) {
   JsonValue* amounts = at(parent, path);
@@ -25,7 +23,7 @@ Answer<void> canonical_amounts(const Resource& resource, JsonValue& parent, std:
           fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", resource.kind,
                       resource.version, resource.kind, amount.error().message)));
     }
-    member.value = text(amount->to_string());
+    member.value = JsonValue::of_text(amount->to_string());
   }
   return {};
 }
@@ -55,14 +53,15 @@ bool pulls_always(std::string_view image) {
 void default_container(JsonValue& container, bool host_network) {
   if (container.kind != JsonValue::Kind::kObject) return;
   set_default(container, "resources", JsonValue::object());
-  set_default(container, "terminationMessagePath", text("/dev/termination-log"));
-  set_default(container, "terminationMessagePolicy", text("File"));
-  set_default(container, "imagePullPolicy",
-              text(pulls_always(text_at(container, "image")) ? "Always" : "IfNotPresent"));
+  set_default(container, "terminationMessagePath", JsonValue::of_text("/dev/termination-log"));
+  set_default(container, "terminationMessagePolicy", JsonValue::of_text("File"));
+  set_default(
+      container, "imagePullPolicy",
+      JsonValue::of_text(pulls_always(text_at(container, "image")) ? "Always" : "IfNotPresent"));
   if (JsonValue* ports = at(container, "ports"); is_array(ports)) {
     for (JsonValue& port : ports->items) {
       if (port.kind != JsonValue::Kind::kObject) continue;
-      set_default(port, "protocol", text("TCP"));
+      set_default(port, "protocol", JsonValue::of_text("TCP"));
       const JsonValue* number = port.find("containerPort");
       if (host_network && number != nullptr && int_at(port, "hostPort").value_or(0) == 0)
         set(port, "hostPort", JsonValue(*number));
@@ -81,7 +80,7 @@ void default_template(JsonValue& object) {
 
 JsonValue rolling_update(std::initializer_list<std::pair<std::string_view, JsonValue>> members) {
   JsonValue strategy = JsonValue::object();
-  strategy.add("type", text("RollingUpdate"));
+  strategy.add("type", JsonValue::of_text("RollingUpdate"));
   JsonValue parameters = JsonValue::object();
   for (const auto& [name, value] : members) parameters.add(name, value);
   strategy.add("rollingUpdate", std::move(parameters));
@@ -95,7 +94,7 @@ void default_workload(std::string_view plural, JsonValue& object) {
     set_default(spec, "parallelism", JsonValue::of_int(1));
     set_default(spec, "completions", JsonValue::of_int(1));
     set_default(spec, "backoffLimit", JsonValue::of_int(6));
-    set_default(spec, "completionMode", text("NonIndexed"));
+    set_default(spec, "completionMode", JsonValue::of_text("NonIndexed"));
     set_default(spec, "suspend", JsonValue::of_bool(false));
     return;
   }
@@ -105,9 +104,10 @@ void default_workload(std::string_view plural, JsonValue& object) {
   if (plural == "deployments") {
     set_default(spec, "progressDeadlineSeconds", JsonValue::of_int(600));
     set_default(spec, "strategy",
-                rolling_update({{"maxUnavailable", text("25%")}, {"maxSurge", text("25%")}}));
+                rolling_update({{"maxUnavailable", JsonValue::of_text("25%")},
+                                {"maxSurge", JsonValue::of_text("25%")}}));
   } else if (plural == "statefulsets") {
-    set_default(spec, "podManagementPolicy", text("OrderedReady"));
+    set_default(spec, "podManagementPolicy", JsonValue::of_text("OrderedReady"));
     set_default(spec, "updateStrategy", rolling_update({{"partition", JsonValue::of_int(0)}}));
   } else if (plural == "daemonsets") {
     set_default(spec, "updateStrategy",
@@ -118,13 +118,13 @@ void default_workload(std::string_view plural, JsonValue& object) {
 
 void default_service(JsonValue& object) {
   JsonValue& spec = object_at(object, "spec");
-  set_default(spec, "type", text("ClusterIP"));
-  set_default(spec, "sessionAffinity", text("None"));
+  set_default(spec, "type", JsonValue::of_text("ClusterIP"));
+  set_default(spec, "sessionAffinity", JsonValue::of_text("None"));
   JsonValue* ports = at(spec, "ports");
   if (!is_array(ports)) return;
   for (JsonValue& port : ports->items) {
     if (port.kind != JsonValue::Kind::kObject) continue;
-    set_default(port, "protocol", text("TCP"));
+    set_default(port, "protocol", JsonValue::of_text("TCP"));
     if (const JsonValue* number = port.find("port"))
       set_default(port, "targetPort", JsonValue(*number));
   }
@@ -134,7 +134,7 @@ void default_claim_requests(JsonValue& devices) {
   JsonValue* requests = at(devices, "requests");
   if (!is_array(requests)) return;
   const auto fill = [](JsonValue& request) {
-    set_default(request, "allocationMode", text("ExactCount"));
+    set_default(request, "allocationMode", JsonValue::of_text("ExactCount"));
     if (text_at(request, "allocationMode") == "ExactCount")
       set_default(request, "count", JsonValue::of_int(1));
   };
@@ -159,34 +159,34 @@ Answer<void> default_node(const Resource& resource, JsonValue& object) {
 
 void default_storage(std::string_view plural, JsonValue& object) {
   if (plural == "storageclasses") {
-    set_default(object, "reclaimPolicy", text("Delete"));
-    set_default(object, "volumeBindingMode", text("Immediate"));
+    set_default(object, "reclaimPolicy", JsonValue::of_text("Delete"));
+    set_default(object, "volumeBindingMode", JsonValue::of_text("Immediate"));
   } else if (plural == "csidrivers") {
     JsonValue& spec = object_at(object, "spec");
     set_default(spec, "attachRequired", JsonValue::of_bool(true));
     set_default(spec, "podInfoOnMount", JsonValue::of_bool(false));
     set_default(spec, "storageCapacity", JsonValue::of_bool(false));
-    set_default(spec, "fsGroupPolicy", text("ReadWriteOnceWithFSType"));
+    set_default(spec, "fsGroupPolicy", JsonValue::of_text("ReadWriteOnceWithFSType"));
     set_default(spec, "requiresRepublish", JsonValue::of_bool(false));
     set_default(spec, "seLinuxMount", JsonValue::of_bool(false));
     JsonValue modes = JsonValue::array();
-    modes.items.push_back(text("Persistent"));
+    modes.items.push_back(JsonValue::of_text("Persistent"));
     set_default(spec, "volumeLifecycleModes", std::move(modes));
   } else if (plural == "persistentvolumes") {
     JsonValue& spec = object_at(object, "spec");
-    set_default(spec, "persistentVolumeReclaimPolicy", text("Retain"));
-    set_default(spec, "volumeMode", text("Filesystem"));
+    set_default(spec, "persistentVolumeReclaimPolicy", JsonValue::of_text("Retain"));
+    set_default(spec, "volumeMode", JsonValue::of_text("Filesystem"));
   } else if (plural == "persistentvolumeclaims") {
-    set_default(object_at(object, "spec"), "volumeMode", text("Filesystem"));
+    set_default(object_at(object, "spec"), "volumeMode", JsonValue::of_text("Filesystem"));
   }
 }
 
 }  // namespace
 
 void default_pod_spec(JsonValue& spec) {
-  set_default(spec, "restartPolicy", text("Always"));
-  set_default(spec, "dnsPolicy", text("ClusterFirst"));
-  set_default(spec, "schedulerName", text("default-scheduler"));
+  set_default(spec, "restartPolicy", JsonValue::of_text("Always"));
+  set_default(spec, "dnsPolicy", JsonValue::of_text("ClusterFirst"));
+  set_default(spec, "schedulerName", JsonValue::of_text("default-scheduler"));
   set_default(spec, "terminationGracePeriodSeconds", JsonValue::of_int(30));
   set_default(spec, "securityContext", JsonValue::object());
   const bool host_network = true_at(spec, "hostNetwork");
@@ -218,7 +218,7 @@ Answer<void> apply_defaults(const Resource& resource, JsonValue& object) {
   } else if (plural == "resourceclaimtemplates") {
     if (JsonValue* devices = at(object, "spec.spec.devices")) default_claim_requests(*devices);
   } else if (plural == "priorityclasses") {
-    set_default(object, "preemptionPolicy", text("PreemptLowerPriority"));
+    set_default(object, "preemptionPolicy", JsonValue::of_text("PreemptLowerPriority"));
   } else {
     default_storage(plural, object);
   }

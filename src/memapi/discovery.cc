@@ -14,11 +14,10 @@ namespace {
 constexpr std::string_view kAllVerbs = "create,delete,deletecollection,get,list,patch,update,watch";
 constexpr std::string_view kNoCollectionVerbs = "create,delete,get,list,patch,update,watch";
 
-JsonValue text(std::string_view value) { return JsonValue::of_text(value); }
-
 JsonValue texts(std::string_view list) {
   JsonValue values = JsonValue::array();
-  for_each_part(list, [&](std::string_view part) { values.items.push_back(text(part)); });
+  for_each_part(list,
+                [&](std::string_view part) { values.items.push_back(JsonValue::of_text(part)); });
   return values;
 }
 
@@ -48,9 +47,9 @@ SubresourceFacts subresource_facts(const Resource& resource, std::string_view na
 
 JsonValue response_kind(std::string_view group, std::string_view version, std::string_view kind) {
   JsonValue value = JsonValue::object();
-  value.add("group", text(group));
-  value.add("version", text(version));
-  value.add("kind", text(kind));
+  value.add("group", JsonValue::of_text(group));
+  value.add("version", JsonValue::of_text(version));
+  value.add("kind", JsonValue::of_text(kind));
   return value;
 }
 
@@ -58,10 +57,10 @@ JsonValue response_kind(std::string_view group, std::string_view version, std::s
 
 JsonValue aggregated_resource(const Resource& resource) {
   JsonValue value = JsonValue::object();
-  value.add("resource", text(resource.plural));
+  value.add("resource", JsonValue::of_text(resource.plural));
   value.add("responseKind", response_kind(resource.group, resource.version, resource.kind));
-  value.add("scope", text(resource.namespaced ? "Namespaced" : "Cluster"));
-  value.add("singularResource", text(resource.singular));
+  value.add("scope", JsonValue::of_text(resource.namespaced ? "Namespaced" : "Cluster"));
+  value.add("singularResource", JsonValue::of_text(resource.singular));
   value.add("verbs", texts(verbs_of(resource)));
   if (!resource.short_names.empty()) value.add("shortNames", texts(resource.short_names));
   if (!resource.categories.empty()) value.add("categories", texts(resource.categories));
@@ -69,7 +68,7 @@ JsonValue aggregated_resource(const Resource& resource) {
   for_each_part(resource.subresources, [&](std::string_view name) {
     const SubresourceFacts facts = subresource_facts(resource, name);
     JsonValue one = JsonValue::object();
-    one.add("subresource", text(name));
+    one.add("subresource", JsonValue::of_text(name));
     one.add("responseKind", facts.version.empty()
                                 ? response_kind(resource.group, resource.version, facts.kind)
                                 : response_kind(facts.group, facts.version, facts.kind));
@@ -100,19 +99,19 @@ std::vector<std::string_view> versions_of(std::string_view group) {
 JsonValue aggregated_group(std::string_view group) {
   JsonValue value = JsonValue::object();
   JsonValue metadata = JsonValue::object();
-  if (!group.empty()) metadata.add("name", text(group));
+  if (!group.empty()) metadata.add("name", JsonValue::of_text(group));
   value.add("metadata", std::move(metadata));
   JsonValue versions = JsonValue::array();
   for (const std::string_view version : versions_of(group)) {
     JsonValue one = JsonValue::object();
-    one.add("version", text(version));
+    one.add("version", JsonValue::of_text(version));
     JsonValue list = JsonValue::array();
     for (const Resource& resource : resources()) {
       if (resource.group == group && resource.version == version)
         list.items.push_back(aggregated_resource(resource));
     }
     one.add("resources", std::move(list));
-    one.add("freshness", text("Current"));
+    one.add("freshness", JsonValue::of_text("Current"));
     versions.items.push_back(std::move(one));
   }
   value.add("versions", std::move(versions));
@@ -121,8 +120,8 @@ JsonValue aggregated_group(std::string_view group) {
 
 JsonValue aggregated(bool core) {
   JsonValue value = JsonValue::object();
-  value.add("kind", text("APIGroupDiscoveryList"));
-  value.add("apiVersion", text("apidiscovery.k8s.io/v2"));
+  value.add("kind", JsonValue::of_text("APIGroupDiscoveryList"));
+  value.add("apiVersion", JsonValue::of_text("apidiscovery.k8s.io/v2"));
   value.add("metadata", JsonValue::object());
   JsonValue items = JsonValue::array();
   for (const std::string_view group : groups())
@@ -135,14 +134,14 @@ JsonValue aggregated(bool core) {
 
 JsonValue group_version(std::string_view group, std::string_view version) {
   JsonValue value = JsonValue::object();
-  value.add("groupVersion", text(fmt::format("{}/{}", group, version)));
-  value.add("version", text(version));
+  value.add("groupVersion", JsonValue::of_text(fmt::format("{}/{}", group, version)));
+  value.add("version", JsonValue::of_text(version));
   return value;
 }
 
 JsonValue api_group(std::string_view group) {
   JsonValue value = JsonValue::object();
-  value.add("name", text(group));
+  value.add("name", JsonValue::of_text(group));
   JsonValue versions = JsonValue::array();
   for (const std::string_view version : versions_of(group))
     versions.items.push_back(group_version(group, version));
@@ -153,10 +152,10 @@ JsonValue api_group(std::string_view group) {
 
 JsonValue api_resource(const Resource& resource) {
   JsonValue value = JsonValue::object();
-  value.add("name", text(resource.plural));
-  value.add("singularName", text(resource.singular));
+  value.add("name", JsonValue::of_text(resource.plural));
+  value.add("singularName", JsonValue::of_text(resource.singular));
   value.add("namespaced", JsonValue::of_bool(resource.namespaced));
-  value.add("kind", text(resource.kind));
+  value.add("kind", JsonValue::of_text(resource.kind));
   value.add("verbs", texts(verbs_of(resource)));
   if (!resource.short_names.empty()) value.add("shortNames", texts(resource.short_names));
   if (!resource.categories.empty()) value.add("categories", texts(resource.categories));
@@ -165,10 +164,11 @@ JsonValue api_resource(const Resource& resource) {
 
 JsonValue api_resource_list(std::string_view group, std::string_view version) {
   JsonValue value = JsonValue::object();
-  value.add("kind", text("APIResourceList"));
-  if (!group.empty()) value.add("apiVersion", text("v1"));
+  value.add("kind", JsonValue::of_text("APIResourceList"));
+  if (!group.empty()) value.add("apiVersion", JsonValue::of_text("v1"));
   value.add("groupVersion",
-            text(group.empty() ? std::string(version) : fmt::format("{}/{}", group, version)));
+            JsonValue::of_text(group.empty() ? std::string(version)
+                                             : fmt::format("{}/{}", group, version)));
   JsonValue list = JsonValue::array();
   for (const Resource& resource : resources()) {
     if (resource.group != group || resource.version != version) continue;
@@ -176,14 +176,14 @@ JsonValue api_resource_list(std::string_view group, std::string_view version) {
     for_each_part(resource.subresources, [&](std::string_view name) {
       const SubresourceFacts facts = subresource_facts(resource, name);
       JsonValue one = JsonValue::object();
-      one.add("name", text(fmt::format("{}/{}", resource.plural, name)));
-      one.add("singularName", text(""));
+      one.add("name", JsonValue::of_text(fmt::format("{}/{}", resource.plural, name)));
+      one.add("singularName", JsonValue::of_text(""));
       one.add("namespaced", JsonValue::of_bool(resource.namespaced));
       if (!facts.version.empty()) {
-        one.add("group", text(facts.group));
-        one.add("version", text(facts.version));
+        one.add("group", JsonValue::of_text(facts.group));
+        one.add("version", JsonValue::of_text(facts.version));
       }
-      one.add("kind", text(facts.kind));
+      one.add("kind", JsonValue::of_text(facts.kind));
       one.add("verbs", texts(facts.verbs));
       list.items.push_back(std::move(one));
     });
@@ -194,11 +194,11 @@ JsonValue api_resource_list(std::string_view group, std::string_view version) {
 
 JsonValue api_versions(std::string_view host) {
   JsonValue value = JsonValue::object();
-  value.add("kind", text("APIVersions"));
+  value.add("kind", JsonValue::of_text("APIVersions"));
   value.add("versions", texts("v1"));
   JsonValue address = JsonValue::object();
-  address.add("clientCIDR", text("0.0.0.0/0"));
-  address.add("serverAddress", text(host));
+  address.add("clientCIDR", JsonValue::of_text("0.0.0.0/0"));
+  address.add("serverAddress", JsonValue::of_text(host));
   JsonValue addresses = JsonValue::array();
   addresses.items.push_back(std::move(address));
   value.add("serverAddressByClientCIDRs", std::move(addresses));
@@ -207,8 +207,8 @@ JsonValue api_versions(std::string_view host) {
 
 JsonValue api_group_list() {
   JsonValue value = JsonValue::object();
-  value.add("kind", text("APIGroupList"));
-  value.add("apiVersion", text("v1"));
+  value.add("kind", JsonValue::of_text("APIGroupList"));
+  value.add("apiVersion", JsonValue::of_text("v1"));
   JsonValue list = JsonValue::array();
   for (const std::string_view group : groups())
     if (!group.empty()) list.items.push_back(api_group(group));
@@ -228,7 +228,8 @@ JsonValue openapi_index() {
     for (const std::string_view version : versions_of(group)) {
       const std::string path = openapi_path(group, version);
       JsonValue entry = JsonValue::object();
-      entry.add("serverRelativeURL", text(fmt::format("/openapi/v3/{}?hash=2", path)));
+      entry.add("serverRelativeURL",
+                JsonValue::of_text(fmt::format("/openapi/v3/{}?hash=2", path)));
       paths.add(path, std::move(entry));
     }
   }
@@ -242,21 +243,21 @@ JsonValue openapi_operations(const Resource& resource) {
   JsonValue parameters = JsonValue::array();
   for (const std::string_view name : {"dryRun", "fieldManager", "fieldValidation"}) {
     JsonValue schema = JsonValue::object();
-    schema.add("type", text("string"));
+    schema.add("type", JsonValue::of_text("string"));
     JsonValue parameter = JsonValue::object();
-    parameter.add("name", text(name));
-    parameter.add("in", text("query"));
+    parameter.add("name", JsonValue::of_text(name));
+    parameter.add("in", JsonValue::of_text("query"));
     parameter.add("schema", std::move(schema));
     parameters.items.push_back(std::move(parameter));
   }
   JsonValue responses = JsonValue::object();
   JsonValue ok = JsonValue::object();
-  ok.add("description", text("OK"));
+  ok.add("description", JsonValue::of_text("OK"));
   responses.add("200", std::move(ok));
   JsonValue patch = JsonValue::object();
   patch.add("parameters", std::move(parameters));
   patch.add("responses", std::move(responses));
-  patch.add("x-kubernetes-action", text("patch"));
+  patch.add("x-kubernetes-action", JsonValue::of_text("patch"));
   patch.add("x-kubernetes-group-version-kind", std::move(kind));
   JsonValue operations = JsonValue::object();
   operations.add("patch", std::move(patch));
@@ -265,8 +266,8 @@ JsonValue openapi_operations(const Resource& resource) {
 
 JsonValue openapi_group_version(std::string_view group, std::string_view version) {
   JsonValue info = JsonValue::object();
-  info.add("title", text("Kubernetes"));
-  info.add("version", text("v1.36.4"));
+  info.add("title", JsonValue::of_text("Kubernetes"));
+  info.add("version", JsonValue::of_text("v1.36.4"));
   JsonValue paths = JsonValue::object();
   for (const Resource& resource : resources()) {
     if (resource.group != group || resource.version != version || resource.verbs == Verbs::kCreate)
@@ -276,7 +277,7 @@ JsonValue openapi_group_version(std::string_view group, std::string_view version
               openapi_operations(resource));
   }
   JsonValue value = JsonValue::object();
-  value.add("openapi", text("3.0.0"));
+  value.add("openapi", JsonValue::of_text("3.0.0"));
   value.add("info", std::move(info));
   value.add("paths", std::move(paths));
   JsonValue components = JsonValue::object();
@@ -305,8 +306,8 @@ std::optional<std::string> discovery_document(const ApiRequest& request) {
   if (segments[1].empty() || !is_group(segments[1])) return std::nullopt;
   if (segments.size() == 2) {
     JsonValue group = api_group(segments[1]);
-    group.members.insert(group.members.begin(),
-                         {{"kind", text("APIGroup")}, {"apiVersion", text("v1")}});
+    group.members.insert(group.members.begin(), {{"kind", JsonValue::of_text("APIGroup")},
+                                                 {"apiVersion", JsonValue::of_text("v1")}});
     return to_json(group);
   }
   if (!is_group_version(segments[1], segments[2])) return std::nullopt;

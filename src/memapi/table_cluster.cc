@@ -170,7 +170,7 @@ void config_map_cells(const JsonValue& object, WallTime now, Cells& cells) {
   cells = {name(object), JsonValue::of_int(static_cast<std::int64_t>(count)), age(object, now)};
 }
 
-constexpr Table kTables[] = {
+constexpr Table kClusterTables[] = {
     {"nodes", kNodes, node_cells},
     {"namespaces", kNamespaces, namespace_cells},
     {"events", kEvents, event_cells},
@@ -184,6 +184,6 @@ constexpr Table kTables[] = {
 
 }  // namespace
 
-std::span<const Table> cluster_tables() { return kTables; }
+std::span<const Table> cluster_tables() { return kClusterTables; }
 
 }  // namespace berth::memapi

@@ -135,7 +135,7 @@ void attachment_cells(const JsonValue& object, WallTime now, Cells& cells) {
            age(object, now)};
 }
 
-constexpr Table kTables[] = {
+constexpr Table kStorageTables[] = {
     {"persistentvolumes", kVolumes, volume_cells},
     {"persistentvolumeclaims", kClaims, claim_cells},
     {"storageclasses", kStorageClasses, storage_class_cells},
@@ -147,6 +147,6 @@ constexpr Table kTables[] = {
 
 }  // namespace
 
-std::span<const Table> storage_tables() { return kTables; }
+std::span<const Table> storage_tables() { return kStorageTables; }
 
 }  // namespace berth::memapi

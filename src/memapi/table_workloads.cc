@@ -128,7 +128,7 @@ void service_cells(const JsonValue& service, WallTime now, Cells& cells) {
            text(selector_text(at(service, "spec.selector")))};
 }
 
-constexpr Table kTables[] = {
+constexpr Table kWorkloadTables[] = {
     {"replicasets", kReplicaSets, replica_set_cells},
     {"replicationcontrollers", kReplicaSets, replica_set_cells},
     {"deployments", kDeployments, deployment_cells},
@@ -140,6 +140,6 @@ constexpr Table kTables[] = {
 
 }  // namespace
 
-std::span<const Table> workload_tables() { return kTables; }
+std::span<const Table> workload_tables() { return kWorkloadTables; }
 
 }  // namespace berth::memapi

@@ -16,7 +16,7 @@ using testing::kPods;
 using testing::pod_json;
 using testing::Recorder;
 
-const std::string kPodList(kPods);
+const std::string kWatchedPods(kPods);
 
 std::string after_now(const Client& client) {
   return "&resourceVersion=" + std::to_string(client.server.version());
@@ -25,10 +25,10 @@ std::string after_now(const Client& client) {
 TEST(Watch, TellsWhatHappensInOrder) {
   Client client;
   const auto watch = client.send("GET", "/api/v1/pods?watch=true" + after_now(client));
-  client.ask("POST", kPodList, pod_json("p"));
-  client.ask("PATCH", kPodList + "/p", R"({"metadata":{"labels":{"a":"b"}}})",
+  client.ask("POST", kWatchedPods, pod_json("p"));
+  client.ask("PATCH", kWatchedPods + "/p", R"({"metadata":{"labels":{"a":"b"}}})",
              "application/merge-patch+json");
-  client.ask("DELETE", kPodList + "/p");
+  client.ask("DELETE", kWatchedPods + "/p");
   EXPECT_THAT(watch->events(), ElementsAre("ADDED p", "MODIFIED p", "DELETED p"));
   const JsonValue last = parse_json(watch->chunks.back()).value();
   EXPECT_EQ(text_at(last, "object.metadata.resourceVersion"),
@@ -39,19 +39,19 @@ TEST(Watch, TellsWhatHappensInOrder) {
 TEST(Watch, BeginsInThePast) {
   Client client;
   const std::string from = after_now(client);
-  client.ask("POST", kPodList, pod_json("a"));
-  client.ask("POST", kPodList, pod_json("b"));
+  client.ask("POST", kWatchedPods, pod_json("a"));
+  client.ask("POST", kWatchedPods, pod_json("b"));
   EXPECT_THAT(client.send("GET", "/api/v1/pods?watch=true" + from)->events(),
               ElementsAre("ADDED a", "ADDED b"));
 }
 
 TEST(Watch, WhoLeavesTheSelectionIsDeletedWhoEntersIsAdded) {
   Client client;
-  client.ask("POST", kPodList, pod_json("p"));
+  client.ask("POST", kWatchedPods, pod_json("p"));
   const auto watch = client.send(
       "GET", "/api/v1/pods?watch=true&fieldSelector=status.phase!%3DSucceeded" + after_now(client));
   for (const char* phase : {"Succeeded", "Failed", "Running"}) {
-    client.ask("PATCH", kPodList + "/p/status",
+    client.ask("PATCH", kWatchedPods + "/p/status",
                std::string(R"({"status":{"phase":")") + phase + R"("}})",
                "application/merge-patch+json");
   }
@@ -65,7 +65,7 @@ TEST(Watch, WhoLeavesTheSelectionIsDeletedWhoEntersIsAdded) {
 
 TEST(Watch, InitialEventsEndWithABookmark) {
   Client client;
-  client.ask("POST", kPodList, pod_json("p"));
+  client.ask("POST", kWatchedPods, pod_json("p"));
   const std::string options =
       "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks="
       "true";
@@ -77,7 +77,7 @@ TEST(Watch, InitialEventsEndWithABookmark) {
 
 TEST(Watch, WithoutAVersionTheStateComesFirst) {
   Client client;
-  client.ask("POST", kPodList, pod_json("p"));
+  client.ask("POST", kWatchedPods, pod_json("p"));
   EXPECT_THAT(client.send("GET", "/api/v1/pods?watch=1")->events(), ElementsAre("ADDED p"));
   EXPECT_THAT(client.send("GET", "/api/v1/namespaces/kube-system/pods?watch=1")->events(),
               IsEmpty());
@@ -87,7 +87,7 @@ TEST(Watch, TooOldAVersionIsAnErrorInTheStream) {
   ApiServerOptions options;
   options.history_limit = 1;
   Client client(options);
-  for (const char* name : {"a", "b", "c"}) client.ask("POST", kPodList, pod_json(name));
+  for (const char* name : {"a", "b", "c"}) client.ask("POST", kWatchedPods, pod_json(name));
   const auto watch = client.send("GET", "/api/v1/pods?watch=1&resourceVersion=1");
   EXPECT_EQ(watch->response.status, 200);
   ASSERT_EQ(watch->chunks.size(), 1u);
@@ -125,7 +125,7 @@ TEST(Watch, WhoDoesNotReadIsCut) {
   client.server.start();
   const auto watch = client.send("GET", "/api/v1/pods?watch=1" + after_now(client));
   watch->capacity = 1;
-  for (const char* name : {"a", "b", "c"}) client.ask("POST", kPodList, pod_json(name));
+  for (const char* name : {"a", "b", "c"}) client.ask("POST", kWatchedPods, pod_json(name));
   EXPECT_EQ(watch->chunks.size(), 1u);
   client.loop.run_until(TimePoint{std::chrono::seconds(61)});
   EXPECT_EQ(client.server.watchers(), 0u);
@@ -143,8 +143,8 @@ TEST(Watch, AsATableOnlyTheFirstEventHasColumns) {
   Client client;
   const auto watch = client.send("GET", "/api/v1/pods?watch=1" + after_now(client), "", "",
                                  "application/json;as=Table;v=v1;g=meta.k8s.io");
-  client.ask("POST", kPodList, pod_json("a"));
-  client.ask("POST", kPodList, pod_json("b"));
+  client.ask("POST", kWatchedPods, pod_json("a"));
+  client.ask("POST", kWatchedPods, pod_json("b"));
   EXPECT_FALSE(
       items_at(parse_json(watch->chunks.at(0)).value(), "object.columnDefinitions").empty());
   EXPECT_THAT(watch->chunks.at(1), HasSubstr(R"("columnDefinitions":null)"));

@@ -39,7 +39,7 @@ HttpCall post(const std::string& url, std::string body) {
 }
 
 // "POST /x body", and the head in words.
-void describe(Http2Peer& peer, const Http2Request& request) {
+void describe_request(Http2Peer& peer, const Http2Request& request) {
   std::string head;
   for (const char* name : {"content-type", "content-length", "authorization", "user-agent",
                            "accept", "x-extra", "connection", "host"})
@@ -51,7 +51,7 @@ void describe(Http2Peer& peer, const Http2Request& request) {
 void keep_waiting(Http2Peer&, const Http2Request&) {}
 
 TEST(Http2Client, SendsWhatItIsToldAndReturnsWhatIsAnswered) {
-  const Http2Server server(describe);
+  const Http2Server server(describe_request);
   HttpClient client(options());
   HttpCall call = post(server.url("/a/../b?c=%20"), std::string("a\0b", 3));
   call.headers.add("Content-Type", "application/json");
@@ -74,7 +74,7 @@ TEST(Http2Client, SendsWhatItIsToldAndReturnsWhatIsAnswered) {
 }
 
 TEST(Http2Client, ConcurrentCallsShareAConnection) {
-  const Http2Server server(describe, 7);  // fewer at once than are sent
+  const Http2Server server(describe_request, 7);  // fewer at once than are sent
   HttpClient client(options());
   std::atomic<int> good = 0;
   {
@@ -97,7 +97,7 @@ TEST(Http2Client, ConcurrentCallsShareAConnection) {
 }
 
 TEST(Http2Client, LargeBodiesGoBothWays) {
-  const Http2Server server(describe);
+  const Http2Server server(describe_request);
   HttpClient client(options());
   HttpCall call = post(server.url("/"), "");
   for (int i = 0; call.body.size() < 9'000'000; ++i) call.body += std::to_string(i);
@@ -107,7 +107,7 @@ TEST(Http2Client, LargeBodiesGoBothWays) {
 }
 
 TEST(Http2Client, AnAnswerTooLargeForUsIsAnErrorAndTheConnectionGoesOn) {
-  const Http2Server server(describe);
+  const Http2Server server(describe_request);
   HttpClientOptions small = options();
   small.max_response_bytes = 1000;
   HttpClient client(small);
@@ -156,7 +156,7 @@ TEST(Http2Client, WhatComesBeforeTheAnswerIsNotTheAnswer) {
 
 TEST(Http2Client, TimeOutsAndCancelsEndACallAndNotTheConnection) {
   const Http2Server server([](Http2Peer& peer, const Http2Request& request) {
-    if (request.path != "/slow") describe(peer, request);
+    if (request.path != "/slow") describe_request(peer, request);
   });
   HttpClient client(options());
   HttpCall call = get(server.url("/slow"));
@@ -191,7 +191,7 @@ TEST(Http2Client, WhatTheServerRefusedIsSentAgain) {
   std::atomic<int> asked = 0;
   const Http2Server server([&](Http2Peer& peer, const Http2Request& request) {
     if (++asked <= 2) return peer.reset(request.stream, NGHTTP2_REFUSED_STREAM);
-    describe(peer, request);
+    describe_request(peer, request);
   });
   HttpClient client(options());
   const Result<HttpResponse> answer = send(client, post(server.url("/x"), "body"));
@@ -216,7 +216,7 @@ TEST(Http2Client, AStreamThatTheServerBreaksOffIsAnError) {
     if (request.path == "/cut") peer.begin(request.stream, "half");
     if (request.path == "/cut" || request.path == "/broken")
       return peer.reset(request.stream, NGHTTP2_INTERNAL_ERROR);
-    describe(peer, request);
+    describe_request(peer, request);
   });
   HttpClient client(options());
   const Result<HttpResponse> broken = send(client, post(server.url("/broken"), "x"));
@@ -267,7 +267,7 @@ TEST(Http2Client, AConnectionThatIsLostEndsItsCallsAndTheNextMakesAnother) {
       peer.goodbye(0, NGHTTP2_ENHANCE_YOUR_CALM);
       return peer.close();
     }
-    if (request.path != "/wait") describe(peer, request);
+    if (request.path != "/wait") describe_request(peer, request);
   });
   HttpClient client(options());
   for (const char* path : {"/close", "/nonsense"}) {
@@ -286,7 +286,7 @@ TEST(Http2Client, AConnectionThatIsLostEndsItsCallsAndTheNextMakesAnother) {
 
 TEST(Http2Client, AnIdleConnectionThatWasClosedIsNoFailure) {
   const Http2Server server([](Http2Peer& peer, const Http2Request& request) {
-    describe(peer, request);
+    describe_request(peer, request);
     if (request.path == "/last") {
       peer.goodbye(request.stream, NGHTTP2_NO_ERROR);
       peer.close();
@@ -306,7 +306,7 @@ TEST(Http2Client, AnIdleConnectionThatWasClosedIsNoFailure) {
 TEST(Http2Client, NobodyThereAndNobodyTrustedAreErrorsOfEachCall) {
   std::string nobody;
   {
-    const Http2Server server(describe);
+    const Http2Server server(describe_request);
     nobody = server.url("/");
     HttpClientOptions suspicious = options();
     suspicious.tls.ca_pem = testing::certificates().other_authority.certificate_pem;
@@ -322,7 +322,7 @@ TEST(Http2Client, NobodyThereAndNobodyTrustedAreErrorsOfEachCall) {
 }
 
 TEST(Http2Client, ConcurrentCertificateChangeCountsForNewCalls) {
-  const Http2Server server(describe);
+  const Http2Server server(describe_request);
   HttpClient client(options());
   ASSERT_TRUE(send(client, get(server.url("/"))));
   TlsClientSettings strangers;
@@ -334,7 +334,7 @@ TEST(Http2Client, ConcurrentCertificateChangeCountsForNewCalls) {
 }
 
 TEST(Http2Client, WhatCannotBeSentIsInvalid) {
-  const Http2Server server(describe);
+  const Http2Server server(describe_request);
   HttpClient client(options());
   HttpCall call = get(server.url("/"));
   call.headers.add("X", "a\r\nY: b");

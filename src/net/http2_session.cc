@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "net/freed.h"
 
@@ -28,13 +29,6 @@ constexpr std::size_t kMostHeaderBytes = 256 << 10;
 
 std::string_view view(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
-}
-
-std::string lower(std::string_view name) {
-  std::string result(name);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
 }
 
 // Of the connection rather than the request: HTTP/2 has no place for them.
@@ -58,7 +52,7 @@ class RequestHead {
     add(":path", path_);
     names_.reserve(call.headers.size());
     for (const auto& [name, value] : call.headers) {
-      const std::string& small = names_.emplace_back(lower(name));
+      const std::string& small = names_.emplace_back(lower_case(name));
       if (!of_connection(small)) add(small, value);
     }
     if (!call.bearer_token.empty()) {

@@ -6,9 +6,9 @@
 namespace berth::net {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 TEST(HttpHeaders, NamesCompareWithoutRegardToCase) {
   HttpHeaders headers{{"Content-Type", "text/plain"}, {"accept", "a"}, {"Accept", "b"}};

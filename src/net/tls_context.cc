@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace berth::net {
 namespace {
 
@@ -80,13 +82,6 @@ int choose_certificate(SSL* connection, int* /*alert*/, void* user) {
     if (SSL_CTX* context = static_cast<const TlsServerContext*>(user)->for_name(name))
       SSL_set_SSL_CTX(connection, context);
   return SSL_TLSEXT_ERR_OK;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
 }
 
 bool covers(std::string_view pattern, std::string_view name) {
@@ -168,7 +163,7 @@ Result<std::shared_ptr<const TlsServerContext>> TlsServerContext::make(
       names = facts->front().dns_names;
       if (names.empty()) names.push_back(facts->front().common_name);
     }
-    for (std::string& name : names) name = lower(name);
+    for (std::string& name : names) name = lower_case(name);
     made->named_.push_back({std::move(*further), std::move(names)});
   }
   // Handshakes that look a name up hold the context that this belongs to: see http_worker.cc.
@@ -180,7 +175,7 @@ Result<std::shared_ptr<const TlsServerContext>> TlsServerContext::make(
 ssl_st* TlsServerContext::new_connection() const { return SSL_new(context_.get()); }
 
 ssl_ctx_st* TlsServerContext::for_name(std::string_view name) const {
-  const std::string wanted = lower(name);
+  const std::string wanted = lower_case(name);
   for (const Named& named : named_)
     for (const std::string& pattern : named.names)
       if (covers(pattern, wanted)) return named.context.get();

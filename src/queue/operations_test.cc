@@ -16,10 +16,10 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::QueueWorld;
 
-constexpr auto kNowhere = QueuePlace::kNowhere;
-constexpr auto kActive = QueuePlace::kActive;
-constexpr auto kBackoff = QueuePlace::kBackoff;
-constexpr auto kUnschedulable = QueuePlace::kUnschedulable;
+using testing::kActive;
+using testing::kBackoff;
+using testing::kNowhere;
+using testing::kUnschedulable;
 
 // ---- delete
 

@@ -15,11 +15,11 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::QueueWorld;
 
-constexpr auto kNowhere = QueuePlace::kNowhere;
-constexpr auto kActive = QueuePlace::kActive;
-constexpr auto kBackoff = QueuePlace::kBackoff;
-constexpr auto kErrorBackoff = QueuePlace::kErrorBackoff;
-constexpr auto kUnschedulable = QueuePlace::kUnschedulable;
+using testing::kActive;
+using testing::kBackoff;
+using testing::kErrorBackoff;
+using testing::kNowhere;
+using testing::kUnschedulable;
 
 // ---- a pod that nobody knew
 

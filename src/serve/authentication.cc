@@ -33,8 +33,6 @@ bool has_prefix_in_any_case(std::string_view text, std::string_view prefix) {
          lower_case(text.substr(0, prefix.size())) == lower_case(prefix);
 }
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 // What a way to know the caller comes to.
 struct Attempt {
   std::optional<UserInfo> user;
@@ -199,7 +197,7 @@ void Authenticator::authenticate(const net::HttpRequest& request, State::Done do
   if (client_certificates) {
     if (request.peer.certificate_shown)
       state_->metrics.apiserver_client_certificate_expiration.histogram().observe(
-          seconds(request.peer.certificate_not_after - state_->loop.wall_now()));
+          in_seconds(request.peer.certificate_not_after - state_->loop.wall_now()));
     Attempt attempt = by_certificate(request.peer);
     if (attempt.user) return state_->finish(std::move(attempt.user), {}, started, done);
     if (!attempt.error.empty())
@@ -235,7 +233,7 @@ void Authenticator::State::finish(std::optional<UserInfo> user, const std::strin
     log.error(error, "Unable to authenticate the request");
   }
   metrics.authentication_attempts.counter({result}).add();
-  metrics.authentication_duration.histogram({result}).observe(seconds(loop.now() - started));
+  metrics.authentication_duration.histogram({result}).observe(in_seconds(loop.now() - started));
   done(std::move(user));
 }
 

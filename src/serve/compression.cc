@@ -8,14 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace berth::serve {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
 
 // Of ";q=0.5"; 1 without.
 double quality(std::string_view parameters) {
@@ -35,7 +31,7 @@ bool accepts_gzip(const net::HttpRequest& request) {
     const std::string_view coding = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const std::size_t semicolon = coding.find(';');
-    if (trim(coding.substr(0, semicolon)) != "gzip") continue;
+    if (trimmed(coding.substr(0, semicolon)) != "gzip") continue;
     return semicolon == std::string_view::npos || quality(coding.substr(semicolon)) > 0;
   }
   return false;

@@ -9,16 +9,10 @@
 #include "api/json_text.h"
 #include "api/proto_json.h"
 #include "api/yaml_text.h"
+#include "base/ascii.h"
 
 namespace berth::serve {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // The part before `separator`; `rest` goes on behind it.
 std::string_view cut(std::string_view& rest, char separator) {
@@ -130,19 +124,19 @@ std::vector<MediaRange> parse_accept(std::string_view accept) {
   std::vector<Clause> clauses;
   while (!accept.empty()) {
     std::string_view rest = cut(accept, ',');
-    std::string_view names = trim(cut(rest, ';'));
+    std::string_view names = trimmed(cut(rest, ';'));
     MediaRange range;
     if (names == "*") {
       range.type = range.subtype = "*";
     } else {
-      range.type = trim(cut(names, '/'));
-      range.subtype = trim(names);
+      range.type = trimmed(cut(names, '/'));
+      range.subtype = trimmed(names);
       if (range.type.empty() || range.subtype.empty()) continue;
     }
     while (!rest.empty()) {
       std::string_view parameter = cut(rest, ';');
-      const std::string_view key = trim(cut(parameter, '='));
-      const std::string_view value = trim(parameter);
+      const std::string_view key = trimmed(cut(parameter, '='));
+      const std::string_view value = trimmed(parameter);
       if (key == "q")
         std::from_chars(value.data(), value.data() + value.size(), range.quality);
       else if (!key.empty())

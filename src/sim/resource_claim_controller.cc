@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::string_view kFinalizer = "resource.kubernetes.io/delete-protection";
 
-std::string_view namespace_of(const Object& object) {
-  return object.symbols.text(object.namespace_name);
-}
-
 // It will not run any more.
 bool is_done(const Pod& pod) { return pod.finished() || (pod.terminating() && pod.node().empty()); }
 

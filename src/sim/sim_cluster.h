@@ -63,6 +63,10 @@ struct SimTiming {
   Duration watch{std::chrono::milliseconds(1)};  // until the watch shows a change
 };
 
+inline std::string_view namespace_of(const Object& object) {
+  return object.symbols.text(object.namespace_name);
+}
+
 class SimCluster final : public ClusterApi {
  public:
   SimCluster(Loop& loop, Interner& interner, SimTiming timing);

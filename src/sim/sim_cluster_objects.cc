@@ -16,10 +16,6 @@ const ResourceClaim& as_claim(const Object& object) {
   return static_cast<const ResourceClaim&>(object);
 }
 
-std::string_view namespace_of(const Object& object) {
-  return object.symbols.text(object.namespace_name);
-}
-
 const Object& object_in(const AnyObject& object) { return *std::get<Ref<const Object>>(object); }
 
 }  // namespace

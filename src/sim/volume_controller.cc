@@ -19,10 +19,6 @@ Ref<const T> as(const Ref<const Object>& object) {
   return Ref<const T>(static_cast<const T*>(object.get()));
 }
 
-std::string_view namespace_of(const Object& object) {
-  return object.symbols.text(object.namespace_name);
-}
-
 }  // namespace
 
 VolumeController::VolumeController(Loop& loop, SimCluster& cluster, Interner& interner,

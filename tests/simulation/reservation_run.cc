@@ -18,10 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLooks = 40;
+constexpr int kReservationLooks = 40;
 constexpr int kDevices = 3;  // on each node
-constexpr Duration kMischiefTime = 8min;
-constexpr Duration kRestTime = 60min;
+constexpr Duration kReservationMischief = 8min;
+constexpr Duration kReservationRest = 60min;
 
 // Lets the run see what the plugins share, and has no opinion about pods.
 class Spyglass final : public PostBindPlugin {
@@ -481,17 +481,17 @@ ReservationReport ReservationRun::run() {
   start_scheduler();
   const std::uint64_t happenings = 40 + random_.below(60);
   for (std::uint64_t i = 0; i < happenings; ++i)
-    loop_.at(TimePoint{delay(kMischiefTime)}, [this] {
+    loop_.at(TimePoint{delay(kReservationMischief)}, [this] {
       if (!lifted_) something_happens();
     });
-  for (int round = 1; round <= kLooks; ++round) {
-    loop_.run_until(TimePoint{kMischiefTime * round / kLooks});
+  for (int round = 1; round <= kReservationLooks; ++round) {
+    loop_.run_until(TimePoint{kReservationMischief * round / kReservationLooks});
     if (!look(false)) return std::move(report_);
   }
   lifted_ = true;
   cluster_.set_watch_lag(0s);
   volumes_->forget_rules();
-  loop_.run_until(TimePoint{kMischiefTime + kRestTime});
+  loop_.run_until(TimePoint{kReservationMischief + kReservationRest});
   for (int steps = 0; steps < 100'000 && loop_.work_pending(); ++steps) loop_.step();
   if (bug_.gives_devices_twice) {
     const std::vector<Ref<const Object>> all = cluster_.objects(ObjectKind::kResourceClaim);

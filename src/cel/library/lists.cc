@@ -16,7 +16,7 @@ namespace {
 using Args = std::span<const Value>;
 
 // No list may become longer: it would cost more than any evaluation may.
-constexpr std::int64_t kLongest = 1'000'000;
+constexpr std::int64_t kLongestList = 1'000'000;
 
 struct Element {
   const char* signature;  // its type in one
@@ -72,14 +72,14 @@ Value extreme(const List& list, const char* name, std::int64_t preferred) {
 Value minimum(Args args) { return extreme(args[0].as_list(), "min", 1); }
 Value maximum(Args args) { return extreme(args[0].as_list(), "max", -1); }
 
-Value index_of(Args args) {
+Value list_index_of(Args args) {
   const List& list = args[0].as_list();
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (equal_to(list[i], args[1]).is_true()) return Value::integer(static_cast<std::int64_t>(i));
   }
   return Value::integer(-1);
 }
-Value last_index_of(Args args) {
+Value last_list_index_of(Args args) {
   const List& list = args[0].as_list();
   for (std::size_t i = list.size(); i-- > 0;) {
     if (equal_to(list[i], args[1]).is_true()) return Value::integer(static_cast<std::int64_t>(i));
@@ -107,7 +107,7 @@ Value slice(Args args) {
 
 bool flatten(const List& list, std::int64_t depth, std::vector<Value>& items) {
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (static_cast<std::int64_t>(items.size()) > kLongest) return false;
+    if (static_cast<std::int64_t>(items.size()) > kLongestList) return false;
     if (!list[i].is(Kind::kList) || depth == 0) {
       items.push_back(list[i]);
     } else if (!flatten(list[i].as_list(), depth - 1, items)) {
@@ -169,7 +169,7 @@ Value sort(Args args) {
 
 Value range(Args args) {
   const std::int64_t count = args[0].as_int();
-  if (count > kLongest) return cost_limit_exceeded();
+  if (count > kLongestList) return cost_limit_exceeded();
   std::vector<Value> items;
   items.reserve(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
   for (std::int64_t i = 0; i < count; ++i) items.push_back(Value::integer(i));
@@ -243,8 +243,8 @@ void add_list_statistics(FunctionTable& table) {
   table.add("list(uint)::sum() -> uint", "list_uint_sum_uint", sum_uint);
   table.add("list(double)::sum() -> double", "list_double_sum_double", sum_double);
   table.add("list(duration)::sum() -> duration", "list_duration_sum_duration", sum_duration);
-  table.add("list(A)::indexOf(A) -> int", "list_a_index_of_int", index_of);
-  table.add("list(A)::lastIndexOf(A) -> int", "list_a_last_index_of_int", last_index_of);
+  table.add("list(A)::indexOf(A) -> int", "list_a_index_of_int", list_index_of);
+  table.add("list(A)::lastIndexOf(A) -> int", "list_a_last_index_of_int", last_list_index_of);
 }
 
 void add_sets(FunctionTable& table) {

@@ -14,9 +14,9 @@ namespace berth::cel {
 namespace {
 
 constexpr int kDigits = 6;
-constexpr std::size_t kLongest = std::size_t{64} * 1024 * 1024;
+constexpr std::size_t kLongestFormatted = std::size_t{64} * 1024 * 1024;
 
-std::unexpected<Error> wrong(std::string text) {
+std::unexpected<Error> wrong_format(std::string text) {
   return fail(ErrorKind::kInvalid, std::move(text));
 }
 
@@ -39,7 +39,7 @@ Result<std::string> list_text(const List& list) {
     auto each = element(list[i]);
     if (!each) return each;
     text += as_literal(list[i], std::move(*each));
-    if (text.size() > kLongest) return fail(ErrorKind::kInternal, "");
+    if (text.size() > kLongestFormatted) return fail(ErrorKind::kInternal, "");
   }
   return text + "]";
 }
@@ -49,7 +49,7 @@ Result<std::string> map_text(const Map& map) {
   for (const Map::Entry& entry : map.entries()) {
     const Kind kind = entry.key.kind();
     if (kind != Kind::kString && kind != Kind::kBool && kind != Kind::kInt && kind != Kind::kUint) {
-      return wrong("no formatting function for map key of type " + type_name(entry.key));
+      return wrong_format("no formatting function for map key of type " + type_name(entry.key));
     }
     auto value = element(entry.value);
     if (!value) return value;
@@ -87,7 +87,7 @@ Result<std::string> plain(const Value& value) {
     case Kind::kUint:
     case Kind::kDouble:
     case Kind::kString: return value_text(value);
-    default: return wrong(wrong_argument('s', type_name(value)));
+    default: return wrong_format(wrong_argument('s', type_name(value)));
   }
 }
 
@@ -109,7 +109,7 @@ Result<std::string> element(const Value& value) {
     case Kind::kInt:
     case Kind::kUint:
     case Kind::kString: return plain(value);
-    default: return wrong("no formatting function for " + type_name(value));
+    default: return wrong_format("no formatting function for " + type_name(value));
   }
 }
 
@@ -155,7 +155,7 @@ Result<std::string> floating(const Value& value, const FormatClause& clause) {
               value.as_string() == "-Infinity")) {
     number = *parse_double(value.as_string());
   } else {
-    return wrong(wrong_argument(clause.verb, type_name(value)));
+    return wrong_format(wrong_argument(clause.verb, type_name(value)));
   }
   const int precision = clause.precision < 0 ? kDigits : clause.precision;
   const bool finite = std::isfinite(number);
@@ -196,7 +196,7 @@ Result<std::string> whole(const Value& value, const FormatClause& clause) {
       text += "0123456789abcdef"[octet & 0xF];
     }
   } else {
-    return wrong(wrong_argument(clause.verb, type_name(value)));
+    return wrong_format(wrong_argument(clause.verb, type_name(value)));
   }
   if (clause.verb == 'X') {
     for (char& c : text) {
@@ -212,13 +212,13 @@ Result<FormatClause> read_clause(std::string_view& format) {
     std::size_t end = 1;
     while (end < format.size() && format[end] >= '0' && format[end] <= '9') ++end;
     if (end >= format.size()) {
-      return wrong(
+      return wrong_format(
           "could not parse formatting clause: error while parsing precision: could not find end of "
           "precision specifier");
     }
     const auto precision = parse_int(format.substr(1, end - 1));
     if (!precision || *precision > 1'000'000) {
-      return wrong(
+      return wrong_format(
           "could not parse formatting clause: error while parsing precision: error while "
           "converting "
           "precision to integer: strconv.Atoi: parsing " +
@@ -231,8 +231,8 @@ Result<FormatClause> read_clause(std::string_view& format) {
   if (std::string_view("sdfebxXo").find(clause.verb) == std::string_view::npos) {
     std::string shown;
     append_rune(shown, static_cast<unsigned char>(clause.verb));
-    return wrong("could not parse formatting clause: unrecognized formatting clause \"" + shown +
-                 "\"");
+    return wrong_format("could not parse formatting clause: unrecognized formatting clause \"" +
+                        shown + "\"");
   }
   format.remove_prefix(1);
   return clause;
@@ -271,18 +271,18 @@ Result<std::size_t> read_format(std::string_view format, std::size_t arguments, 
       format.remove_prefix(1);
       continue;
     }
-    if (used >= arguments) return wrong("index " + std::to_string(used) + " out of range");
-    if (format.empty()) return wrong("unexpected end of string");
+    if (used >= arguments) return wrong_format("index " + std::to_string(used) + " out of range");
+    if (format.empty()) return wrong_format("unexpected end of string");
     auto clause = read_clause(format);
     if (!clause) return fail(clause.error());
     clause->argument = used++;
     auto written = write(*clause);
     if (!written) {
       if (written.error().kind == ErrorKind::kInternal) return fail(written.error());
-      return wrong("error during formatting: " + written.error().message);
+      return wrong_format("error during formatting: " + written.error().message);
     }
     text += *written;
-    if (text.size() > kLongest) return fail(ErrorKind::kInternal, "");
+    if (text.size() > kLongestFormatted) return fail(ErrorKind::kInternal, "");
   }
   return used;
 }

@@ -15,7 +15,7 @@ using Args = std::span<const Value>;
 
 enum class Part { kPath, kHost, kZone, kQuery, kUser };
 
-std::unexpected<Error> wrong(std::string text) {
+std::unexpected<Error> wrong_url(std::string text) {
   return fail(ErrorKind::kInvalid, std::move(text));
 }
 
@@ -40,15 +40,15 @@ Result<std::string> unescape(std::string_view text, Part part) {
     if (c == '%') {
       const std::string_view escape = text.substr(i, 3);
       if (escape.size() < 3 || !is_hex(escape[1]) || !is_hex(escape[2])) {
-        return wrong("invalid URL escape " + quoted(escape));
+        return wrong_url("invalid URL escape " + quoted(escape));
       }
       const auto value = static_cast<unsigned char>(*parse_uint(escape.substr(1), 16));
       if (part == Part::kHost && value < 0x80 && escape != "%25") {
-        return wrong("invalid URL escape " + quoted(escape));
+        return wrong_url("invalid URL escape " + quoted(escape));
       }
       if (part == Part::kZone && escape != "%25" && value != ' ' &&
           !is_host_character(static_cast<char>(value))) {
-        return wrong("invalid URL escape " + quoted(escape));
+        return wrong_url("invalid URL escape " + quoted(escape));
       }
       result += static_cast<char>(value);
       i += 2;
@@ -56,7 +56,7 @@ Result<std::string> unescape(std::string_view text, Part part) {
       result += ' ';
     } else if ((part == Part::kHost || part == Part::kZone) && (c & 0x80) == 0 &&
                !is_host_character(c)) {
-      return wrong("invalid character " + quoted(std::string_view(&c, 1)) + " in host name");
+      return wrong_url("invalid character " + quoted(std::string_view(&c, 1)) + " in host name");
     } else {
       result += c;
     }
@@ -99,9 +99,9 @@ bool is_optional_port(std::string_view text) {
 
 Result<std::string> parse_literal_host(std::string_view host) {
   const std::size_t close = host.rfind(']');
-  if (close == std::string_view::npos) return wrong("missing ']' in host");
+  if (close == std::string_view::npos) return wrong_url("missing ']' in host");
   const std::string_view port = host.substr(close + 1);
-  if (!is_optional_port(port)) return wrong("invalid port " + quoted(port) + " after host");
+  if (!is_optional_port(port)) return wrong_url("invalid port " + quoted(port) + " after host");
   const std::string_view name = host.substr(1, close - 1);
   const std::size_t zone = name.find("%25");
   auto plain = unescape(name.substr(0, zone), Part::kHost);
@@ -115,21 +115,21 @@ Result<std::string> parse_literal_host(std::string_view host) {
   const auto address = parse_ip(plain->substr(0, percent));
   // An IPv4 address in the dress of an IPv6 one is none to us, but it is a host.
   const bool mapped = !address && address.error().message.starts_with("IPv4-mapped");
-  if (!address && !mapped) return wrong("invalid host: " + address.error().message);
-  if (!mapped && !address->v6) return wrong("invalid IP-literal");
+  if (!address && !mapped) return wrong_url("invalid host: " + address.error().message);
+  if (!mapped && !address->v6) return wrong_url("invalid IP-literal");
   return "[" + *plain + "]" + std::string(port);
 }
 
 Result<std::string> parse_host(std::string_view scheme, std::string_view host) {
   const std::size_t open = host.rfind('[');
   if (open != std::string_view::npos) {
-    return open == 0 ? parse_literal_host(host) : wrong("invalid IP-literal");
+    return open == 0 ? parse_literal_host(host) : wrong_url("invalid IP-literal");
   }
   std::size_t colon = host.find(':');
   if (colon != std::string_view::npos) {
     if (scheme != "http" && scheme != "https") colon = host.rfind(':');
     const std::string_view port = host.substr(colon);
-    if (!is_optional_port(port)) return wrong("invalid port " + quoted(port) + " after host");
+    if (!is_optional_port(port)) return wrong_url("invalid port " + quoted(port) + " after host");
   }
   return unescape(host, Part::kHost);
 }
@@ -138,7 +138,7 @@ Result<std::string> parse_user(std::string_view user) {
   const bool valid = std::all_of(user.begin(), user.end(), [](char c) {
     return is_unreserved(c) || std::string_view("@%:!$&'()*+,;=").find(c) != std::string_view::npos;
   });
-  if (!valid) return wrong("net/url: invalid userinfo");
+  if (!valid) return wrong_url("net/url: invalid userinfo");
   const std::size_t colon = user.find(':');
   const auto name = unescape(user.substr(0, colon), Part::kUser);
   if (!name) return name;
@@ -161,7 +161,7 @@ Result<std::pair<std::string, std::string_view>> split_scheme(std::string_view t
       continue;
     }
     if (c != ':') break;
-    if (i == 0) return wrong("missing protocol scheme");
+    if (i == 0) return wrong_url("missing protocol scheme");
     std::string scheme(text.substr(0, i));
     std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](char each) {
       return static_cast<char>(each >= 'A' && each <= 'Z' ? each - 'A' + 'a' : each);
@@ -174,9 +174,9 @@ Result<std::pair<std::string, std::string_view>> split_scheme(std::string_view t
 Result<Url> parse_parts(std::string_view text, bool as_request) {
   if (std::any_of(text.begin(), text.end(),
                   [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; })) {
-    return wrong("net/url: invalid control character in URL");
+    return wrong_url("net/url: invalid control character in URL");
   }
-  if (text.empty() && as_request) return wrong("empty url");
+  if (text.empty() && as_request) return wrong_url("empty url");
   Url url;
   if (text == "*") {
     url.path = "*";
@@ -198,9 +198,9 @@ Result<Url> parse_parts(std::string_view text, bool as_request) {
       url.opaque = rest;
       return url;
     }
-    if (as_request) return wrong("invalid URI for request");
+    if (as_request) return wrong_url("invalid URI for request");
     if (rest.substr(0, rest.find('/')).find(':') != std::string_view::npos) {
-      return wrong("first path segment in URL cannot contain colon");
+      return wrong_url("first path segment in URL cannot contain colon");
     }
   }
   const bool authority = !url.scheme.empty() || (!as_request && !rest.starts_with("///"));
@@ -261,10 +261,10 @@ Result<Url> Url::parse(std::string_view text, bool as_request) {
   const std::size_t hash = as_request ? std::string_view::npos : text.find('#');
   const std::string_view before = text.substr(0, hash);
   auto url = parse_parts(before, as_request);
-  if (!url) return wrong("parse " + quoted(before) + ": " + url.error().message);
+  if (!url) return wrong_url("parse " + quoted(before) + ": " + url.error().message);
   if (hash != std::string_view::npos) {
     const auto fragment = unescape(text.substr(hash + 1), Part::kPath);
-    if (!fragment) return wrong("parse " + quoted(text) + ": " + fragment.error().message);
+    if (!fragment) return wrong_url("parse " + quoted(text) + ": " + fragment.error().message);
     url->fragment = escape(*fragment, "!$&'()*+,/:;=?@[]");
   }
   return url;

@@ -14,9 +14,7 @@
 namespace berth::memapi {
 namespace {
 
-constexpr std::string_view kRevisionLabel = "controller-revision-hash";
-constexpr std::string_view kComponent = "daemonset-controller";
-constexpr Duration kRetryAfterRefusal = std::chrono::seconds(5);
+constexpr std::string_view kDaemonSetComponent = "daemonset-controller";
 
 const Resource& daemon_sets() { return resource_of("daemonsets", "apps"); }
 
@@ -157,7 +155,7 @@ void DaemonSetController::bring_in_line(const StoredObject& set, const JsonValue
     static_cast<void>(
         api_.remove(pods, pod.object->namespace_name, pod.object->name, {.uid = pod.object->uid}));
     record(daemon_sets(), set, "Normal", "SuccessfulDelete",
-           fmt::format("Deleted pod: {}", pod.object->name), kComponent);
+           fmt::format("Deleted pod: {}", pod.object->name), kDaemonSetComponent);
   };
   const std::set<std::string> wanted(nodes.begin(), nodes.end());
   for (const auto& [node, daemons] : present) {
@@ -175,12 +173,12 @@ void DaemonSetController::bring_in_line(const StoredObject& set, const JsonValue
     const Answer<ObjectRef> created = api_.create(pods, pod_for(set, tree, node));
     if (!created) {
       record(daemon_sets(), set, "Warning", "FailedCreate",
-             fmt::format("Error creating: {}", created.error().message), kComponent);
+             fmt::format("Error creating: {}", created.error().message), kDaemonSetComponent);
       enqueue_after(kRetryAfterRefusal, key_of(set));
       return;
     }
     record(daemon_sets(), set, "Normal", "SuccessfulCreate",
-           fmt::format("Created pod: {}", (*created)->name), kComponent);
+           fmt::format("Created pod: {}", (*created)->name), kDaemonSetComponent);
   }
 }
 
@@ -202,7 +200,7 @@ void DaemonSetController::replace_old(const StoredObject& set, const JsonValue& 
     static_cast<void>(api_.remove(resource_of("pods"), pod->object->namespace_name,
                                   pod->object->name, {.uid = pod->object->uid}));
     record(daemon_sets(), set, "Normal", "SuccessfulDelete",
-           fmt::format("Deleted pod: {}", pod->object->name), kComponent);
+           fmt::format("Deleted pod: {}", pod->object->name), kDaemonSetComponent);
   }
 }
 

@@ -17,7 +17,7 @@ constexpr std::string_view kHashLabel = "pod-template-hash";
 constexpr std::string_view kRevision = "deployment.kubernetes.io/revision";
 constexpr std::string_view kDesiredReplicas = "deployment.kubernetes.io/desired-replicas";
 constexpr std::string_view kMaxReplicas = "deployment.kubernetes.io/max-replicas";
-constexpr std::string_view kComponent = "deployment-controller";
+constexpr std::string_view kDeploymentComponent = "deployment-controller";
 
 const Resource& deployments() { return resource_of("deployments", "apps"); }
 const Resource& replica_sets() { return resource_of("replicasets", "apps"); }
@@ -196,7 +196,7 @@ bool DeploymentController::make_new_set(Rollout& rollout) {
   const Answer<ObjectRef> created = api_.create(replica_sets(), std::move(object));
   if (!created) {
     record(deployments(), deployment, "Warning", "FailedCreate", created.error().message,
-           kComponent);
+           kDeploymentComponent);
     enqueue_after(std::chrono::seconds(5), key_of(deployment));
     return false;
   }
@@ -262,7 +262,7 @@ void DeploymentController::scale(Rollout& rollout, Set& set, std::int64_t replic
   record(deployments(), *rollout.object, "Normal", "ScalingReplicaSet",
          fmt::format("Scaled {} replica set {} from {} to {}", replicas > before ? "up" : "down",
                      set.object->name, before, replicas),
-         kComponent);
+         kDeploymentComponent);
 }
 
 void DeploymentController::roll(Rollout& rollout) {

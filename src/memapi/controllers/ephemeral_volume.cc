@@ -4,14 +4,10 @@
 
 #include <utility>
 
+#include "memapi/controllers/workloads.h"
 #include "memapi/json_edit.h"
 
 namespace berth::memapi {
-namespace {
-
-constexpr Duration kRetryAfterRefusal = std::chrono::seconds(5);
-
-}  // namespace
 
 EphemeralVolumeController::EphemeralVolumeController(LocalClient& api, PodIndex& pods)
     : Controller(api), pods_(pods) {

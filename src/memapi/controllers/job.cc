@@ -16,8 +16,7 @@ namespace berth::memapi {
 namespace {
 
 constexpr std::string_view kIndexAnnotation = "batch.kubernetes.io/job-completion-index";
-constexpr std::string_view kComponent = "job-controller";
-constexpr Duration kRetryAfterRefusal = std::chrono::seconds(5);
+constexpr std::string_view kJobComponent = "job-controller";
 
 const Resource& jobs() { return resource_of("jobs", "batch"); }
 
@@ -177,12 +176,12 @@ void JobController::start_pods(const StoredObject& job, const JsonValue& tree, c
     const Answer<ObjectRef> created = api_.create(resource_of("pods"), std::move(pod));
     if (!created) {
       record(jobs(), job, "Warning", "FailedCreate",
-             fmt::format("Error creating: {}", created.error().message), kComponent);
+             fmt::format("Error creating: {}", created.error().message), kJobComponent);
       enqueue_after(kRetryAfterRefusal, key_of(job));
       return;
     }
     record(jobs(), job, "Normal", "SuccessfulCreate",
-           fmt::format("Created pod: {}", (*created)->name), kComponent);
+           fmt::format("Created pod: {}", (*created)->name), kJobComponent);
   }
 }
 
@@ -243,9 +242,9 @@ void JobController::write_status(const StoredObject& job, const JsonValue& tree,
         return {};
       }));
   if (finished && tally.complete) {
-    record(jobs(), job, "Normal", "Completed", "Job completed", kComponent);
+    record(jobs(), job, "Normal", "Completed", "Job completed", kJobComponent);
   } else if (finished) {
-    record(jobs(), job, "Warning", tally.why_hopeless, "Job has failed", kComponent);
+    record(jobs(), job, "Warning", tally.why_hopeless, "Job has failed", kJobComponent);
   }
 }
 

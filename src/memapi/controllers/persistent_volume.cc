@@ -13,7 +13,7 @@
 namespace berth::memapi {
 namespace {
 
-constexpr std::string_view kComponent = "persistentvolume-controller";
+constexpr std::string_view kVolumeComponent = "persistentvolume-controller";
 constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
 constexpr std::string_view kProvisionedBy = "pv.kubernetes.io/provisioned-by";
 constexpr Duration kProvisionTime = std::chrono::milliseconds(100);
@@ -189,7 +189,7 @@ void PersistentVolumeController::sync_claim(const std::string& key) {
   if (storage_class.waits && !claim->selected_node) {
     due_.erase(stored->uid);
     record(claims(), *stored, "Normal", "WaitForFirstConsumer",
-           "waiting for first consumer to be created before binding", kComponent);
+           "waiting for first consumer to be created before binding", kVolumeComponent);
     return;
   }
   provision(*stored, *claim, storage_class);
@@ -247,7 +247,7 @@ void PersistentVolumeController::provision(const StoredObject& stored, const Cla
                        "or manually by the system administrator. If volume creation is delayed, "
                        "please verify that the provisioner is running and correctly registered.",
                        storage_class.provisioner),
-           kComponent);
+           kVolumeComponent);
   if (const Duration left = due->second - now(); left > Duration::zero())
     return enqueue_after(left, key);
   due_.erase(due);

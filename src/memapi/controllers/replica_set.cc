@@ -12,11 +12,6 @@ namespace berth::memapi {
 namespace {
 
 constexpr std::int64_t kMostAtOnce = 500;
-constexpr Duration kRetryAfterRefusal = std::chrono::seconds(5);
-
-Duration min_ready_of(const JsonValue& tree) {
-  return std::chrono::seconds(int_at(tree, "spec.minReadySeconds").value_or(0));
-}
 
 }  // namespace
 

@@ -6,18 +6,18 @@
 #include <utility>
 #include <vector>
 
+#include "memapi/controllers/workloads.h"
 #include "memapi/json_edit.h"
 
 namespace berth::memapi {
 namespace {
 
-constexpr std::string_view kDra = "resource.k8s.io";
+constexpr std::string_view kClaimGroup = "resource.k8s.io";
 constexpr std::string_view kFinalizer = "resource.kubernetes.io/delete-protection";
 constexpr std::string_view kEntryAnnotation = "resource.kubernetes.io/pod-claim-name";
-constexpr Duration kRetryAfterRefusal = std::chrono::seconds(5);
 
-const Resource& claims() { return resource_of("resourceclaims", kDra); }
-const Resource& templates() { return resource_of("resourceclaimtemplates", kDra); }
+const Resource& resource_claims() { return resource_of("resourceclaims", kClaimGroup); }
+const Resource& templates() { return resource_of("resourceclaimtemplates", kClaimGroup); }
 
 bool is_pod(const JsonValue& consumer) {
   return text_at(consumer, "apiGroup").empty() && text_at(consumer, "resource") == "pods";
@@ -39,7 +39,7 @@ ResourceClaimController::ResourceClaimController(LocalClient& api, PodIndex& pod
     for (const PodFacts* pod : pods_.in_namespace(change.object->namespace_name))
       enqueue("pod/" + key_of(*pod->object));
   });
-  follow(claims(), [this](const Change& change) {
+  follow(resource_claims(), [this](const Change& change) {
     const std::string key = key_of(*change.object);
     const auto each_user = [&](const ObjectRef& object, auto what) {
       if (!object) return;
@@ -131,7 +131,7 @@ std::string ResourceClaimController::make_claim(const StoredObject& pod, std::st
   if (const auto user = users_.find(pod.uid); user != users_.end())
     for (const std::string& key : user->second) {
       const ObjectName name = name_of(key);
-      const ObjectRef present = api_.get(claims(), name.namespace_name, name.name);
+      const ObjectRef present = api_.get(resource_claims(), name.namespace_name, name.name);
       if (!present) continue;
       const JsonValue tree = present->tree();
       const JsonValue* owner = controller_of(tree);
@@ -153,7 +153,7 @@ std::string ResourceClaimController::make_claim(const StoredObject& pod, std::st
   array_at(metadata, "ownerReferences")
       .items.push_back(controller_reference(resource_of("pods"), pod));
   if (const JsonValue* spec = at(tree, "spec.spec"); is_object(spec)) set(claim, "spec", *spec);
-  const Answer<ObjectRef> made = api_.create(claims(), std::move(claim));
+  const Answer<ObjectRef> made = api_.create(resource_claims(), std::move(claim));
   if (made) return (*made)->name;
   record(resource_of("pods"), pod, "Warning", "FailedResourceClaimCreation",
          fmt::format("PodResourceClaim {}: failed to create ResourceClaim: {}", entry,
@@ -167,7 +167,7 @@ std::string ResourceClaimController::make_claim(const StoredObject& pod, std::st
 void ResourceClaimController::sync_claim(const std::string& key) {
   pods_.catch_up();
   const ObjectName name = name_of(key);
-  const ObjectRef claim = api_.get(claims(), name.namespace_name, name.name);
+  const ObjectRef claim = api_.get(resource_claims(), name.namespace_name, name.name);
   if (!claim) return;
   const JsonValue tree = claim->tree();
   const std::vector<JsonValue>& consumers = items_at(tree, "status.reservedFor");
@@ -185,29 +185,31 @@ void ResourceClaimController::sync_claim(const std::string& key) {
     const auto edit = [&](JsonValue& object) -> Answer<void> {
       // Somebody else was quicker: looked at anew when that is told.
       if (text_at(object, "metadata.resourceVersion") != text_at(tree, "metadata.resourceVersion"))
-        return refuse(ApiError::modified(claims(), name.name));
+        return refuse(ApiError::modified(resource_claims(), name.name));
       JsonValue& status = object_at(object, "status");
       std::erase_if(array_at(status, "reservedFor").items, gone);
       if (free) erase(status, "allocation");
       return {};
     };
-    if (!api_.update_status(claims(), name.namespace_name, name.name, edit)) return;
+    if (!api_.update_status(resource_claims(), name.namespace_name, name.name, edit)) return;
   }
   if (free) {
     const auto edit = [&](JsonValue& object) -> Answer<void> {
-      if (at(object, "status.allocation")) return refuse(ApiError::modified(claims(), name.name));
+      if (at(object, "status.allocation"))
+        return refuse(ApiError::modified(resource_claims(), name.name));
       std::erase_if(array_at(object_at(object, "metadata"), "finalizers").items,
                     [](const JsonValue& finalizer) { return finalizer.text == kFinalizer; });
       return {};
     };
-    static_cast<void>(api_.update(claims(), name.namespace_name, name.name, edit));
+    static_cast<void>(api_.update(resource_claims(), name.namespace_name, name.name, edit));
   }
   // A finished pod may stay for long; its claim need not.
   const JsonValue* owner = controller_of(tree);
   if (!unused || !owner || text_at(*owner, "kind") != "Pod") return;
   const PodFacts* pod = pods_.find(object_key(name.namespace_name, text_at(*owner, "name")));
   if (pod && !in_use(name.namespace_name, text_at(*owner, "name"), text_at(*owner, "uid")))
-    static_cast<void>(api_.remove(claims(), name.namespace_name, name.name, {.uid = claim->uid}));
+    static_cast<void>(
+        api_.remove(resource_claims(), name.namespace_name, name.name, {.uid = claim->uid}));
 }
 
 }  // namespace berth::memapi

@@ -12,9 +12,7 @@
 namespace berth::memapi {
 namespace {
 
-constexpr std::string_view kRevisionLabel = "controller-revision-hash";
-constexpr std::string_view kComponent = "statefulset-controller";
-constexpr Duration kRetryAfterRefusal = std::chrono::seconds(5);
+constexpr std::string_view kStatefulSetComponent = "statefulset-controller";
 
 const Resource& stateful_sets() { return resource_of("statefulsets", "apps"); }
 
@@ -30,10 +28,6 @@ std::optional<std::int64_t> number_of(const StoredObject& set, std::string_view 
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
-}
-
-Duration min_ready_of(const JsonValue& tree) {
-  return std::chrono::seconds(int_at(tree, "spec.minReadySeconds").value_or(0));
 }
 
 bool all_at_once(const JsonValue& tree) {
@@ -165,12 +159,13 @@ bool StatefulSetController::start(const StoredObject& set, const JsonValue& tree
     record(stateful_sets(), set, "Warning", "FailedCreate",
            fmt::format("create Pod {} in StatefulSet {} failed error: {}", name, set.name,
                        created.error().message),
-           kComponent);
+           kStatefulSetComponent);
     enqueue_after(kRetryAfterRefusal, key_of(set));
     return false;
   }
   record(stateful_sets(), set, "Normal", "SuccessfulCreate",
-         fmt::format("create Pod {} in StatefulSet {} successful", name, set.name), kComponent);
+         fmt::format("create Pod {} in StatefulSet {} successful", name, set.name),
+         kStatefulSetComponent);
   return true;
 }
 
@@ -180,7 +175,7 @@ void StatefulSetController::stop(const StoredObject& set, const PodFacts& pod) {
     return;
   record(stateful_sets(), set, "Normal", "SuccessfulDelete",
          fmt::format("delete Pod {} in StatefulSet {} successful", object.name, set.name),
-         kComponent);
+         kStatefulSetComponent);
 }
 
 void StatefulSetController::write_status(const StoredObject& set, const JsonValue& tree) {

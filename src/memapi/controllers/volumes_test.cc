@@ -14,7 +14,7 @@ const std::string kVolumes = "/api/v1/persistentvolumes";
 const std::string kClaims = "/api/v1/namespaces/default/persistentvolumeclaims";
 const std::string kClasses = "/apis/storage.k8s.io/v1/storageclasses";
 const std::string kDevices = "/apis/resource.k8s.io/v1/namespaces/default/";
-const std::string kPods = "/api/v1/namespaces/default/pods";
+const std::string kVolumePods = "/api/v1/namespaces/default/pods";
 
 std::string class_json(std::string_view name, std::string_view mode,
                        std::string_view annotations = "{}",
@@ -175,16 +175,17 @@ TEST_F(Volumes, AClaimWhoseVolumeGoesIsLost) {
 }
 
 TEST_F(Volumes, AnEphemeralVolumeHasAClaimThatGoesWithThePod) {
-  cluster.post(kPods, pod_json("p", R"(,"volumes":[{"name":"scratch","ephemeral":)"
-                                    R"({"volumeClaimTemplate":{"metadata":{"labels":{"a":"b"}},)"
-                                    R"("spec":{"storageClassName":"fast","accessModes":)"
-                                    R"(["ReadWriteOnce"],"resources":{"requests":{"storage":)"
-                                    R"("1Gi"}}}}}}])"));
+  cluster.post(kVolumePods,
+               pod_json("p", R"(,"volumes":[{"name":"scratch","ephemeral":)"
+                             R"({"volumeClaimTemplate":{"metadata":{"labels":{"a":"b"}},)"
+                             R"("spec":{"storageClassName":"fast","accessModes":)"
+                             R"(["ReadWriteOnce"],"resources":{"requests":{"storage":)"
+                             R"("1Gi"}}}}}}])"));
   const JsonValue claim = cluster.get(kClaims + "/p-scratch");
   EXPECT_EQ(cluster.code, 200);
   EXPECT_EQ(text_at(claim, "metadata.labels.a"), "b");
   EXPECT_EQ(text_at(*controller_of(claim), "name"), "p");
-  cluster.remove(kPods + "/p", R"({"gracePeriodSeconds":0})");
+  cluster.remove(kVolumePods + "/p", R"({"gracePeriodSeconds":0})");
   cluster.pass(1s);
   cluster.get(kClaims + "/p-scratch");
   EXPECT_EQ(cluster.code, 404);
@@ -202,18 +203,18 @@ struct ResourceClaims : ::testing::Test {
         R"({"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu"}}]}}}})");
   }
   void add_pod(const std::string& name = "p") {
-    cluster.post(kPods, pod_json(name, R"(,"resourceClaims":[{"name":"dev",)"
-                                       R"("resourceClaimTemplateName":"gpu"}])"));
+    cluster.post(kVolumePods, pod_json(name, R"(,"resourceClaims":[{"name":"dev",)"
+                                             R"("resourceClaimTemplateName":"gpu"}])"));
   }
   std::string claim_of(const std::string& pod) {
-    const JsonValue object = cluster.get(kPods + "/" + pod);
+    const JsonValue object = cluster.get(kVolumePods + "/" + pod);
     const auto& statuses = items_at(object, "status.resourceClaimStatuses");
     return statuses.empty() ? "" : std::string(text_at(statuses[0], "resourceClaimName"));
   }
   std::string path(const std::string& claim) { return kDevices + "resourceclaims/" + claim; }
   // What a scheduler would write.
   void allocate(const std::string& claim, const std::string& pod) {
-    const std::string uid(text_at(cluster.get(kPods + "/" + pod), "metadata.uid"));
+    const std::string uid(text_at(cluster.get(kVolumePods + "/" + pod), "metadata.uid"));
     cluster.merge(path(claim), R"({"metadata":{"finalizers":)"
                                R"(["resource.kubernetes.io/delete-protection"]}})");
     cluster.merge(path(claim) + "/status",
@@ -242,7 +243,7 @@ TEST_F(ResourceClaims, AClaimGoesWithItsPodAlsoWhenItIsAllocated) {
   const std::string name = claim_of("p");
   allocate(name, "p");
   ASSERT_EQ(items_at(cluster.get(path(name)), "status.reservedFor").size(), 1U);
-  cluster.remove(kPods + "/p", R"({"gracePeriodSeconds":0})");
+  cluster.remove(kVolumePods + "/p", R"({"gracePeriodSeconds":0})");
   cluster.pass(1s);
   cluster.get(path(name));
   EXPECT_EQ(cluster.code, 404);
@@ -252,11 +253,11 @@ TEST_F(ResourceClaims, ASharedClaimIsFreeWhenItsLastPodHasGone) {
   cluster.post(kDevices + "resourceclaims",
                R"({"metadata":{"name":"shared"},"spec":{"devices":{"requests":[{"name":"r",)"
                R"("exactly":{"deviceClassName":"gpu"}}]}}})");
-  cluster.post(kPods, pod_json("p", R"(,"resourceClaims":[{"name":"dev","resourceClaimName":)"
-                                    R"("shared"}])"));
+  cluster.post(kVolumePods, pod_json("p", R"(,"resourceClaims":[{"name":"dev","resourceClaimName":)"
+                                          R"("shared"}])"));
   allocate("shared", "p");
   EXPECT_NE(at(cluster.get(path("shared")), "status.allocation"), nullptr);
-  cluster.remove(kPods + "/p", R"({"gracePeriodSeconds":0})");
+  cluster.remove(kVolumePods + "/p", R"({"gracePeriodSeconds":0})");
   const JsonValue claim = cluster.get(path("shared"));
   EXPECT_EQ(cluster.code, 200);
   EXPECT_EQ(at(claim, "status.allocation"), nullptr);

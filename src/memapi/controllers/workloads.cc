@@ -28,6 +28,10 @@ JsonValue pod_from_template(const Resource& resource, const StoredObject& owner,
   return pod;
 }
 
+Duration min_ready_of(const JsonValue& owner_tree) {
+  return std::chrono::seconds(int_at(owner_tree, "spec.minReadySeconds").value_or(0));
+}
+
 std::string template_hash(const JsonValue& pod_template) {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   JsonValue sorted = pod_template;

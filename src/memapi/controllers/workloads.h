@@ -1,17 +1,27 @@
 // What the controllers of workloads share: pods made from templates, numbers of replicas, adoption.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/json_tree.h"
+#include "base/loop.h"
 #include "memapi/controllers/pod_index.h"
 #include "memapi/local_client.h"
 #include "memapi/selection.h"
 
 namespace berth::memapi {
+
+// How long a controller waits after the API server refused what it made.
+inline constexpr Duration kRetryAfterRefusal = std::chrono::seconds(5);
+// The label with which pods say what revision of their template they are of.
+inline constexpr std::string_view kRevisionLabel = "controller-revision-hash";
+
+// spec.minReadySeconds.
+Duration min_ready_of(const JsonValue& owner_tree);
 
 // A pod as spec.template says, owned by `owner`. Its name is the caller's to give, or
 // metadata.generateName's, which is "owner-".

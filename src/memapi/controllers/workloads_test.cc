@@ -12,9 +12,9 @@ using testing::SmallCluster;
 using testing::workload_json;
 using Names = std::vector<std::string>;
 
-const std::string kApps = "/apis/apps/v1/namespaces/default/";
+const std::string kAppsPath = "/apis/apps/v1/namespaces/default/";
 const std::string kJobs = "/apis/batch/v1/namespaces/default/jobs";
-const std::string kPods = "/api/v1/namespaces/default/pods/";
+const std::string kPodsPath = "/api/v1/namespaces/default/pods/";
 
 bool has_condition(const JsonValue& object, std::string_view type) {
   for (const JsonValue& one : items_at(object, "status.conditions"))
@@ -86,7 +86,7 @@ TEST(Job, EachIndexIsDoneOnce) {
   cluster.post(kJobs, job_json(R"("completionMode":"Indexed","completions":3,"parallelism":3,)"));
   std::set<std::string> indexes;
   for (const std::string& name : cluster.pods())
-    indexes.emplace(cluster.get(kPods + name)
+    indexes.emplace(cluster.get(kPodsPath + name)
                         .find("metadata")
                         ->find("labels")
                         ->find("batch.kubernetes.io/job-completion-index")
@@ -131,13 +131,13 @@ TEST(Job, OneThatShallNotStayGoesWhenItIsDone) {
 TEST(StatefulSet, PodsComeOneAfterTheOther) {
   SmallCluster cluster({"*"}, {.start_time = 2s});
   cluster.add_node("n1");
-  cluster.post(kApps + "statefulsets", workload_json("db", R"("replicas":3,)"));
+  cluster.post(kAppsPath + "statefulsets", workload_json("db", R"("replicas":3,)"));
   EXPECT_EQ(cluster.pods(), (Names{"db-0"}));
   cluster.pass(2s);
   EXPECT_EQ(cluster.pods(), (Names{"db-0", "db-1"}));
   cluster.pass(10s);
   EXPECT_EQ(cluster.pods(), (Names{"db-0", "db-1", "db-2"}));
-  const JsonValue set = cluster.get(kApps + "statefulsets/db");
+  const JsonValue set = cluster.get(kAppsPath + "statefulsets/db");
   EXPECT_EQ(int_at(set, "status.readyReplicas"), 3);
   EXPECT_EQ(text_at(set, "status.currentRevision"), text_at(set, "status.updateRevision"));
 }
@@ -145,7 +145,7 @@ TEST(StatefulSet, PodsComeOneAfterTheOther) {
 TEST(StatefulSet, OrAllAtOnce) {
   SmallCluster cluster({"*"}, {.start_time = 2s});
   cluster.add_node("n1");
-  cluster.post(kApps + "statefulsets",
+  cluster.post(kAppsPath + "statefulsets",
                workload_json("db", R"("replicas":3,"podManagementPolicy":"Parallel",)"));
   EXPECT_EQ(cluster.pods().size(), 3U);
 }
@@ -153,35 +153,36 @@ TEST(StatefulSet, OrAllAtOnce) {
 TEST(StatefulSet, TheHighestNumberGoesFirst) {
   SmallCluster cluster;
   cluster.add_node("n1");
-  cluster.post(kApps + "statefulsets", workload_json("db", R"("replicas":3,)"));
-  cluster.merge(kApps + "statefulsets/db", R"({"spec":{"replicas":1}})");
+  cluster.post(kAppsPath + "statefulsets", workload_json("db", R"("replicas":3,)"));
+  cluster.merge(kAppsPath + "statefulsets/db", R"({"spec":{"replicas":1}})");
   EXPECT_EQ(cluster.pods(), (Names{"db-0"}));
 }
 
 TEST(StatefulSet, ANewTemplateReplacesAllPodsAndKeepsTheirNames) {
   SmallCluster cluster({"*"}, {.start_time = 1s});
   cluster.add_node("n1");
-  cluster.post(kApps + "statefulsets", workload_json("db", R"("replicas":2,)"));
+  cluster.post(kAppsPath + "statefulsets", workload_json("db", R"("replicas":2,)"));
   cluster.pass(5s);
-  cluster.merge(kApps + "statefulsets/db",
+  cluster.merge(kAppsPath + "statefulsets/db",
                 R"({"spec":{"template":{"spec":{"containers":[{"name":"c","image":"i:2"}]}}}})");
   cluster.pass(10s);
   EXPECT_EQ(cluster.pods(), (Names{"db-0", "db-1"}));
   for (const std::string& name : cluster.pods())
-    EXPECT_EQ(text_at(items_at(cluster.get(kPods + name), "spec.containers")[0], "image"), "i:2");
-  EXPECT_EQ(int_at(cluster.get(kApps + "statefulsets/db"), "status.updatedReplicas"), 2);
+    EXPECT_EQ(text_at(items_at(cluster.get(kPodsPath + name), "spec.containers")[0], "image"),
+              "i:2");
+  EXPECT_EQ(int_at(cluster.get(kAppsPath + "statefulsets/db"), "status.updatedReplicas"), 2);
 }
 
 TEST(StatefulSet, EveryPodHasItsClaims) {
   SmallCluster cluster;
   cluster.add_node("n1");
-  cluster.post(kApps + "statefulsets",
+  cluster.post(kAppsPath + "statefulsets",
                workload_json("db", R"("replicas":2,"volumeClaimTemplates":[{"metadata":{"name":)"
                                    R"("data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":)"
                                    R"({"requests":{"storage":"1Gi"}}}}],)"));
   EXPECT_EQ(cluster.names(resource_of("persistentvolumeclaims")),
             (Names{"data-db-0", "data-db-1"}));
-  EXPECT_EQ(text_at(items_at(cluster.get(kPods + "db-1"), "spec.volumes")[0],
+  EXPECT_EQ(text_at(items_at(cluster.get(kPodsPath + "db-1"), "spec.volumes")[0],
                     "persistentVolumeClaim.claimName"),
             "data-db-1");
 }
@@ -192,11 +193,11 @@ TEST(DaemonSet, HasAPodOnEveryNodeAlsoOnNewOnes) {
   SmallCluster cluster;
   cluster.add_node("n1");
   cluster.add_node("n2");
-  cluster.post(kApps + "daemonsets", workload_json("agent", ""));
+  cluster.post(kAppsPath + "daemonsets", workload_json("agent", ""));
   EXPECT_EQ(cluster.phases()["Running"], 2);
   cluster.add_node("n3");
   EXPECT_EQ(cluster.phases()["Running"], 3);
-  const JsonValue set = cluster.get(kApps + "daemonsets/agent");
+  const JsonValue set = cluster.get(kAppsPath + "daemonsets/agent");
   EXPECT_EQ(int_at(set, "status.desiredNumberScheduled"), 3);
   EXPECT_EQ(int_at(set, "status.numberReady"), 3);
 }
@@ -205,10 +206,10 @@ TEST(DaemonSet, GoesOnlyWhereItMay) {
   SmallCluster cluster;
   cluster.add_node("n1");
   cluster.add_node("n2", R"(,"spec":{"taints":[{"key":"gpu","effect":"NoSchedule"}]})");
-  cluster.post(kApps + "daemonsets", workload_json("agent", ""));
+  cluster.post(kAppsPath + "daemonsets", workload_json("agent", ""));
   EXPECT_EQ(cluster.pods().size(), 1U);
   cluster.merge("/api/v1/nodes/n1", R"({"metadata":{"labels":{"quiet":"yes"}}})");
-  cluster.merge(kApps + "daemonsets/agent",
+  cluster.merge(kAppsPath + "daemonsets/agent",
                 R"({"spec":{"template":{"spec":{"nodeSelector":{"quiet":"no"}}}}})");
   EXPECT_EQ(cluster.pods().size(), 0U);
 }
@@ -216,7 +217,7 @@ TEST(DaemonSet, GoesOnlyWhereItMay) {
 TEST(DaemonSet, StaysOnACordonedNode) {
   SmallCluster cluster;
   cluster.add_node("n1");
-  cluster.post(kApps + "daemonsets", workload_json("agent", ""));
+  cluster.post(kAppsPath + "daemonsets", workload_json("agent", ""));
   cluster.merge("/api/v1/nodes/n1", R"({"spec":{"unschedulable":true}})");
   EXPECT_EQ(cluster.phases()["Running"], 1);
 }
@@ -224,13 +225,13 @@ TEST(DaemonSet, StaysOnACordonedNode) {
 TEST(DaemonSet, ANewTemplateReplacesOnePodAtATime) {
   SmallCluster cluster({"*"}, {.start_time = 5s});
   for (const char* node : {"n1", "n2", "n3"}) cluster.add_node(node);
-  cluster.post(kApps + "daemonsets", workload_json("agent", ""));
+  cluster.post(kAppsPath + "daemonsets", workload_json("agent", ""));
   cluster.pass(6s);
-  cluster.merge(kApps + "daemonsets/agent",
+  cluster.merge(kAppsPath + "daemonsets/agent",
                 R"({"spec":{"template":{"spec":{"containers":[{"name":"c","image":"i:2"}]}}}})");
-  EXPECT_EQ(int_at(cluster.get(kApps + "daemonsets/agent"), "status.numberReady"), 2);
+  EXPECT_EQ(int_at(cluster.get(kAppsPath + "daemonsets/agent"), "status.numberReady"), 2);
   cluster.pass(30s);
-  const JsonValue set = cluster.get(kApps + "daemonsets/agent");
+  const JsonValue set = cluster.get(kAppsPath + "daemonsets/agent");
   EXPECT_EQ(int_at(set, "status.updatedNumberScheduled"), 3);
   EXPECT_EQ(int_at(set, "status.numberReady"), 3);
 }
@@ -242,7 +243,7 @@ const std::string kBudgets = "/apis/policy/v1/namespaces/default/poddisruptionbu
 TEST(Disruption, TheBudgetSaysHowManyPodsMayGo) {
   SmallCluster cluster;
   cluster.add_node("n1");
-  cluster.post(kApps + "deployments", workload_json("web", R"("replicas":4,)"));
+  cluster.post(kAppsPath + "deployments", workload_json("web", R"("replicas":4,)"));
   cluster.post(kBudgets, R"({"metadata":{"name":"min"},"spec":{"minAvailable":3,)"
                          R"("selector":{"matchLabels":{"app":"web"}}}})");
   cluster.post(kBudgets, R"({"metadata":{"name":"share"},"spec":{"maxUnavailable":"50%",)"
@@ -258,13 +259,13 @@ TEST(Disruption, TheBudgetSaysHowManyPodsMayGo) {
 TEST(Disruption, AnEvictionWaitsForItsReplacement) {
   SmallCluster cluster({"*"}, {.start_time = 5s});
   cluster.add_node("n1");
-  cluster.post(kApps + "deployments", workload_json("web", R"("replicas":2,)"));
+  cluster.post(kAppsPath + "deployments", workload_json("web", R"("replicas":2,)"));
   cluster.pass(6s);
   cluster.post(kBudgets, R"({"metadata":{"name":"b"},"spec":{"minAvailable":1,)"
                          R"("selector":{"matchLabels":{"app":"web"}}}})");
   const Names pods = cluster.pods();
   const auto evict = [&](const std::string& name) {
-    cluster.post(kPods + name + "/eviction",
+    cluster.post(kPodsPath + name + "/eviction",
                  fmt::format(R"({{"kind":"Eviction","apiVersion":"policy/v1",)"
                              R"("metadata":{{"name":"{}"}}}})",
                              name));

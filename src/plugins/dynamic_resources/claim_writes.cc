@@ -22,7 +22,7 @@ constexpr Duration kPauseAfterConflict = 10ms;
 // For a claim that we have created to come in by the watch.
 constexpr Duration kCreatedClaimTimeout = 120s;
 // How long to ask what became of a write whose answer was lost.
-constexpr Duration kLookAgain = 200ms;
+constexpr Duration kClaimLookAgain = 200ms;
 
 ClaimWrites::Written claim_in(Result<AnyObject> answer) {
   if (!answer) return fail(std::move(answer.error()));
@@ -166,7 +166,7 @@ Task<ClaimWrites::Written> ClaimWrites::what_became_of(Ref<const Pod> pod,
                                                        Ref<const ResourceClaim> reserved,
                                                        Error write_error,
                                                        Ref<const ResourceClaim> claim) {
-  Duration pause = kLookAgain;
+  Duration pause = kClaimLookAgain;
   for (int attempt = 1;; ++attempt, pause *= 2) {
     Task<Written> getting = get(claim);
     Written stored = co_await getting;

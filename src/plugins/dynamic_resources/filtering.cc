@@ -165,19 +165,18 @@ const ExtendedClaimVariant* DynamicResources::variant_for(const Cycle& cycle, Po
 }
 
 void DynamicResources::NodeJudgement::take_verdict(std::string_view node_name) {
-  using Verdict = NodeAllocation::Verdict;
   switch (allocation.verdict) {
-    case Verdict::kAllocated: break;
-    case Verdict::kImpossible: reject(kNotAllocated); break;
-    case Verdict::kNodeFailure:
+    case NodeAllocation::Verdict::kAllocated: break;
+    case NodeAllocation::Verdict::kImpossible: reject(kNotAllocated); break;
+    case NodeAllocation::Verdict::kNodeFailure:
       code = Code::kUnschedulableAndUnresolvable;
       reason = Status::kListed;
       text = allocation.message;
       break;
-    case Verdict::kTimedOut:
+    case NodeAllocation::Verdict::kTimedOut:
       fail(fmt::format("node {}: timed out trying to allocate devices", node_name));
       break;
-    case Verdict::kError: fail(allocation.message); break;
+    case NodeAllocation::Verdict::kError: fail(allocation.message); break;
   }
 }
 

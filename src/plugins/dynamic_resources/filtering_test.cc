@@ -307,7 +307,7 @@ TEST(DynamicResources, AClaimWhoseDevicesFailedOrTookTooLongIsNotAvailable) {
 
 // ---- extended resources
 
-constexpr const char* kGpu = "example.com/gpu";
+constexpr const char* kGpuResource = "example.com/gpu";
 
 TEST(DynamicResources, ExtendedResourcesCanBeDevices) {
   struct Case {
@@ -319,16 +319,20 @@ TEST(DynamicResources, ExtendedResourcesCanBeDevices) {
   const std::string implicit = "deviceclass.resource.kubernetes.io/gpus";
   const std::string none_on_2 = std::string("n1 ok, n2 ") + kNone;
   const std::vector<Case> cases = {
-      {"devices", {}, {}, {{kGpu, "1"}}, none_on_2},
+      {"devices", {}, {}, {{kGpuResource, "1"}}, none_on_2},
       {"under the class's own name", {}, {}, {{implicit, "1"}}, none_on_2},
-      {"more than there are", {}, {}, {{kGpu, "3"}}, std::string("n1 ") + kNone + ", n2 " + kNone},
-      {"of both names", {}, {}, {{kGpu, "1"}, {implicit, "1"}}, none_on_2},
-      {"a device plugin has it", {}, {{kGpu, "5"}}, {{kGpu, "1"}}, "n1 ok, n2 ok"},
-      {"a device plugin had it", {}, {{kGpu, "0"}}, {{kGpu, "1"}}, none_on_2},
+      {"more than there are",
+       {},
+       {},
+       {{kGpuResource, "3"}},
+       std::string("n1 ") + kNone + ", n2 " + kNone},
+      {"of both names", {}, {}, {{kGpuResource, "1"}, {implicit, "1"}}, none_on_2},
+      {"a device plugin has it", {}, {{kGpuResource, "5"}}, {{kGpuResource, "1"}}, "n1 ok, n2 ok"},
+      {"a device plugin had it", {}, {{kGpuResource, "0"}}, {{kGpuResource, "1"}}, none_on_2},
       {"one of each kind",
        {{"example.com/nic", "1"}},
        {},
-       {{kGpu, "1"}, {"example.com/nic", "1"}},
+       {{kGpuResource, "1"}, {"example.com/nic", "1"}},
        "n1 ok, n2 cannot fit resource"},
   };
   for (const Case& row : cases) {
@@ -336,7 +340,7 @@ TEST(DynamicResources, ExtendedResourcesCanBeDevices) {
     DevicesFixture fixture;
     fixture.cluster.update_node(fixture.world.node("n1").allocatable(row.n1));
     fixture.cluster.update_node(fixture.world.node("n2").allocatable(row.n2));
-    fixture.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpu));
+    fixture.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpuResource));
     fixture.add(slice("s", on("n1"), "{name: d1}, {name: d2}"));
     Attempt attempt(fixture, fixture.pod("p").container(row.requests));
     EXPECT_EQ(attempt.pre_filter(), "ok");
@@ -346,20 +350,20 @@ TEST(DynamicResources, ExtendedResourcesCanBeDevices) {
 
 TEST(DynamicResources, OtherExtendedResourcesAreNoneOfItsBusiness) {
   DevicesFixture fixture;
-  fixture.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpu));
+  fixture.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpuResource));
   EXPECT_EQ(Attempt(fixture, fixture.pod("p").request("example.com/nic", "1")).pre_filter(),
             "skip");
-  EXPECT_EQ(Attempt(fixture, fixture.pod("p").request(kGpu, "0")).pre_filter(), "skip");
-  EXPECT_EQ(Attempt(fixture, fixture.pod("p").request(kGpu, "1")).pre_filter(), "ok");
+  EXPECT_EQ(Attempt(fixture, fixture.pod("p").request(kGpuResource, "0")).pre_filter(), "skip");
+  EXPECT_EQ(Attempt(fixture, fixture.pod("p").request(kGpuResource, "1")).pre_filter(), "ok");
   DevicesFixture without;
   ASSERT_TRUE(without.gates.set("DRAExtendedResource=false").has_value());
-  without.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpu));
-  EXPECT_EQ(Attempt(without, without.pod("p").request(kGpu, "1")).pre_filter(), "skip");
+  without.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpuResource));
+  EXPECT_EQ(Attempt(without, without.pod("p").request(kGpuResource, "1")).pre_filter(), "skip");
 }
 
 TEST(DynamicResources, AClaimThatAnEarlierAttemptMadeIsInTheWay) {
   DevicesFixture fixture;
-  fixture.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpu));
+  fixture.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpuResource));
   fixture.add(slice("s", on("n1"), "{name: d1}"));
   fixture.add(claim_of(
       "left", exact("r"),
@@ -368,7 +372,7 @@ TEST(DynamicResources, AClaimThatAnEarlierAttemptMadeIsInTheWay) {
                    "ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: p, controller: "
                    "true}]",
        .status = allocation("d1", "n1")}));
-  Attempt attempt(fixture, fixture.pod("p").request(kGpu, "1"));
+  Attempt attempt(fixture, fixture.pod("p").request(kGpuResource, "1"));
   EXPECT_EQ(attempt.pre_filter(), "ok");
   EXPECT_EQ(attempt.filter("n1"), "n1 cannot schedule extended resource claim");
   EXPECT_EQ(attempt.post_filter(), "Unschedulable: deletion of ResourceClaim completed");

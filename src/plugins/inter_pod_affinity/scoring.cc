@@ -10,7 +10,7 @@
 namespace berth::plugins {
 namespace {
 
-constexpr std::string_view kNoState =
+constexpr std::string_view kNoScoreState =
     "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found";
 
 // What PreScore leaves for Score.
@@ -109,7 +109,7 @@ bool InterPodAffinity::score_keys(Cycle& cycle, RowKeys& keys) const {
 Outcome InterPodAffinity::score(const Cycle& cycle, const NodeSet& feasible,
                                 std::span<Score> by_row) const {
   const PreferredTerms* preferred = cycle.find<PreferredTerms>(*this);
-  if (!preferred) return Outcome::failure(std::string(kNoState));
+  if (!preferred) return Outcome::failure(std::string(kNoScoreState));
   feasible.for_each([&](NodeRow row) { by_row[row] = 0; });
   for (const TopologyCounts::OfKey& key : preferred->scores.keys())
     feasible.for_each([&](NodeRow row) { by_row[row] = wrapping_add(by_row[row], key.at(row)); });
@@ -118,7 +118,7 @@ Outcome InterPodAffinity::score(const Cycle& cycle, const NodeSet& feasible,
 
 Outcome InterPodAffinity::normalize(const Cycle& cycle, const NodeSet& feasible,
                                     std::span<Score> by_row) const {
-  if (!cycle.find<PreferredTerms>(*this)) return Outcome::failure(std::string(kNoState));
+  if (!cycle.find<PreferredTerms>(*this)) return Outcome::failure(std::string(kNoScoreState));
   Score lowest = std::numeric_limits<Score>::max();
   Score highest = std::numeric_limits<Score>::min();
   feasible.for_each([&](NodeRow row) {

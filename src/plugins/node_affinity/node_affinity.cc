@@ -16,7 +16,7 @@ namespace berth::plugins {
 namespace {
 
 enum : std::uint8_t { kNotAdded, kNotThePods };
-constexpr std::string_view kReasons[] = {
+constexpr std::string_view kNodeAffinityReasons[] = {
     "node(s) didn't match scheduler-enforced node affinity",
     "node(s) didn't match Pod's node affinity/selector",
 };
@@ -149,7 +149,7 @@ Result<std::unique_ptr<Plugin>> NodeAffinity::create(const config::PluginArgs& a
   return std::make_unique<NodeAffinity>(std::move(added));
 }
 
-std::span<const std::string_view> NodeAffinity::reasons() const { return kReasons; }
+std::span<const std::string_view> NodeAffinity::reasons() const { return kNodeAffinityReasons; }
 
 PreFilterResult NodeAffinity::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();

@@ -16,7 +16,7 @@ using enum SelectorOperator;
 using Nodes = std::vector<std::string>;
 using Scores = std::map<std::string, Score>;
 
-constexpr ClusterEvent kNodeEvent{
+constexpr ClusterEvent kNodeAffinityNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}};
 
 // A requirement, a term and an affinity in words; Written makes symbols of them.
@@ -368,8 +368,10 @@ TEST_F(NodeAffinityTest, QueuesWhenANodeBeginsToMatch) {
   const auto enforcing =
       fixture.make<NodeAffinity>(added(std::vector{Term{{{"zone", kIn, {"a"}}}, {}}}));
   for (const Row& row : table) {
-    EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, asked, row.before, row.after), row.hint) << row.why;
-    EXPECT_EQ(fixture.hint(*enforcing, kNodeEvent, asked, row.before, row.after), row.with_added)
+    EXPECT_EQ(fixture.hint(*plugin, kNodeAffinityNodeEvent, asked, row.before, row.after), row.hint)
+        << row.why;
+    EXPECT_EQ(fixture.hint(*enforcing, kNodeAffinityNodeEvent, asked, row.before, row.after),
+              row.with_added)
         << row.why;
   }
   EXPECT_EQ(registered_events(*plugin),

@@ -9,7 +9,8 @@ namespace berth::plugins {
 namespace {
 
 enum : std::uint8_t { kLacking };
-constexpr std::string_view kReasons[] = {"node(s) didn't match Pod's required features"};
+constexpr std::string_view kDeclaredFeaturesReasons[] = {
+    "node(s) didn't match Pod's required features"};
 
 // Sorted; the place of a name is its bit. The first three are declared by nodes, but no pod asks
 // for them when it is scheduled.
@@ -24,8 +25,8 @@ constexpr std::size_t kRestartAllContainers = 3;
 constexpr std::size_t kUserNamespacesHostNetwork = 4;
 static_assert(std::size(kFeatures) == NodeFeatures().size());
 
-Result<QueueingHint> after_node_change(const Pod&, const AnyObject& before,
-                                       const AnyObject& after) {
+Result<QueueingHint> after_feature_change(const Pod&, const AnyObject& before,
+                                          const AnyObject& after) {
   Result<Change<Node>> node = change_of(node_in(before), node_in(after));
   if (!node) return fail(node.error());
   const bool same = node->before && node->after &&
@@ -75,7 +76,9 @@ Result<std::unique_ptr<Plugin>> NodeDeclaredFeatures::create(const config::Plugi
   return std::make_unique<NodeDeclaredFeatures>(handle.gates.enabled("NodeDeclaredFeatures"));
 }
 
-std::span<const std::string_view> NodeDeclaredFeatures::reasons() const { return kReasons; }
+std::span<const std::string_view> NodeDeclaredFeatures::reasons() const {
+  return kDeclaredFeaturesReasons;
+}
 
 PreFilterResult NodeDeclaredFeatures::pre_filter(Cycle& cycle) const {
   if (!enabled_) return PreFilterResult::skip();
@@ -102,7 +105,7 @@ void NodeDeclaredFeatures::filter(const Cycle& cycle, FilterPass& pass) const {
 std::optional<std::vector<EventRegistration>> NodeDeclaredFeatures::events_to_register() const {
   if (!enabled_) return std::vector<EventRegistration>{};
   return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}},
-            after_node_change,
+            after_feature_change,
             HintScope::kClass},
            {{EventResource::kPod, action::kUpdate, {}}, after_pod_update, HintScope::kClass}}};
 }

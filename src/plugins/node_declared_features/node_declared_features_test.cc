@@ -14,9 +14,9 @@ using testing::Verdict;
 
 constexpr const char* kRestart = "RestartAllContainersOnContainerExits";
 constexpr const char* kUsers = "UserNamespacesHostNetworkSupport";
-constexpr ClusterEvent kNodeEvent{
+constexpr ClusterEvent kNodeDeclaredFeaturesNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}};
-constexpr ClusterEvent kPodEvent{EventResource::kPod, action::kUpdate, {}};
+constexpr ClusterEvent kNodeDeclaredFeaturesPodEvent{EventResource::kPod, action::kUpdate, {}};
 
 class NodeDeclaredFeaturesTest : public ::testing::Test {
  protected:
@@ -106,10 +106,10 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenANodeDeclaresOtherFeatures) {
       Ref<const Node>(world.node("n").feature(kRestart).label("a", "b"));
   const Ref<const Pod> pod = restarting();
   using enum QueueingHint;
-  EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, {}, none), kQueue);
-  EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, none, one), kQueue);
-  EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, one, none), kQueue);
-  EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, one, relabelled), kSkip);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, {}, none), kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, none, one), kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, one, none), kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, one, relabelled), kSkip);
   EXPECT_EQ(registered_events(*plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 129},
                                                                   {EventResource::kPod, 8188}}));
@@ -122,9 +122,9 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {
   const Ref<const Pod> labelled = world.pod("p").label("a", "b");
   const Ref<const Pod> other = world.pod("q");
   using enum QueueingHint;
-  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, needing, needing, plain), kQueue);
-  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, needing, plain, labelled), kSkip);
-  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, other, needing, plain), kSkip);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, needing, needing, plain), kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, needing, plain, labelled), kSkip);
+  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, other, needing, plain), kSkip);
 }
 
 TEST_F(NodeDeclaredFeaturesTest, SignsWhatThePodNeeds) {

@@ -4,7 +4,7 @@ namespace berth::plugins {
 namespace {
 
 enum : std::uint8_t { kOtherNode };
-constexpr std::string_view kReasons[] = {"node(s) didn't match the requested node name"};
+constexpr std::string_view kNodeNameReasons[] = {"node(s) didn't match the requested node name"};
 
 }  // namespace
 
@@ -12,7 +12,7 @@ Result<std::unique_ptr<Plugin>> NodeName::create(const config::PluginArgs&, cons
   return std::make_unique<NodeName>();
 }
 
-std::span<const std::string_view> NodeName::reasons() const { return kReasons; }
+std::span<const std::string_view> NodeName::reasons() const { return kNodeNameReasons; }
 
 void NodeName::filter(const Cycle& cycle, FilterPass& pass) const {
   if (cycle.pod().node().empty()) return;

@@ -12,7 +12,7 @@ namespace berth::plugins {
 namespace {
 
 enum : std::uint8_t { kTaken };
-constexpr std::string_view kReasons[] = {
+constexpr std::string_view kNodePortsReasons[] = {
     "node(s) didn't have free ports for the requested pod ports"};
 
 // What PreFilter leaves for Filter.
@@ -32,7 +32,8 @@ bool conflict(std::span<const HostPort> wanted, std::span<const HostPort> used) 
   });
 }
 
-Result<QueueingHint> after_pod_delete(const Pod& pod, const AnyObject& before, const AnyObject&) {
+Result<QueueingHint> after_port_pod_delete(const Pod& pod, const AnyObject& before,
+                                           const AnyObject&) {
   Result<const Pod*> found = pod_in(before);
   if (!found) return fail(found.error());
   const Pod* gone = *found;
@@ -48,7 +49,7 @@ Result<std::unique_ptr<Plugin>> NodePorts::create(const config::PluginArgs&, con
   return std::make_unique<NodePorts>();
 }
 
-std::span<const std::string_view> NodePorts::reasons() const { return kReasons; }
+std::span<const std::string_view> NodePorts::reasons() const { return kNodePortsReasons; }
 
 PreFilterResult NodePorts::pre_filter(Cycle& cycle) const {
   if (!has_host_ports(cycle.pod().spec())) return PreFilterResult::skip();
@@ -70,7 +71,7 @@ void NodePorts::filter(const Cycle& cycle, FilterPass& pass) const {
 }
 
 std::optional<std::vector<EventRegistration>> NodePorts::events_to_register() const {
-  return {{{{EventResource::kPod, action::kDelete, {}}, after_pod_delete, HintScope::kClass},
+  return {{{{EventResource::kPod, action::kDelete, {}}, after_port_pod_delete, HintScope::kClass},
            {{EventResource::kNode, action::kAdd, {}}, {}}}};
 }
 

@@ -12,7 +12,7 @@ using testing::registered_events;
 using testing::unschedulable;
 using testing::Verdict;
 
-constexpr ClusterEvent kPodEvent{EventResource::kPod, action::kDelete, {}};
+constexpr ClusterEvent kNodePortsPodEvent{EventResource::kPod, action::kDelete, {}};
 
 struct Port {
   std::int32_t port;
@@ -148,7 +148,8 @@ TEST_F(NodePortsTest, QueuesWhenAPodWithSuchAPortGoes) {
       {"another protocol", pod("q", {{80, "UDP"}}).on("n"), QueueingHint::kSkip},
   };
   for (const Row& row : table)
-    EXPECT_EQ(fixture.hint(*plugin, kPodEvent, rejected, row.gone, {}), row.hint) << row.why;
+    EXPECT_EQ(fixture.hint(*plugin, kNodePortsPodEvent, rejected, row.gone, {}), row.hint)
+        << row.why;
   EXPECT_EQ(registered_events(*plugin), (std::vector<std::pair<EventResource, std::uint32_t>>{
                                             {EventResource::kPod, 2}, {EventResource::kNode, 1}}));
   EXPECT_FALSE(plugin->events_to_register()->at(1).hint);  // every node that is added may do

@@ -16,7 +16,7 @@ constexpr ClusterEvent kNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable, {}};
 constexpr ClusterEvent kClassEvent{EventResource::kDeviceClass, action::kAdd | action::kUpdate, {}};
 
-struct Row {
+struct HintRow {
   const char* why;
   Ref<const Pod> rejected;
   AnyObject before, after;
@@ -38,8 +38,8 @@ class NodeResourcesFitHints : public ::testing::Test {
     object->extended_resource_name = object->symbols.intern(extended);
     return object;
   }
-  void check(const Plugin& plugin, const ClusterEvent& event, const std::vector<Row>& table) {
-    for (const Row& row : table)
+  void check(const Plugin& plugin, const ClusterEvent& event, const std::vector<HintRow>& table) {
+    for (const HintRow& row : table)
       EXPECT_EQ(fixture.hint(plugin, event, row.rejected, row.before, row.after), row.hint)
           << row.why;
   }

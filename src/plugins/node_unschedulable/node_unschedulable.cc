@@ -8,7 +8,7 @@ namespace berth::plugins {
 namespace {
 
 enum : std::uint8_t { kCordoned };
-constexpr std::string_view kReasons[] = {"node(s) were unschedulable"};
+constexpr std::string_view kNodeUnschedulableReasons[] = {"node(s) were unschedulable"};
 
 bool tolerates_cordon(const Pod& pod) {
   const Taint taint{names::kUnschedulableTaint, {}, TaintEffect::kNoSchedule};
@@ -16,8 +16,8 @@ bool tolerates_cordon(const Pod& pod) {
   return tolerates(pod.spec().tolerations, taint, {pod.symbols()});
 }
 
-Result<QueueingHint> after_node_change(const Pod&, const AnyObject& before,
-                                       const AnyObject& after) {
+Result<QueueingHint> after_cordon_change(const Pod&, const AnyObject& before,
+                                         const AnyObject& after) {
   Result<Change<Node>> node = change_of(node_in(before), node_in(after));
   if (!node) return fail(node.error());
   const bool was_closed = !node->before || node->before->unschedulable;
@@ -25,8 +25,8 @@ Result<QueueingHint> after_node_change(const Pod&, const AnyObject& before,
   return was_closed && is_open ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 
-Result<QueueingHint> after_toleration_change(const Pod& pod, const AnyObject&,
-                                             const AnyObject& after) {
+Result<QueueingHint> after_cordon_toleration_change(const Pod& pod, const AnyObject&,
+                                                    const AnyObject& after) {
   Result<const Pod*> updated = pod_in(after);
   if (!updated) return fail(updated.error());
   return *updated && (*updated)->uid() == pod.uid() && tolerates_cordon(**updated)
@@ -41,7 +41,9 @@ Result<std::unique_ptr<Plugin>> NodeUnschedulable::create(const config::PluginAr
   return std::make_unique<NodeUnschedulable>();
 }
 
-std::span<const std::string_view> NodeUnschedulable::reasons() const { return kReasons; }
+std::span<const std::string_view> NodeUnschedulable::reasons() const {
+  return kNodeUnschedulableReasons;
+}
 
 void NodeUnschedulable::filter(const Cycle& cycle, FilterPass& pass) const {
   if (tolerates_cordon(cycle.pod())) return;
@@ -52,10 +54,10 @@ void NodeUnschedulable::filter(const Cycle& cycle, FilterPass& pass) const {
 
 std::optional<std::vector<EventRegistration>> NodeUnschedulable::events_to_register() const {
   return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}},
-            after_node_change,
+            after_cordon_change,
             HintScope::kClass},
            {{EventResource::kPod, action::kUpdatePodToleration, {}},
-            after_toleration_change,
+            after_cordon_toleration_change,
             HintScope::kClass}}};
 }
 

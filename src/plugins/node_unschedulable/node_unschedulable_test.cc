@@ -14,9 +14,10 @@ using testing::Verdict;
 using Verdicts = std::map<std::string, Verdict>;
 
 constexpr const char* kTaint = "node.kubernetes.io/unschedulable";
-constexpr ClusterEvent kNodeEvent{
+constexpr ClusterEvent kNodeUnschedulableNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}};
-constexpr ClusterEvent kPodEvent{EventResource::kPod, action::kUpdatePodToleration, {}};
+constexpr ClusterEvent kNodeUnschedulablePodEvent{
+    EventResource::kPod, action::kUpdatePodToleration, {}};
 
 class NodeUnschedulableTest : public ::testing::Test {
  protected:
@@ -72,7 +73,9 @@ TEST_F(NodeUnschedulableTest, QueuesWhenANodeOpens) {
       {"still closed", closed, closed, QueueingHint::kSkip},
   };
   for (const Row& row : table)
-    EXPECT_EQ(fixture.hint(plugin, kNodeEvent, pod, row.before, row.after), row.hint) << row.why;
+    EXPECT_EQ(fixture.hint(plugin, kNodeUnschedulableNodeEvent, pod, row.before, row.after),
+              row.hint)
+        << row.why;
 }
 
 TEST_F(NodeUnschedulableTest, QueuesWhenThePodBeginsToTolerate) {
@@ -80,9 +83,12 @@ TEST_F(NodeUnschedulableTest, QueuesWhenThePodBeginsToTolerate) {
   const Ref<const Pod> tolerant = world.pod("p").tolerates(kTaint, "NoSchedule");
   const Ref<const Pod> otherwise = world.pod("p").tolerates("other", "NoSchedule");
   const Ref<const Pod> somebody_else = world.pod("q").tolerates(kTaint, "NoSchedule");
-  EXPECT_EQ(fixture.hint(plugin, kPodEvent, pod, pod, tolerant), QueueingHint::kQueue);
-  EXPECT_EQ(fixture.hint(plugin, kPodEvent, pod, pod, otherwise), QueueingHint::kSkip);
-  EXPECT_EQ(fixture.hint(plugin, kPodEvent, pod, pod, somebody_else), QueueingHint::kSkip);
+  EXPECT_EQ(fixture.hint(plugin, kNodeUnschedulablePodEvent, pod, pod, tolerant),
+            QueueingHint::kQueue);
+  EXPECT_EQ(fixture.hint(plugin, kNodeUnschedulablePodEvent, pod, pod, otherwise),
+            QueueingHint::kSkip);
+  EXPECT_EQ(fixture.hint(plugin, kNodeUnschedulablePodEvent, pod, pod, somebody_else),
+            QueueingHint::kSkip);
 }
 
 TEST_F(NodeUnschedulableTest, RegistersNodeAndTolerationEvents) {

@@ -224,7 +224,8 @@ Result<QueueingHint> after_csi_node_update(const Pod&, const AnyObject& before,
   return QueueingHint::kSkip;
 }
 
-Result<QueueingHint> after_pod_delete(const Pod&, const AnyObject& before, const AnyObject& after) {
+Result<QueueingHint> after_attached_pod_delete(const Pod&, const AnyObject& before,
+                                               const AnyObject& after) {
   Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
   if (!change) return fail(change.error());
   const Pod* gone = change->before;
@@ -235,8 +236,8 @@ Result<QueueingHint> after_pod_delete(const Pod&, const AnyObject& before, const
              : QueueingHint::kSkip;
 }
 
-Result<QueueingHint> after_claim_add(const Pod& pod, const AnyObject& before,
-                                     const AnyObject& after) {
+Result<QueueingHint> after_limited_claim_add(const Pod& pod, const AnyObject& before,
+                                             const AnyObject& after) {
   Result<Change<PersistentVolumeClaim>> change =
       change_of(persistent_volume_claim_in(before), persistent_volume_claim_in(after));
   if (!change) return fail(change.error());
@@ -278,8 +279,8 @@ std::optional<std::vector<EventRegistration>> NodeVolumeLimits::events_to_regist
   return {
       {{{EventResource::kCSINode, action::kAdd, {}}, {}},
        {{EventResource::kCSINode, action::kUpdate, {}}, after_csi_node_update, HintScope::kClass},
-       {{EventResource::kPod, action::kDelete, {}}, after_pod_delete, HintScope::kClass},
-       {{EventResource::kPersistentVolumeClaim, action::kAdd, {}}, after_claim_add},
+       {{EventResource::kPod, action::kDelete, {}}, after_attached_pod_delete, HintScope::kClass},
+       {{EventResource::kPersistentVolumeClaim, action::kAdd, {}}, after_limited_claim_add},
        {{EventResource::kVolumeAttachment, action::kDelete, {}},
         after_attachment_delete,
         HintScope::kClass}}};

@@ -9,6 +9,8 @@
 namespace berth::plugins {
 namespace {
 
+using Verdicts = std::map<std::string, Verdict>;
+
 using testing::PluginFixture;
 using testing::registered_events;
 using testing::unresolvable;
@@ -126,7 +128,6 @@ TEST_F(NodeVolumeLimitsTest, ANodeTakesAsManyAsItsDriverCan) {
   fixture.add_node(world.node("unlimited"));
   put(csi_node("unlimited", {{kEbs, -1}}));
   for (const char* name : {"a", "b", "c"}) bound(name);
-  using Verdicts = std::map<std::string, Verdict>;
   EXPECT_EQ(judge(pod("p", {pvc("a")})), (Verdicts{{"two", {}},
                                                    {"one", {}},
                                                    {"none", unschedulable({kTooMany})},
@@ -244,7 +245,6 @@ TEST_F(NodeVolumeLimitsTest, AnInlineVolumeThatCannotBeTranslatedIsAnError) {
   const Verdict error{
       Code::kError,
       {"converting volume(v0) from inline to csi: kind(Shared) is not supported in csi migration"}};
-  using Verdicts = std::map<std::string, Verdict>;
   EXPECT_EQ(judge(pod("p", {odd})), (Verdicts{{"n", error}, {"limited", error}, {"bare", {}}}));
   fixture.add_pod(pod("x", {odd}, "n"));
   fixture.add_pod(pod("y", {odd}, "limited"));
@@ -346,7 +346,6 @@ TEST_F(NodeVolumeLimitsTest, ANodeWithoutADriverThatAsksForItIsRejectedWithTheGa
   put(object("storage.k8s.io/v1", "CSIDriver", "name: " + kEbs,
              "spec: {preventPodSchedulingIfMissing: true}"));
   const auto asked = pod("p", {pvc("a")});
-  using Verdicts = std::map<std::string, Verdict>;
   EXPECT_EQ(judge(asked), (Verdicts{{"with", {}}, {"without", {}}, {"bare", {}}}));
   ASSERT_TRUE(fixture.gates.set("VolumeLimitScaling=true").has_value());
   plugin = fixture.make<NodeVolumeLimits>();

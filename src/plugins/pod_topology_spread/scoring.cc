@@ -11,7 +11,7 @@
 namespace berth::plugins {
 namespace {
 
-constexpr const char* kNoState =
+constexpr const char* kNoScoreState =
     "error reading \"PreScorePodTopologySpread\" from cycleState: not found";
 constexpr Score kIgnored = -1;
 
@@ -189,7 +189,7 @@ bool PodTopologySpread::score_keys(Cycle& cycle, RowKeys& keys) const {
 Outcome PodTopologySpread::score(const Cycle& cycle, const NodeSet& feasible,
                                  std::span<Score> by_row) const {
   const SoftState* state = cycle.find<SoftState>(*this);
-  if (!state) return Outcome::failure(kNoState);
+  if (!state) return Outcome::failure(kNoScoreState);
   feasible.for_each([&](NodeRow row) {
     double sum = 0;
     for (const Term& term : state->terms)
@@ -203,7 +203,7 @@ Outcome PodTopologySpread::score(const Cycle& cycle, const NodeSet& feasible,
 Outcome PodTopologySpread::normalize(const Cycle& cycle, const NodeSet& feasible,
                                      std::span<Score> by_row) const {
   const SoftState* state = cycle.find<SoftState>(*this);
-  if (!state) return Outcome::failure(kNoState);
+  if (!state) return Outcome::failure(kNoScoreState);
   NodeSet::for_each_common(feasible, state->ignored, [&](NodeRow row) { by_row[row] = kIgnored; });
   Score lowest = std::numeric_limits<Score>::max(), highest = 0;
   feasible.for_each([&](NodeRow row) {

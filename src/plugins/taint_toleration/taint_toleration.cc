@@ -11,7 +11,7 @@ namespace berth::plugins {
 namespace {
 
 enum : std::uint8_t { kUntolerated };
-constexpr std::string_view kReasons[] = {"node(s) had untolerated taint(s)"};
+constexpr std::string_view kTaintTolerationReasons[] = {"node(s) had untolerated taint(s)"};
 
 // What PreScore leaves for Score: the tolerations that PreferNoSchedule taints may meet.
 struct SoftTolerations {
@@ -33,7 +33,9 @@ Result<std::unique_ptr<Plugin>> TaintToleration::create(const config::PluginArgs
       handle.gates.enabled("TaintTolerationComparisonOperators"));
 }
 
-std::span<const std::string_view> TaintToleration::reasons() const { return kReasons; }
+std::span<const std::string_view> TaintToleration::reasons() const {
+  return kTaintTolerationReasons;
+}
 
 bool TaintToleration::repels(const Node& node, const Pod& pod) const {
   return find_untolerated(node.taints, pod.spec().tolerations, rules(pod.symbols())) != nullptr;

@@ -13,9 +13,10 @@ using testing::unresolvable;
 using testing::Verdict;
 using Scores = std::map<std::string, Score>;
 
-constexpr ClusterEvent kNodeEvent{
+constexpr ClusterEvent kTaintTolerationNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}};
-constexpr ClusterEvent kPodEvent{EventResource::kPod, action::kUpdatePodToleration, {}};
+constexpr ClusterEvent kTaintTolerationPodEvent{
+    EventResource::kPod, action::kUpdatePodToleration, {}};
 
 class TaintTolerationTest : public ::testing::Test {
  protected:
@@ -163,7 +164,9 @@ TEST_F(TaintTolerationTest, QueuesWhenANodeBecomesTolerable) {
   };
   const auto plugin = fixture.make<TaintToleration>();
   for (const Row& row : table)
-    EXPECT_EQ(fixture.hint(*plugin, kNodeEvent, pod, row.before, row.after), row.hint) << row.why;
+    EXPECT_EQ(fixture.hint(*plugin, kTaintTolerationNodeEvent, pod, row.before, row.after),
+              row.hint)
+        << row.why;
 }
 
 TEST_F(TaintTolerationTest, QueuesWhenThePodsOwnTolerationsChange) {
@@ -171,8 +174,10 @@ TEST_F(TaintTolerationTest, QueuesWhenThePodsOwnTolerationsChange) {
   const Ref<const Pod> pod = world.pod("p");
   const Ref<const Pod> updated = world.pod("p").tolerates("a");
   const Ref<const Pod> other = world.pod("q").tolerates("a");
-  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, pod, pod, updated), QueueingHint::kQueue);
-  EXPECT_EQ(fixture.hint(*plugin, kPodEvent, pod, other, other), QueueingHint::kSkip);
+  EXPECT_EQ(fixture.hint(*plugin, kTaintTolerationPodEvent, pod, pod, updated),
+            QueueingHint::kQueue);
+  EXPECT_EQ(fixture.hint(*plugin, kTaintTolerationPodEvent, pod, other, other),
+            QueueingHint::kSkip);
   EXPECT_EQ(registered_events(*plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 17},
                                                                   {EventResource::kPod, 1024}}));

@@ -8,14 +8,14 @@
 namespace berth::plugins {
 namespace {
 
-const Quantity& requested(const PersistentVolumeClaim& claim) {
+const Quantity& requested_storage(const PersistentVolumeClaim& claim) {
   static const Quantity kNone;
   return claim.request ? *claim.request : kNone;
 }
 
 // Everything that has to be so even for a volume that is bound to this very claim.
 bool may_hold(const PersistentVolume& volume, const PersistentVolumeClaim& claim) {
-  return volume.capacity >= requested(claim) && volume.block == claim.block &&
+  return volume.capacity >= requested_storage(claim) && volume.block == claim.block &&
          volume.attributes_class == claim.attributes_class && !volume.terminating;
 }
 
@@ -127,7 +127,8 @@ VolumeSearch::VolumeSearch(const PodClaims& claims, const Cluster& cluster,
                         Provisioning(*claim, cluster, capacities)});
   }
   std::ranges::sort(by_size_, [&](std::uint32_t a, std::uint32_t b) {
-    const auto sizes = requested(*unbound_[a].claim) <=> requested(*unbound_[b].claim);
+    const auto sizes =
+        requested_storage(*unbound_[a].claim) <=> requested_storage(*unbound_[b].claim);
     return sizes != 0 ? sizes < 0 : a < b;
   });
 }

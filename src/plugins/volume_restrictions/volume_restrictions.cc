@@ -11,12 +11,12 @@
 namespace berth::plugins {
 namespace {
 
-constexpr std::array<std::string_view, 2> kReasons = {
+constexpr std::array<std::string_view, 2> kVolumeRestrictionsReasons = {
     "node(s) had no available disk",
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
     "in-use by another pod",
 };
-enum Reason : std::uint8_t { kDiskConflict, kClaimInUse };
+enum VolumeRestrictionsReason : std::uint8_t { kDiskConflict, kClaimInUse };
 
 constexpr std::string_view kNoState = "cannot read \"PreFilterVolumeRestrictions\" from cycleState";
 
@@ -67,8 +67,8 @@ bool conflict(const Disks& disks, const Pod& other) {
   });
 }
 
-Result<QueueingHint> after_pod_delete(const Pod& pod, const AnyObject& before,
-                                      const AnyObject& after) {
+Result<QueueingHint> after_volume_pod_delete(const Pod& pod, const AnyObject& before,
+                                             const AnyObject& after) {
   Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
   if (!change) return fail(change.error());
   const Pod* gone = change->before;
@@ -98,7 +98,9 @@ Result<std::unique_ptr<Plugin>> VolumeRestrictions::create(const config::PluginA
   return std::make_unique<VolumeRestrictions>();
 }
 
-std::span<const std::string_view> VolumeRestrictions::reasons() const { return kReasons; }
+std::span<const std::string_view> VolumeRestrictions::reasons() const {
+  return kVolumeRestrictionsReasons;
+}
 
 PreFilterResult VolumeRestrictions::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
@@ -157,7 +159,7 @@ void VolumeRestrictions::filter(const Cycle& cycle, FilterPass& pass) const {
 }
 
 std::optional<std::vector<EventRegistration>> VolumeRestrictions::events_to_register() const {
-  return {{{{EventResource::kPod, action::kDelete, {}}, after_pod_delete, HintScope::kClass},
+  return {{{{EventResource::kPod, action::kDelete, {}}, after_volume_pod_delete, HintScope::kClass},
            {{EventResource::kNode, action::kAdd, {}}, {}},
            {{EventResource::kPersistentVolumeClaim, action::kAdd, {}},
             after_claim_add,

@@ -14,8 +14,9 @@
 namespace berth::plugins {
 namespace {
 
-constexpr std::array<std::string_view, 1> kReasons = {"node(s) had no available volume zone"};
-enum Reason : std::uint8_t { kNoZone };
+constexpr std::array<std::string_view, 1> kVolumeZoneReasons = {
+    "node(s) had no available volume zone"};
+enum VolumeZoneReason : std::uint8_t { kNoZone };
 
 constexpr Symbol kTopologyLabels[] = {names::kBetaZone, names::kBetaRegion, names::kZone,
                                       names::kRegion};
@@ -183,7 +184,7 @@ Result<std::unique_ptr<Plugin>> VolumeZone::create(const config::PluginArgs&, co
   return std::make_unique<VolumeZone>();
 }
 
-std::span<const std::string_view> VolumeZone::reasons() const { return kReasons; }
+std::span<const std::string_view> VolumeZone::reasons() const { return kVolumeZoneReasons; }
 
 PreFilterResult VolumeZone::pre_filter(Cycle& cycle) const {
   Topologies topologies;

@@ -75,6 +75,12 @@ inline HintFunction always(QueueingHint hint) {
 }
 
 // Set up profiles and options first; the queue is made when it is first used.
+inline constexpr auto kNowhere = QueuePlace::kNowhere;
+inline constexpr auto kActive = QueuePlace::kActive;
+inline constexpr auto kBackoff = QueuePlace::kBackoff;
+inline constexpr auto kErrorBackoff = QueuePlace::kErrorBackoff;
+inline constexpr auto kUnschedulable = QueuePlace::kUnschedulable;
+
 struct QueueWorld {
   static constexpr std::string_view kScheduler = "default-scheduler";
 
