@@ -21,7 +21,9 @@ elseif(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND warnings -Wno-stringop-overflow -Wno-restrict -Wno-maybe-uninitialized)
 endif()
 # Scores follow Go on amd64, which never fuses a multiplication with an addition.
-target_compile_options(berth_flags INTERFACE "$<BUILD_INTERFACE:${warnings};-ffp-contract=off>")
+# __FILE__ is a path within the tree: no machine's paths in the program, and clones share a ccache.
+target_compile_options(berth_flags INTERFACE
+  "$<BUILD_INTERFACE:${warnings};-ffp-contract=off;-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>")
 target_include_directories(berth_flags INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 target_link_libraries(berth_flags INTERFACE Threads::Threads)
