@@ -35,7 +35,7 @@ function(berth_room name)
   list(TRANSFORM ROOM_ROOMS PREPEND berth_ OUTPUT_VARIABLE rooms)
   target_link_libraries(${library} PUBLIC berth_flags ${rooms} PRIVATE ${ROOM_LIBRARIES})
   berth_unity(${library} ${ROOM_SOURCES})
-  berth_tidy(${library} ${ROOM_SOURCES})
+  berth_tidy(${library})
 
   if(BERTH_TESTS AND ROOM_TESTS)
     add_executable(${name}_test ${ROOM_TESTS})
