@@ -16,7 +16,8 @@ std::string user_agent(const SchedulerSetup& setup, std::string_view suffix) {
                      reported.substr(0, reported.find('-')), suffix);
 }
 
-kube::HttpApiClientOptions client_options(const SchedulerSetup& setup, std::string_view suffix) {
+kube::HttpApiClientOptions client_options(const SchedulerSetup& setup, const SchedulerHost& host,
+                                          std::string_view suffix) {
   const config::ClientConnection& connection = setup.configuration.client_connection;
   kube::HttpApiClientOptions options;
   options.config = setup.client;
@@ -25,11 +26,13 @@ kube::HttpApiClientOptions client_options(const SchedulerSetup& setup, std::stri
   options.burst = connection.burst;
   options.content_type = connection.content_type;
   options.accept_content_types = connection.accept_content_types;
+  options.transport = host.transport;
   return options;
 }
 
-kube::HttpApiClientOptions lease_client_options(const SchedulerSetup& setup) {
-  kube::HttpApiClientOptions options = client_options(setup, "leader-election");
+kube::HttpApiClientOptions lease_client_options(const SchedulerSetup& setup,
+                                                const SchedulerHost& host) {
+  kube::HttpApiClientOptions options = client_options(setup, host, "leader-election");
   options.timeout =
       kube::LeaderElector::request_timeout(setup.configuration.leader_election.renew_deadline);
   return options;
@@ -37,10 +40,10 @@ kube::HttpApiClientOptions lease_client_options(const SchedulerSetup& setup) {
 
 }  // namespace
 
-SchedulerClients::SchedulerClients(const SchedulerSetup& setup, Loop& loop,
+SchedulerClients::SchedulerClients(const SchedulerSetup& setup, const SchedulerHost& host,
                                    const telemetry::Log& log, telemetry::ClientMetrics& metrics)
-    : main(client_options(setup, "scheduler"), loop, log, metrics),
-      events(client_options(setup, "scheduler"), loop, log, metrics),
-      lease(lease_client_options(setup), loop, log, metrics) {}
+    : main(client_options(setup, host, "scheduler"), host.world, log, metrics),
+      events(client_options(setup, host, "scheduler"), host.world, log, metrics),
+      lease(lease_client_options(setup, host), host.election, log, metrics) {}
 
 }  // namespace berth::app

@@ -2,8 +2,7 @@
 // that a binding never waits behind an event, nor the lease behind either (shell.md §6.1).
 #pragma once
 
-#include "app/scheduler_process.h"
-#include "base/loop.h"
+#include "app/scheduler_setup.h"
 #include "kube/http_api_client.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
@@ -11,13 +10,13 @@
 namespace berth::app {
 
 struct SchedulerClients {
-  // `loop` and `metrics` outlive them.
-  SchedulerClients(const SchedulerSetup& setup, Loop& loop, const telemetry::Log& log,
-                   telemetry::ClientMetrics& metrics);
+  // `metrics` outlives them.
+  SchedulerClients(const SchedulerSetup& setup, const SchedulerHost& host,
+                   const telemetry::Log& log, telemetry::ClientMetrics& metrics);
 
   kube::HttpApiClient main;  // lists, watches, bindings, statuses, deletions
   kube::HttpApiClient events;
-  kube::HttpApiClient lease;
+  kube::HttpApiClient lease;  // on the election's loop
 };
 
 }  // namespace berth::app

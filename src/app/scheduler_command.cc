@@ -99,8 +99,10 @@ Prepared prepare(const config::SchedulerCommand& command, Interner& interner, Lo
         config::check_election(configuration->leader_election, only_write),
         check_profiles(*configuration, options.gates, interner)})
     if (!valid) return std::unexpected(failure(valid.error()));
-  return SchedulerSetup{
-      .command = command, .configuration = std::move(*configuration), .client = std::move(*client)};
+  return SchedulerSetup{.command = command,
+                        .configuration = std::move(*configuration),
+                        .client = std::move(*client),
+                        .plugins = plugins::make_plugin_table()};
 }
 
 // The exit code, or why the command failed.

@@ -3,35 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
+#include <vector>
 
-#include "app/scheduler_clients.h"
-#include "app/scheduler_metrics.h"
-#include "app/scheduler_serving.h"
-#include "base/cancel.h"
-#include "base/random.h"
 #include "base/signals.h"
-#include "base/task.h"
-#include "base/thread.h"
 #include "config/write.h"
 #include "engine/debug_dump.h"
-#include "engine/engine.h"
-#include "extender/extenders.h"
-#include "framework/log_observer.h"
-#include "framework/metrics_observer.h"
-#include "framework/observers.h"
-#include "kube/event_recorder.h"
-#include "kube/kube_cluster_api.h"
-#include "kube/leader_election.h"
-#include "kube/lease_candidate.h"
-#include "kube/reflectors.h"
-#include "plugins/table.h"
 
 namespace berth::app {
 namespace {
@@ -48,89 +27,33 @@ std::string hostname() {
   return name;
 }
 
-// Everything that lives as long as the scheduler does. World thread.
-class SchedulerProcess {
- public:
-  SchedulerProcess(SchedulerSetup setup, RealLoop& loop, Interner& interner, telemetry::Log log);
+std::vector<Observer*> all_observers(Observer& measured, Observer& logged, Observer* another) {
+  std::vector<Observer*> all{&measured, &logged};
+  if (another) all.push_back(another);
+  return all;
+}
 
-  Result<void> make();
-  // Until stop(), or until the lease is lost.
-  Result<int> run();
-  // Asks it to end in good order.
-  void stop();
-  // Says what it has in memory, for who wonders.
-  void dump();
+}  // namespace
 
- private:
-  EngineOptions engine_options();
-  kube::TextOptions text_options();
-  kube::LeaderElectionOptions election_options();
-  kube::LeaderCallbacks election_callbacks();
-  Result<void> serve();
-  serve::HealthChecks health_checks();
-  serve::ListPods pods_door();
-  void note_sync();
-  void start();
-  void synced();
-  Task<void> elect();
-  Task<void> finish(Result<int> result);
-  bool elects() const { return setup_.configuration.leader_election.leader_elect; }
-  bool coordinated() const {
-    return elects() && setup_.command.options.gates.enabled("CoordinatedLeaderElection");
-  }
-  bool delays_cache() const { return elects() && setup_.configuration.delay_cache_until_active; }
-
-  const SchedulerSetup setup_;
-  RealLoop& loop_;
-  Interner& interner_;
-  telemetry::Log log_;
-  Random random_;
-  const std::string hostname_;
-
-  ProgramMetrics metrics_;
-  SchedulerClients clients_;
-  kube::EventRecorder events_;
-  kube::KubeClusterApi api_;
-  MetricsObserver measured_;
-  LogObserver logged_;
-  Observers observers_;
-  const PluginTable plugins_;
-  std::unique_ptr<extender::Extenders> extenders_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<kube::Reflectors> reflectors_;
-  std::optional<kube::LeaderElector> elector_;
-  std::optional<kube::LeaseCandidate> candidate_;  // where the API server chooses the leader
-  CancelSource stop_;
-  bool electing_ = false;
-  std::optional<Result<int>> result_;
-  std::atomic<bool> stopping_ = false;
-  std::atomic<bool> candidate_known_ = false;
-  Mutex mutex_;
-  std::string unsynced_ GUARDED_BY(mutex_) = "handlers are not fully synchronized";
-  std::unique_ptr<SchedulerServing> serving_;  // none: no port
-  TaskSet tasks_;
-};
-
-SchedulerProcess::SchedulerProcess(SchedulerSetup setup, RealLoop& loop, Interner& interner,
+SchedulerProcess::SchedulerProcess(SchedulerSetup setup, SchedulerHost host, Interner& interner,
                                    telemetry::Log log)
     : setup_(std::move(setup)),
-      loop_(loop),
+      host_(std::move(host)),
+      loop_(host_.world),
       interner_(interner),
       log_(std::move(log)),
-      random_(seed_from_system()),
-      hostname_(hostname()),
+      random_(host_.seed),
       metrics_(setup_.command.options),
-      clients_(setup_, loop_, log_, metrics_.client),
+      clients_(setup_, host_, log_, metrics_.client),
       events_(loop_, clients_.events, random_.fork(),
-              {.hostname = hostname_,
+              {.hostname = host_.name,
                .component = setup_.configuration.profiles.front().scheduler_name,
                .log = log_,
                .gather = kEventsLeaveEvery}),
       api_(loop_, clients_.main, interner_, events_, random_.fork()),
       measured_(loop_, metrics_.registry),
       logged_(log_),
-      observers_({&measured_, &logged_}),
-      plugins_(plugins::make_plugin_table()) {}
+      observers_(all_observers(measured_, logged_, host_.observer)) {}
 
 EngineOptions SchedulerProcess::engine_options() {
   EngineOptions options;
@@ -165,7 +88,7 @@ Result<void> SchedulerProcess::make() {
   if (!extenders) return fail(extenders.error());
   extenders_ = std::move(*extenders);
   Result<std::unique_ptr<Engine>> engine =
-      Engine::make(loop_, interner_, plugins_, api_, observers_, engine_options());
+      Engine::make(loop_, interner_, setup_.plugins, api_, observers_, engine_options());
   if (!engine) return fail(engine.error());
   engine_ = std::move(*engine);
   const config::FeatureGates& gates = setup_.command.options.gates;
@@ -187,7 +110,8 @@ Result<void> SchedulerProcess::make() {
                                       .binary_version = "1.36.4",
                                       .emulation_version = setup_.command.options.emulated + ".0"},
           log_);
-    elector_.emplace(loop_, clients_.lease, random_.fork(), options, election_callbacks(), log_);
+    elector_.emplace(host_.election, clients_.lease, random_.fork(), options, election_callbacks(),
+                     log_);
   }
   return serve();
 }
@@ -197,7 +121,7 @@ kube::LeaderElectionOptions SchedulerProcess::election_options() {
   kube::LeaderElectionOptions options;
   options.namespace_name = election.resource_namespace;
   options.name = election.resource_name;
-  options.identity = kube::election_identity(hostname_, random_.fork());
+  options.identity = kube::election_identity(host_.name, random_.fork());
   options.lease_duration = election.lease_duration;
   options.renew_deadline = election.renew_deadline;
   options.retry_period = election.retry_period;
@@ -309,16 +233,15 @@ void SchedulerProcess::dump() {
 
 // ---- from start to end
 
-Result<int> SchedulerProcess::run() {
+void SchedulerProcess::start(std::function<void(Result<int>)> ended) {
+  ended_ = std::move(ended);
   log_.info(0, "Starting Kubernetes Scheduler",
             {{"version", setup_.command.options.versions.reported}});
   log_.info(2, "Using component config", {{"config", config::to_yaml(setup_.configuration)}});
-  loop_.post([this] { start(); });
-  loop_.run();
-  return *result_;
+  loop_.post([this] { begin(); });
 }
 
-void SchedulerProcess::start() {
+void SchedulerProcess::begin() {
   note_sync();
   reflectors_->on_synced([this] { note_sync(); });
   if (serving_)
@@ -348,7 +271,7 @@ Task<void> SchedulerProcess::elect() {
 }
 
 void SchedulerProcess::stop() {
-  if (stop_.cancelled() || result_) return;
+  if (stop_.cancelled() || !ended_) return;
   stopping_ = true;
   stop_.cancel("asked to terminate");
   engine_->stop();
@@ -365,11 +288,8 @@ Task<void> SchedulerProcess::finish(Result<int> result) {
   Task<void> flushing = events_.flush(kLastEvents);
   co_await flushing;
   if (serving_) serving_->stop();
-  result_ = std::move(result);
-  loop_.stop();
+  if (ended_) std::exchange(ended_, {})(std::move(result));
 }
-
-}  // namespace
 
 Result<int> run_scheduler_process(SchedulerSetup setup, RealLoop& loop, Interner& interner,
                                   telemetry::Log log) {
@@ -383,9 +303,17 @@ Result<int> run_scheduler_process(SchedulerSetup setup, RealLoop& loop, Interner
       signal == SIGUSR2 ? process->dump() : process->stop();
     });
   });
-  process.emplace(std::move(setup), loop, interner, std::move(log));
+  SchedulerHost host{.world = loop, .election = loop, .name = hostname()};
+  host.seed = seed_from_system();
+  process.emplace(std::move(setup), std::move(host), interner, std::move(log));
   if (Result<void> made = process->make(); !made) return fail(made.error());
-  return process->run();
+  std::optional<Result<int>> result;
+  process->start([&](Result<int> ended) {
+    result = std::move(ended);
+    loop.stop();
+  });
+  loop.run();
+  return *result;
 }
 
 }  // namespace berth::app

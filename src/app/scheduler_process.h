@@ -3,21 +3,106 @@
 // lease.
 #pragma once
 
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
 #include "api/interner.h"
+#include "app/scheduler_clients.h"
+#include "app/scheduler_metrics.h"
+#include "app/scheduler_serving.h"
+#include "app/scheduler_setup.h"
+#include "base/cancel.h"
 #include "base/loop.h"
+#include "base/random.h"
 #include "base/result.h"
-#include "config/configuration.h"
-#include "config/flags/command.h"
-#include "kube/client_config.h"
+#include "base/task.h"
+#include "base/thread.h"
+#include "engine/engine.h"
+#include "extender/extenders.h"
+#include "framework/log_observer.h"
+#include "framework/metrics_observer.h"
+#include "framework/observers.h"
+#include "framework/plugin_table.h"
+#include "kube/event_recorder.h"
+#include "kube/kube_cluster_api.h"
+#include "kube/leader_election.h"
+#include "kube/lease_candidate.h"
+#include "kube/reflectors.h"
 #include "telemetry/log.h"
 
 namespace berth::app {
 
-// All that the command line, the files and the environment say.
-struct SchedulerSetup {
-  config::SchedulerCommand command;
-  config::Configuration configuration;
-  kube::ClientConfig client;
+// Everything that lives as long as the scheduler does. World thread. Who destroys it before it has
+// ended must not run its loops again: that is a process that was killed.
+class SchedulerProcess {
+ public:
+  // `interner` is the one that the configuration was read with.
+  SchedulerProcess(SchedulerSetup setup, SchedulerHost host, Interner& interner,
+                   telemetry::Log log);
+
+  // Once, before all else.
+  Result<void> make();
+  // Works until stop(), or until the lease is lost; then `ended` is called on the world thread with
+  // the exit code, or with why it failed.
+  void start(std::function<void(Result<int>)> ended);
+  // Asks it to end in good order.
+  void stop();
+  // Says what it has in memory, for who wonders.
+  void dump();
+
+  // After make(). For tests.
+  Engine& engine() { return *engine_; }
+
+ private:
+  EngineOptions engine_options();
+  kube::TextOptions text_options();
+  kube::LeaderElectionOptions election_options();
+  kube::LeaderCallbacks election_callbacks();
+  Result<void> serve();
+  serve::HealthChecks health_checks();
+  serve::ListPods pods_door();
+  void note_sync();
+  void begin();
+  void synced();
+  Task<void> elect();
+  Task<void> finish(Result<int> result);
+  bool elects() const { return setup_.configuration.leader_election.leader_elect; }
+  bool coordinated() const {
+    return elects() && setup_.command.options.gates.enabled("CoordinatedLeaderElection");
+  }
+  bool delays_cache() const { return elects() && setup_.configuration.delay_cache_until_active; }
+
+  const SchedulerSetup setup_;
+  SchedulerHost host_;
+  Loop& loop_;  // the world's
+  Interner& interner_;
+  telemetry::Log log_;
+  Random random_;
+
+  ProgramMetrics metrics_;
+  SchedulerClients clients_;
+  kube::EventRecorder events_;
+  kube::KubeClusterApi api_;
+  MetricsObserver measured_;
+  LogObserver logged_;
+  Observers observers_;
+  std::unique_ptr<extender::Extenders> extenders_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<kube::Reflectors> reflectors_;
+  std::optional<kube::LeaderElector> elector_;
+  std::optional<kube::LeaseCandidate> candidate_;  // where the API server chooses the leader
+  CancelSource stop_;
+  bool electing_ = false;
+  std::function<void(Result<int>)> ended_;  // empty: it has been called
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> candidate_known_ = false;
+  Mutex mutex_;
+  std::string unsynced_ GUARDED_BY(mutex_) = "handlers are not fully synchronized";
+  std::unique_ptr<SchedulerServing> serving_;  // none: no port
+  TaskSet tasks_;
 };
 
 // Makes the calling thread the world and returns when the scheduler is done: the exit code, or why

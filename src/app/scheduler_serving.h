@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/scheduler_metrics.h"
-#include "app/scheduler_process.h"
+#include "app/scheduler_setup.h"
 #include "base/cancel.h"
 #include "base/loop.h"
 #include "base/random.h"

@@ -26,6 +26,51 @@ Callback Timers::take_next() {
   return std::move(next.mapped());
 }
 
+bool VirtualClock::run_posted() {
+  // At most one of them: what it does may make or end loops.
+  return std::ranges::any_of(loops_, [](VirtualLoop* loop) { return loop->run_posted(); });
+}
+
+VirtualLoop* VirtualClock::next_due() const {
+  VirtualLoop* next = nullptr;
+  for (VirtualLoop* loop : loops_) {
+    if (loop->halted_ || loop->timers_.empty()) continue;
+    if (!next || loop->timers_.next() < next->timers_.next()) next = loop;
+  }
+  return next;
+}
+
+bool VirtualClock::step() {
+  if (run_posted()) return true;
+  VirtualLoop* const next = next_due();
+  if (!next) return false;
+  now_ = std::max(now(), next->timers_.next());  // a loop that was halted may be late
+  Callback work = next->timers_.take_next();
+  work();
+  return true;
+}
+
+void VirtualClock::run() {
+  while (step()) {
+  }
+}
+
+void VirtualClock::run_until(TimePoint end) {
+  for (;;) {
+    if (run_posted()) continue;
+    const VirtualLoop* const next = next_due();
+    if (!next || next->timers_.next() > end) break;
+    step();
+  }
+  now_ = std::max(now(), end);
+}
+
+VirtualLoop::VirtualLoop(VirtualClock& clock, WallTime start) : clock_(clock), wall_start_(start) {
+  clock_.loops_.push_back(this);
+}
+
+VirtualLoop::~VirtualLoop() { std::erase(clock_.loops_, this); }
+
 void VirtualLoop::post(Callback work) {
   MutexLock lock(inbox_mutex_);
   inbox_.push_back(std::move(work));
@@ -36,6 +81,7 @@ TimerId VirtualLoop::at(TimePoint when, Callback work, TimerKind kind) {
 }
 
 bool VirtualLoop::run_posted() {
+  if (halted_) return false;
   std::vector<Callback> batch;
   {
     MutexLock lock(inbox_mutex_);
@@ -43,29 +89,6 @@ bool VirtualLoop::run_posted() {
   }
   for (Callback& work : batch) work();
   return !batch.empty();
-}
-
-bool VirtualLoop::step() {
-  if (run_posted()) return true;
-  if (timers_.empty()) return false;
-  now_ = timers_.next();
-  Callback work = timers_.take_next();
-  work();
-  return true;
-}
-
-void VirtualLoop::run() {
-  while (step()) {
-  }
-}
-
-void VirtualLoop::run_until(TimePoint end) {
-  for (;;) {
-    if (run_posted()) continue;
-    if (timers_.empty() || timers_.next() > end) break;
-    step();
-  }
-  now_ = std::max(now(), end);
 }
 
 bool VirtualLoop::work_pending() const {

@@ -115,24 +115,22 @@ class Timers {
   std::map<TimerId, Callback> timers_;
 };
 
-// Time that moves only when nothing is left to do now. Run by the thread that is its world.
-class VirtualLoop final : public Loop {
+class VirtualLoop;
+
+// The monotonic time of one VirtualLoop, or of several that stand for the threads of a program or
+// for programs that talk to each other. It moves only when none of them has anything left to do
+// now, and then to the earliest deadline; of several loops with something to do the one that was
+// made first goes first. One thread runs all of them.
+class VirtualClock {
  public:
-  // 2026-01-01T00:00:00Z: any fixed moment will do, as long as it is always the same.
-  static constexpr WallTime kDefaultStart{std::chrono::seconds(1767225600)};
+  VirtualClock() = default;
+  VirtualClock(const VirtualClock&) = delete;
+  VirtualClock& operator=(const VirtualClock&) = delete;
 
-  explicit VirtualLoop(WallTime start = kDefaultStart) : wall_start_(start) {}
+  TimePoint now() const { return now_.load(std::memory_order_relaxed); }
 
-  TimePoint now() const override { return now_.load(std::memory_order_relaxed); }
-  WallTime wall_now() const override {
-    return wall_start_.load(std::memory_order_relaxed) + now().since_start;
-  }
-  void post(Callback work) override EXCLUDES(inbox_mutex_);
-  TimerId at(TimePoint when, Callback work, TimerKind kind = TimerKind::kWork) override;
-  void cancel(TimerId id) override { timers_.cancel(id); }
-
-  // Does the next thing there is to do: everything posted, or else the next timer, moving time to
-  // it. False if there was nothing.
+  // Does the next thing there is to do: everything posted to a loop, or else the next timer, moving
+  // time to it. False if there was nothing.
   bool step();
 
   // Steps until there is nothing left to do. Never returns while something repeats for ever.
@@ -140,6 +138,47 @@ class VirtualLoop final : public Loop {
 
   // Does everything up to and including `end`, then moves time there.
   void run_until(TimePoint end);
+
+ private:
+  friend class VirtualLoop;
+  bool run_posted();
+  VirtualLoop* next_due() const;  // null: no loop has a timer
+
+  // Written by the thread that runs the loops only; any thread may ask what time it is.
+  std::atomic<TimePoint> now_{};
+  std::vector<VirtualLoop*> loops_;
+};
+
+// A loop on virtual time. Alone it has a clock of its own.
+class VirtualLoop final : public Loop {
+ public:
+  // 2026-01-01T00:00:00Z: any fixed moment will do, as long as it is always the same.
+  static constexpr WallTime kDefaultStart{std::chrono::seconds(1767225600)};
+
+  explicit VirtualLoop(WallTime start = kDefaultStart) : VirtualLoop(own_clock_, start) {}
+  // `start` is what the wall clock shows when `clock`, which outlives the loop, is at its start.
+  explicit VirtualLoop(VirtualClock& clock, WallTime start = kDefaultStart);
+  ~VirtualLoop() override;
+  VirtualLoop(const VirtualLoop&) = delete;
+  VirtualLoop& operator=(const VirtualLoop&) = delete;
+
+  TimePoint now() const override { return clock_.now(); }
+  WallTime wall_now() const override {
+    return wall_start_.load(std::memory_order_relaxed) + now().since_start;
+  }
+  void post(Callback work) override EXCLUDES(inbox_mutex_);
+  TimerId at(TimePoint when, Callback work, TimerKind kind = TimerKind::kWork) override;
+  void cancel(TimerId id) override { timers_.cancel(id); }
+
+  // The clock's: with all loops that share it.
+  bool step() { return clock_.step(); }
+  void run() { clock_.run(); }
+  void run_until(TimePoint end) { clock_.run_until(end); }
+
+  // While it is halted nothing of this loop runs, as in a process that is stopped; time goes on.
+  void halt() { halted_ = true; }
+  void resume() { halted_ = false; }
+  bool halted() const { return halted_; }
 
   // Moves the wall clock, as an administrator or NTP would; the monotonic clock goes on.
   void jump_wall_clock(Duration by) { wall_start_ = wall_start_.load() + by; }
@@ -150,12 +189,14 @@ class VirtualLoop final : public Loop {
   std::optional<TimePoint> next_deadline() const;
 
  private:
+  friend class VirtualClock;
   bool run_posted();
 
-  // Written by the world only; any thread may ask what time it is.
-  std::atomic<TimePoint> now_{};
+  VirtualClock own_clock_;  // of a loop that shares none
+  VirtualClock& clock_;
   std::atomic<WallTime> wall_start_;
   Timers timers_;
+  bool halted_ = false;
 
   mutable Mutex inbox_mutex_;
   std::vector<Callback> inbox_ GUARDED_BY(inbox_mutex_);

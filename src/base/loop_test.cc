@@ -148,6 +148,59 @@ TEST(VirtualLoop, WorkOwnsWhatItCaptured) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
+TEST(VirtualClock, TimersOfSeveralLoopsRunInTheOrderOfTheirTimes) {
+  VirtualClock clock;
+  VirtualLoop first(clock), second(clock);
+  std::string order;
+  first.after(2s, [&] { order += "c"; });
+  second.after(1s, [&] {
+    order += "a";
+    first.post([&] { order += "b"; });
+  });
+  second.after(2s, [&] { order += "d"; });
+  clock.run();
+  EXPECT_EQ(order, "abcd") << "among equals the loop that was made first";
+  EXPECT_EQ(first.now(), at(2s));
+  EXPECT_EQ(second.now(), at(2s));
+}
+
+TEST(VirtualClock, EachLoopHasAWallClockOfItsOwn) {
+  VirtualClock clock;
+  VirtualLoop one(clock), other(clock, VirtualLoop::kDefaultStart + 3s);
+  one.jump_wall_clock(-1s);
+  clock.run_until(at(10s));
+  EXPECT_EQ(other.wall_now() - one.wall_now(), 4s);
+}
+
+TEST(VirtualClock, AHaltedLoopDoesNothingAndIsLateAfterwards) {
+  VirtualClock clock;
+  VirtualLoop halted(clock), other(clock);
+  std::vector<TimePoint> ran;
+  const auto note = [&] { ran.push_back(clock.now()); };
+  halted.after(1s, note);
+  halted.post(note);
+  halted.halt();
+  other.after(5s, [&] { halted.resume(); });
+  clock.run_until(at(4s));
+  EXPECT_TRUE(ran.empty());
+  clock.run();
+  EXPECT_EQ(ran, (std::vector{at(5s), at(5s)}));
+}
+
+TEST(VirtualClock, ALoopThatEndsTakesItsWorkWithIt) {
+  VirtualClock clock;
+  VirtualLoop stays(clock);
+  bool ran = false;
+  {
+    VirtualLoop ends(clock);
+    ends.after(1s, [&] { ran = true; });
+  }
+  stays.after(2s, [] {});
+  clock.run();
+  EXPECT_FALSE(ran);
+  EXPECT_EQ(clock.now(), at(2s));
+}
+
 TEST(ConcurrentLoop, AnyThreadMayPostToAVirtualLoopAndAskTheTime) {
   VirtualLoop loop;
   int done = 0;

@@ -131,7 +131,8 @@ struct HttpApiClient::Parts {
   Mutex shown_mutex;
   Credential shown GUARDED_BY(shown_mutex);  // only its certificate counts
   CredentialSource source;
-  net::HttpClient client;  // last: its thread uses all of the above
+  // Last: its thread uses all of the above.
+  const std::unique_ptr<net::HttpTransport> client;
 };
 
 namespace {
@@ -149,6 +150,13 @@ net::HttpClientOptions client_options(const HttpApiClientOptions& options,
   return result;
 }
 
+std::unique_ptr<net::HttpTransport> make_transport(const HttpApiClientOptions& options,
+                                                   telemetry::ClientMetrics& metrics) {
+  net::HttpClientOptions client = client_options(options, metrics);
+  if (options.transport) return options.transport(std::move(client));
+  return std::make_unique<net::HttpClient>(std::move(client));
+}
+
 }  // namespace
 
 HttpApiClient::Parts::Parts(HttpApiClientOptions given, Loop& world, telemetry::Log log,
@@ -161,7 +169,7 @@ HttpApiClient::Parts::Parts(HttpApiClientOptions given, Loop& world, telemetry::
       report(metrics, std::move(log), options.config.server, host_of(options.config.server)),
       turns(options.qps, options.burst, loop),
       source(options.config, loop, metrics, std::move(run)),
-      client(client_options(options, metrics)) {}
+      client(make_transport(options, metrics)) {}
 
 net::HttpCall HttpApiClient::Parts::http_call(const ApiCall& call,
                                               const Credential& credential) const {
@@ -182,7 +190,7 @@ void HttpApiClient::Parts::show(const Credential& credential) {
   const MutexLock lock(shown_mutex);
   if (credential.cert_data == shown.cert_data && credential.key_data == shown.key_data) return;
   shown = credential;
-  client.set_tls(tls_settings(options.config, credential));
+  client->set_tls(tls_settings(options.config, credential));
 }
 
 Task<Result<Credential>> HttpApiClient::Parts::credential(CancelToken cancel) {
@@ -258,7 +266,7 @@ Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_onc
   show(*who);
   const TimePoint sent = loop.now();
   Task<Result<net::HttpResponse>> fetching =
-      net::fetch(client, loop, http_call(call, *who), cancel);
+      net::fetch(*client, loop, http_call(call, *who), cancel);
   Result<net::HttpResponse> answer = co_await fetching;
   const std::optional<int> code = answer ? std::optional(answer->status) : std::nullopt;
   report.tried(call.method, call.path, code, number > 1, loop.now() - sent);
@@ -355,8 +363,8 @@ void HttpApiClient::Parts::begin_stream(net::HttpCallId id, ApiCall call,
   }
   show(*credential);
   net::HttpStreamCallbacks heard = watched(id, call, std::move(callbacks), *credential);
-  const net::HttpCallId under_way = client.stream(http_call(call, *credential), std::move(heard));
-  if (streams.begun(id, under_way)) client.cancel(under_way);
+  const net::HttpCallId under_way = client->stream(http_call(call, *credential), std::move(heard));
+  if (streams.begun(id, under_way)) client->cancel(under_way);
 }
 
 HttpApiClient::HttpApiClient(HttpApiClientOptions options, Loop& loop, telemetry::Log log,
@@ -392,7 +400,7 @@ net::HttpCallId HttpApiClient::stream(ApiCall call, net::HttpStreamCallbacks cal
 
 void HttpApiClient::cancel(net::HttpCallId stream) {
   if (const std::optional<net::HttpCallId> call = parts_->streams.cancel(stream))
-    parts_->client.cancel(*call);
+    parts_->client->cancel(*call);
 }
 
 BodyFormat HttpApiClient::format() const {

@@ -210,7 +210,7 @@ namespace {
 // Cancels a call whose task ends before it.
 class CallGuard {
  public:
-  CallGuard(HttpClient& client, HttpCallId id) : client_(client), id_(id) {}
+  CallGuard(HttpTransport& client, HttpCallId id) : client_(client), id_(id) {}
   CallGuard(const CallGuard&) = delete;
   CallGuard& operator=(const CallGuard&) = delete;
   ~CallGuard() {
@@ -219,13 +219,13 @@ class CallGuard {
   bool answered = false;
 
  private:
-  HttpClient& client_;
+  HttpTransport& client_;
   HttpCallId id_;
 };
 
 }  // namespace
 
-Task<Result<HttpResponse>> fetch(HttpClient& client, Loop& loop, HttpCall call,
+Task<Result<HttpResponse>> fetch(HttpTransport& client, Loop& loop, HttpCall call,
                                  CancelToken cancel) {
   if (cancel.cancelled())
     co_return fail(ErrorKind::kCancelled, "the request was cancelled: " + cancel.cause());

@@ -75,22 +75,35 @@ struct HttpStreamCallbacks {
 
 using HttpCallId = std::uint64_t;
 
-class HttpClient {
+// Where requests go: over the network (HttpClient), or wherever a simulation takes them.
+class HttpTransport {
+ public:
+  virtual ~HttpTransport() = default;
+
+  // Any thread.
+  virtual HttpCallId send(HttpCall call, std::function<void(Result<HttpResponse>)> done) = 0;
+  virtual HttpCallId stream(HttpCall call, HttpStreamCallbacks callbacks) = 0;
+
+  // Any thread. It ends with kCancelled, unless it has ended or never was.
+  virtual void cancel(HttpCallId id) = 0;
+
+  // Any thread. For calls from now on: rotated certificates, another CA.
+  virtual void set_tls(TlsClientSettings settings) = 0;
+};
+
+using MakeHttpTransport = std::function<std::unique_ptr<HttpTransport>(HttpClientOptions)>;
+
+class HttpClient final : public HttpTransport {
  public:
   explicit HttpClient(HttpClientOptions options);
-  ~HttpClient();
+  ~HttpClient() override;
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Any thread.
-  HttpCallId send(HttpCall call, std::function<void(Result<HttpResponse>)> done);
-  HttpCallId stream(HttpCall call, HttpStreamCallbacks callbacks);
-
-  // Any thread. It ends with kCancelled, unless it has ended or never was.
-  void cancel(HttpCallId id);
-
-  // Any thread. For calls from now on: rotated certificates, another CA.
-  void set_tls(TlsClientSettings settings);
+  HttpCallId send(HttpCall call, std::function<void(Result<HttpResponse>)> done) override;
+  HttpCallId stream(HttpCall call, HttpStreamCallbacks callbacks) override;
+  void cancel(HttpCallId id) override;
+  void set_tls(TlsClientSettings settings) override;
 
  private:
   struct Parts;
@@ -105,7 +118,7 @@ bool lost_connection(const Error& error);
 
 // For the world: the answer as a Task. Who destroys the task, or cancels the token, cancels the
 // call. The loop must outlive the client.
-Task<Result<HttpResponse>> fetch(HttpClient& client, Loop& loop, HttpCall call,
+Task<Result<HttpResponse>> fetch(HttpTransport& client, Loop& loop, HttpCall call,
                                  CancelToken cancel = {});
 
 }  // namespace berth::net
