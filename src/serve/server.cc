@@ -268,7 +268,9 @@ void Pipeline::answer_pod_resources(const ExchangePtr& exchange) {
     if (reset) return self->respond(exchange, metrics_reset());
     // Of many pods it is a long text, and this may be the world's thread.
     self->background_.post([self, exchange, pods = std::move(pods)] {
-      self->respond(exchange, metrics_text(exchange->request(), pod_resource_text(*pods)));
+      const MetricsChoice choice = choose_metrics_format(exchange->request());
+      self->respond(exchange, metrics_page(exchange->request(), choice,
+                                           pod_resource_page(*pods, choice.format)));
     });
   });
 }

@@ -91,6 +91,39 @@ TEST(SchedulerServer, PathsAnswerAsUpstream) {
   }
 }
 
+TEST(SchedulerServer, MetricsComeAsProtobufWhenTheyAreAskedForSo) {
+  Served served;
+  served.options.list_pods = [](const auto& done) { done(PodList{}); };
+  served.start();
+  const std::string protobuf =
+      "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+  const auto type = [&](const std::string& path, const std::string& accept) {
+    const net::HttpResponse response =
+        served.ask({.path = path, .token = "admintoken", .headers = {{"Accept", accept}}});
+    EXPECT_EQ(response.body.starts_with("# HELP"),
+              path != "/metrics/resources" && accept.find("protobuf") == std::string::npos)
+        << accept;
+    return std::string(response.headers.find("Content-Type").value_or(""));
+  };
+  const std::string text = "text/plain; version=0.0.4; charset=utf-8; escaping=";
+  const std::string delimited =
+      "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+      "encoding=delimited; escaping=";
+  EXPECT_EQ(type("/metrics", protobuf), delimited + "underscores");
+  // As Prometheus asks, with and without its histograms of another kind.
+  EXPECT_EQ(type("/metrics", protobuf + ";q=0.6,application/openmetrics-text;version=1.0.0;"
+                                        "escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;"
+                                        "q=0.2,*/*;q=0.1"),
+            delimited + "underscores");
+  EXPECT_EQ(type("/metrics",
+                 "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;"
+                 "q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1"),
+            text + "allow-utf-8");
+  EXPECT_EQ(type("/metrics", "*/*"), text + "underscores");
+  EXPECT_EQ(type("/metrics/slis", protobuf), delimited + "underscores");
+  EXPECT_EQ(type("/metrics/resources", protobuf), delimited + "underscores");
+}
+
 TEST(SchedulerServer, WithoutCredentialsThereIsOnlyHealth) {
   Served served;
   served.options.list_pods = [](const auto& done) { done(PodList{}); };
