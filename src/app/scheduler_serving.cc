@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "api/yaml.h"
@@ -164,6 +166,10 @@ serve::ServerOptions SchedulerServing::server_options(ServedScheduler shown,
   options.port = static_cast<std::uint16_t>(flags.secure_serving.port);
   options.permit_port_sharing = flags.secure_serving.permit_port_sharing;
   options.certificates = certificate_options(flags);
+  options.http2 = !flags.secure_serving.disable_http2;
+  if (flags.secure_serving.http2_max_streams > 0)
+    options.http2_max_streams = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(flags.secure_serving.http2_max_streams, INT32_MAX));
   options.authentication.token_cache_ttl = flags.authentication.token_cache_ttl;
   if (authentication_) options.authentication.review_token = token_door();
   options.request_headers = {.allowed_names = flags.authentication.request_header_allowed_names,
@@ -182,16 +188,44 @@ serve::ServerOptions SchedulerServing::server_options(ServedScheduler shown,
   options.component_config = [json = config::to_json(setup_.configuration)] { return json; };
   options.waiting_pods = shown.waiting_pods;
   options.profiling = setup_.configuration.enable_profiling;
+  options.flagz = flags.gates.enabled("ComponentFlagz");
+  options.statusz = flags.gates.enabled("ComponentStatusz");
   return options;
 }
 
 // ---- who is it, and may they
 
+serve::CancelReview SchedulerServing::begin_review(std::function<Task<void>(CancelToken)> review) {
+  const std::uint64_t id = ++last_review_;
+  const std::weak_ptr<std::map<std::uint64_t, CancelSource>> open = open_reviews_;
+  loop_.post([this, open, id, review = std::move(review)]() mutable {
+    if (open.lock()) tasks_.spawn(run_review(id, std::move(review)));
+  });
+  return [&loop = loop_, open, id] {
+    loop.post([open, id] {
+      const auto reviews = open.lock();
+      if (!reviews) return;
+      if (const auto found = reviews->find(id); found != reviews->end())
+        found->second.cancel("the client has gone");
+    });
+  };
+}
+
+Task<void> SchedulerServing::run_review(std::uint64_t id,
+                                        std::function<Task<void>(CancelToken)> review) {
+  CancelSource& stop = (*open_reviews_)[id];
+  const CancelToken end = end_.token();
+  const CancelToken::Registration forwarded =
+      end.on_cancel([&stop, end] { stop.cancel(end.cause()); });
+  Task<void> running = review(stop.token());
+  co_await running;
+  open_reviews_->erase(id);
+}
+
 serve::ReviewToken SchedulerServing::token_door() {
   return [this](std::string token, std::function<void(Result<serve::TokenReview>)> done) {
-    loop_.post([this, token = std::move(token), done = std::move(done)]() mutable {
-      tasks_.spawn(answer(std::move(token), std::move(done)));
-    });
+    return begin_review([this, token = std::move(token), done = std::move(done)](
+                            CancelToken cancel) { return answer(token, done, cancel); });
   };
 }
 
@@ -201,15 +235,15 @@ serve::ReviewAccess SchedulerServing::access_door() {
     kube::AccessAttributes asked{.user = user_of(attributes.user),
                                  .path = std::move(attributes.path),
                                  .verb = std::move(attributes.verb)};
-    loop_.post([this, asked = std::move(asked), done = std::move(done)]() mutable {
-      tasks_.spawn(answer(std::move(asked), std::move(done)));
-    });
+    return begin_review([this, asked = std::move(asked), done = std::move(done)](
+                            CancelToken cancel) { return answer(asked, done, cancel); });
   };
 }
 
 Task<void> SchedulerServing::answer(std::string token,
-                                    std::function<void(Result<serve::TokenReview>)> done) {
-  Task<Result<kube::TokenReview>> asking = reviews_->review_token(std::move(token), end_.token());
+                                    std::function<void(Result<serve::TokenReview>)> done,
+                                    CancelToken cancel) {
+  Task<Result<kube::TokenReview>> asking = reviews_->review_token(std::move(token), cancel);
   Result<kube::TokenReview> review = co_await asking;
   if (!review) {
     done(fail(review.error()));
@@ -221,9 +255,9 @@ Task<void> SchedulerServing::answer(std::string token,
 }
 
 Task<void> SchedulerServing::answer(kube::AccessAttributes attributes,
-                                    std::function<void(Result<serve::AccessReview>)> done) {
-  Task<Result<kube::AccessReview>> asking =
-      reviews_->review_access(std::move(attributes), end_.token());
+                                    std::function<void(Result<serve::AccessReview>)> done,
+                                    CancelToken cancel) {
+  Task<Result<kube::AccessReview>> asking = reviews_->review_access(std::move(attributes), cancel);
   Result<kube::AccessReview> review = co_await asking;
   if (!review) {
     done(fail(review.error()));

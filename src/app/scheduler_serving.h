@@ -2,7 +2,10 @@
 // knows who may look (shell.md §4). World thread.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,9 +57,13 @@ class SchedulerServing {
   serve::ServerOptions server_options(ServedScheduler shown, ProgramMetrics& metrics);
   serve::ReviewToken token_door();
   serve::ReviewAccess access_door();
-  Task<void> answer(std::string token, std::function<void(Result<serve::TokenReview>)> done);
+  // Begins a review on the world thread. Any thread; what it returns takes it back.
+  serve::CancelReview begin_review(std::function<Task<void>(CancelToken)> review);
+  Task<void> run_review(std::uint64_t id, std::function<Task<void>(CancelToken)> review);
+  Task<void> answer(std::string token, std::function<void(Result<serve::TokenReview>)> done,
+                    CancelToken cancel);
   Task<void> answer(kube::AccessAttributes attributes,
-                    std::function<void(Result<serve::AccessReview>)> done);
+                    std::function<void(Result<serve::AccessReview>)> done, CancelToken cancel);
   Task<void> follow(std::function<void(Error)> failed);
 
   const SchedulerSetup& setup_;
@@ -69,6 +76,10 @@ class SchedulerServing {
   std::unique_ptr<kube::AuthenticationConfig> trust_;
   std::unique_ptr<serve::SchedulerServer> server_;
   CancelSource end_;
+  // Reviews under way. What other threads post holds it weakly, and may come when this has gone.
+  std::shared_ptr<std::map<std::uint64_t, CancelSource>> open_reviews_ =
+      std::make_shared<std::map<std::uint64_t, CancelSource>>();
+  std::atomic<std::uint64_t> last_review_ = 0;
   TaskSet tasks_;
 };
 

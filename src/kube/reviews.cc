@@ -144,9 +144,10 @@ Task<Result<TokenReview>> Reviews::review_token(std::string token, CancelToken c
       ask(authentication_, std::move(call), options_.observe_token, stop.token());
   const ApiResult answer = co_await asking;
   if (!answer) {
-    log_.plain(telemetry::Severity::kError,
-               fmt::format("Failed to make webhook authenticator request: {}",
-                           answer.error().error.message));
+    if (!cancel.cancelled())
+      log_.plain(telemetry::Severity::kError,
+                 fmt::format("Failed to make webhook authenticator request: {}",
+                             answer.error().error.message));
     co_return fail(answer.error().error);
   }
   const Result<JsonValue> status = read_status(*answer);
@@ -168,9 +169,10 @@ Task<Result<AccessReview>> Reviews::review_access(AccessAttributes attributes, C
   Task<ApiResult> asking = ask(authorization_, std::move(call), options_.observe_access, cancel);
   const ApiResult answer = co_await asking;
   if (!answer) {
-    log_.plain(
-        telemetry::Severity::kError,
-        fmt::format("Failed to make webhook authorizer request: {}", answer.error().error.message));
+    if (!cancel.cancelled())
+      log_.plain(telemetry::Severity::kError,
+                 fmt::format("Failed to make webhook authorizer request: {}",
+                             answer.error().error.message));
     co_return fail(answer.error().error);
   }
   const Result<JsonValue> status = read_status(*answer);

@@ -9,12 +9,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <deque>
-#include <exception>
 #include <optional>
 #include <utility>
 
-#include "net/http_wire.h"
+#include "net/http_protocol.h"
 
 namespace berth::net {
 namespace {
@@ -46,14 +44,18 @@ class Deadline {
   std::uint64_t turn_ = 0;
 };
 
-// While an answer is under way it goes on reading, to notice that the client has gone.
+// How much is read of a client that is told to go, so that the answer reaches it: to close with
+// input unread would make the system take back what was sent last.
+constexpr std::size_t kLingerBytes = 1 << 20;
+
 class Connection final : public HttpConnection, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(asio::io_context& context, tcp::socket socket, HttpServerState& state,
-             std::shared_ptr<const TlsServerContext> tls, Closed closed)
+  Connection(asio::io_context& context, tcp::socket socket, ConnectionSlots::Id slot,
+             HttpServerState& state, std::shared_ptr<const TlsServerContext> tls, Closed closed)
       : context_(context),
         state_(state),
-        options_(state.options),
+        limits_(state.options.limits),
+        slot_(slot),
         closed_callback_(std::move(closed)),
         socket_(std::move(socket)),
         tls_context_(std::move(tls)),
@@ -68,52 +70,38 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   bool speaks_plain_http();
   void refuse_plain_http();
   void handshake();
-  void next_request(Duration patience);
+  void begin(bool http2);
+  HttpPeer judge_peer();
   void advance();
-  void dispatch();
-  void refuse(const HttpRefusal& refusal);
   void read();
   void on_read(const ErrorCode& error, std::size_t size);
-  void pump();
   void flush();
   void on_written(const ErrorCode& error, std::size_t size);
-  void finish();
   void linger();
-  bool idle() const { return reader_ && !begun_; }
-  void expect_progress(Duration patience) {
-    read_deadline_.set(patience, [self = shared_from_this()] { self->too_late(); });
-  }
-  void too_late() {
-    if (idle() && !lingering_)
-      linger();
-    else
-      close();
+  void discard_input();
+  void close_after(Duration limit) {
+    read_deadline_.set(limit, [self = shared_from_this()] { self->close(); });
   }
 
   asio::io_context& context_;
   HttpServerState& state_;
-  const HttpServerOptions& options_;
+  const HttpLimits& limits_;
+  const ConnectionSlots::Id slot_;
   const Closed closed_callback_;
   tcp::socket socket_;
   std::shared_ptr<const TlsServerContext> tls_context_;
   std::optional<asio::ssl::stream<tcp::socket&>> tls_;
-  HttpPeer peer_;
+  std::string address_;
+  std::unique_ptr<HttpProtocol> protocol_;  // none until the handshake is over
+  std::optional<HttpProtocol::Patience> patience_;
   Deadline read_deadline_;
   Deadline write_deadline_;
 
   std::array<char, 16384> buffer_;
-  std::string input_;  // read, and not yet part of a request
-  std::optional<HttpRequestReader> reader_;
-  bool begun_ = false;  // the request that is being read
   bool reading_ = false;
-
-  std::shared_ptr<HttpExchange> exchange_;  // the answer that is under way
-  std::deque<std::string> output_;
   std::string writing_;
   std::size_t written_ = 0;
   bool write_pending_ = false;
-  bool complete_ = false;  // after `output_` comes nothing more
-  bool keep_alive_ = true;
 
   bool lingering_ = false;
   std::size_t lingered_bytes_ = 0;
@@ -133,12 +121,12 @@ void Connection::start() {
   ErrorCode error;
   const tcp::endpoint remote = socket_.remote_endpoint(error);
   if (error) return close();
-  peer_.address = address_text(remote);
+  address_ = address_text(remote);
   socket_.set_option(tcp::no_delay(true), error);
   socket_.set_option(asio::socket_base::keep_alive(true), error);
-  if (!tls_context_) return next_request(options_.limits.head_timeout);
+  if (!tls_context_) return begin(/*http2=*/false);
 
-  expect_progress(options_.limits.head_timeout);
+  close_after(limits_.head_timeout);
   socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const ErrorCode& failed) {
     if (self->closed_) return;
     if (failed) return self->close();
@@ -162,11 +150,7 @@ bool Connection::speaks_plain_http() {
 
 // In the words of Go's server, which users of Kubernetes know.
 void Connection::refuse_plain_http() {
-  read_deadline_.clear();
-  output_.emplace_back(
-      "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n");
-  complete_ = true;
-  keep_alive_ = false;
+  writing_ = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
   flush();
 }
 
@@ -178,80 +162,63 @@ void Connection::handshake() {
                         [self = shared_from_this()](const ErrorCode& failed) {
                           if (self->closed_) return;
                           if (failed) return self->close();
-                          self->peer_.tls = true;
-                          self->tls_context_->identify(*self->tls_->native_handle(), self->peer_);
-                          self->next_request(self->options_.limits.head_timeout);
+                          self->begin(speaks_http2(*self->tls_->native_handle()));
                         });
 }
 
-void Connection::next_request(Duration patience) {
-  if (*state_.draining && input_.empty()) return linger();
-  reader_.emplace(options_.limits.head_bytes, options_.limits.body_bytes);
-  begun_ = false;
-  expect_progress(patience);
+void Connection::begin(bool http2) {
+  read_deadline_.clear();
+  if (state_.draining) return linger();
+  // An exchange may be held by anybody; it must hold neither connection nor worker once these end.
+  HttpLink link{
+      .state = state_,
+      .peer = [this] { return judge_peer(); },
+      .set_busy = [this](bool busy) { state_.slots.set_busy(slot_, busy); },
+      .wake =
+          [context = &context_, connection = weak_from_this()](std::int32_t stream) {
+            asio::post(*context, [connection, stream] {
+              const auto self = connection.lock();
+              if (!self || self->closed_ || self->lingering_) return;
+              self->protocol_->answered(stream);
+              self->advance();
+            });
+          },
+  };
+  protocol_ = http2 ? make_http2_protocol(std::move(link)) : make_http1_protocol(std::move(link));
   advance();
 }
 
+// For every request anew: certificates expire, and authorities are taken back.
+HttpPeer Connection::judge_peer() {
+  HttpPeer peer;
+  peer.address = address_;
+  if (!tls_) return peer;
+  peer.tls = true;
+  std::shared_ptr<const TlsServerContext> current;
+  {
+    MutexLock lock(state_.mutex);
+    current = state_.tls;
+  }
+  std::optional<WallTime> now;
+  if (state_.options.wall_clock) now = state_.options.wall_clock();
+  current->identify(*tls_->native_handle(), now, peer);
+  return peer;
+}
+
+// Does what the protocol wants, after anything has happened.
 void Connection::advance() {
-  while (!input_.empty()) {
-    if (!begun_) {
-      begun_ = true;
-      expect_progress(options_.limits.head_timeout);
-    }
-    const bool had_head = reader_->head_complete();
-    const std::expected<std::size_t, HttpRefusal> used = reader_->put(input_);
-    if (!used) return refuse(used.error());
-    input_.erase(0, *used);
-    if (reader_->complete()) return dispatch();
-    if (reader_->head_complete()) expect_progress(options_.limits.body_timeout);
-    if (!had_head && reader_->head_complete() && reader_->expects_continue() && input_.empty()) {
-      output_.emplace_back("HTTP/1.1 100 Continue\r\n\r\n");
-      flush();
-    }
-    if (*used == 0) break;
-  }
-  read();
-}
-
-void Connection::dispatch() {
-  read_deadline_.clear();
-  HttpAnswerForm form;
-  form.http_1_0 = reader_->http_1_0();
-  form.keep_alive = reader_->keep_alive();
-  if (options_.wall_clock) form.date = http_date(options_.wall_clock());
-  HttpRequest request = reader_->take();
-  reader_.reset();
-  form.head_only = request.method == "HEAD";
-  request.peer = peer_;
-  // The exchange may be held by anybody; it must hold neither connection nor worker once these end.
-  auto wake = [context = &context_, connection = weak_from_this()] {
-    asio::post(*context, [connection] {
-      if (const auto self = connection.lock()) self->pump();
-    });
-  };
-  exchange_ =
-      std::make_shared<HttpExchange>(std::move(form), options_.limits.waiting_bytes,
-                                     state_.error_response, state_.draining, std::move(wake));
-  if (input_.size() < options_.limits.head_bytes) read();
-  std::shared_ptr<HttpResponder> responder = make_responder(exchange_);
-  try {
-    state_.handler(std::move(request), responder);
-  } catch (const std::exception& e) {
-    responder->respond(state_.error_response(500, std::string("internal error: ") + e.what()));
-  } catch (...) {
-    responder->respond(state_.error_response(500, "internal error"));
-  }
-}
-
-void Connection::refuse(const HttpRefusal& refusal) {
-  read_deadline_.clear();
-  HttpAnswerForm form;
-  form.keep_alive = false;
-  output_.push_back(response_bytes(state_.error_response(refusal.status, refusal.message), form));
-  reader_.reset();
-  complete_ = true;
-  keep_alive_ = false;
-  flush();
+  if (closed_ || lingering_) return;
+  if (protocol_->end() != HttpProtocol::End::kBroken) flush();
+  if (closed_ || lingering_) return;
+  if (protocol_->end() == HttpProtocol::End::kBroken) return close();
+  if (protocol_->wants_input()) read();
+  if (patience_ == protocol_->patience()) return;
+  patience_ = protocol_->patience();
+  if (!patience_) return read_deadline_.clear();
+  read_deadline_.set(patience_->limit, [self = shared_from_this()] {
+    self->protocol_->timed_out();
+    self->advance();
+  });
 }
 
 void Connection::read() {
@@ -261,7 +228,7 @@ void Connection::read() {
     self->reading_ = false;
     if (!self->closed_) self->on_read(error, size);
   };
-  if (tls_)
+  if (tls_ && !lingering_)
     tls_->async_read_some(asio::buffer(buffer_), std::move(done));
   else
     socket_.async_read_some(asio::buffer(buffer_), std::move(done));
@@ -270,55 +237,31 @@ void Connection::read() {
 void Connection::on_read(const ErrorCode& error, std::size_t size) {
   if (lingering_) {
     lingered_bytes_ += size;
-    if (error || lingered_bytes_ > options_.limits.body_bytes) return close();
-    return read();
+    if (error || lingered_bytes_ > kLingerBytes) return close();
+    return discard_input();
   }
-  if (error) {
-    // Who has said all that he wants to say may still listen; a watch is not for him.
-    const bool may_listen = error == asio::error::eof && !tls_ && exchange_;
-    if (!may_listen || exchange_->streaming()) return close();
-    exchange_->client_finished();
-    return;
-  }
-  input_.append(buffer_.data(), size);
-  if (reader_)
-    advance();
-  else if (input_.size() < options_.limits.head_bytes)
-    read();
-}
-
-void Connection::pump() {
-  if (closed_ || !exchange_) return;
-  HttpExchange::Output taken = exchange_->take();
-  if (taken.cut) return close();
-  for (std::string& piece : taken.pieces) output_.push_back(std::move(piece));
-  complete_ = taken.complete;
-  keep_alive_ = taken.keep_alive;
-  flush();
+  if (error == asio::error::eof && !tls_)
+    protocol_->client_finished();
+  else if (error)
+    return close();
+  else
+    protocol_->receive({buffer_.data(), size});
+  advance();
 }
 
 void Connection::flush() {
   if (write_pending_ || closed_) return;
   if (written_ == writing_.size()) {
-    // Small pieces go together: a packet, and in TLS a record, for each would be dear.
-    constexpr std::size_t kTogether = 64 << 10;
     written_ = 0;
-    writing_.clear();
-    if (output_.empty()) {
+    writing_ = protocol_ ? protocol_->next_output() : std::string();
+    if (writing_.empty()) {
       write_deadline_.clear();
-      if (complete_) finish();
-      return;
-    }
-    writing_ = std::move(output_.front());
-    output_.pop_front();
-    while (!output_.empty() && writing_.size() + output_.front().size() <= kTogether) {
-      writing_ += output_.front();
-      output_.pop_front();
+      const bool finished = !protocol_ || protocol_->end() == HttpProtocol::End::kFinished;
+      return finished ? linger() : void();
     }
   }
   write_pending_ = true;
-  write_deadline_.set(options_.limits.write_timeout,
-                      [self = shared_from_this()] { self->close(); });
+  write_deadline_.set(limits_.write_timeout, [self = shared_from_this()] { self->close(); });
   auto done = [self = shared_from_this()](const ErrorCode& error, std::size_t size) {
     self->write_pending_ = false;
     if (!self->closed_) self->on_written(error, size);
@@ -333,46 +276,36 @@ void Connection::flush() {
 void Connection::on_written(const ErrorCode& error, std::size_t size) {
   if (error) return close();
   written_ += size;
-  if (exchange_) exchange_->written(size);
-  flush();
-}
-
-void Connection::finish() {
-  complete_ = false;
-  if (exchange_) {
-    exchange_->finished();
-    exchange_.reset();
-  }
-  if (!keep_alive_) return linger();
-  next_request(options_.limits.idle_timeout);
+  if (!protocol_) return flush();
+  protocol_->sent(size);
+  advance();
 }
 
 // Closes in good order: says that nothing more comes, and waits a little for the other side to do
-// so, too. To close with input unread would make the system take back what was sent last.
+// so, too.
 void Connection::linger() {
   if (closed_ || lingering_) return;
   lingering_ = true;
-  reader_.reset();
-  expect_progress(options_.limits.close_timeout);
-  if (tls_) {
-    tls_->async_shutdown([self = shared_from_this()](const ErrorCode&) {
-      if (self->closed_) return;
-      ErrorCode ignored;
-      self->socket_.shutdown(tcp::socket::shutdown_send, ignored);
-      self->close();
-    });
-    return;
-  }
+  close_after(limits_.close_timeout);
+  if (!tls_) return discard_input();
+  tls_->async_shutdown([self = shared_from_this()](const ErrorCode& error) {
+    if (self->closed_) return;
+    // An error: the client was still sending.
+    if (error) return self->discard_input();
+    self->close();
+  });
+}
+
+void Connection::discard_input() {
   ErrorCode ignored;
   socket_.shutdown(tcp::socket::shutdown_send, ignored);
   read();
 }
 
 void Connection::drain() {
-  if (exchange_)
-    exchange_->drain();
-  else if (idle())
-    linger();
+  if (!protocol_) return;  // the handshake, which will see that the server stops
+  protocol_->drain();
+  advance();
 }
 
 void Connection::close() {
@@ -383,15 +316,14 @@ void Connection::close() {
   write_deadline_.clear();
   ErrorCode ignored;
   socket_.close(ignored);
-  if (const std::shared_ptr<HttpExchange> exchange = std::exchange(exchange_, nullptr))
-    exchange->client_gone();
-  closed_callback_(self);
+  if (protocol_) protocol_->lost();
+  closed_callback_();
 }
 
 }  // namespace
 
 std::shared_ptr<HttpConnection> make_connection(asio::io_context& context, int socket,
-                                                HttpServerState& state,
+                                                ConnectionSlots::Id slot, HttpServerState& state,
                                                 HttpConnection::Closed closed) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
@@ -405,7 +337,7 @@ std::shared_ptr<HttpConnection> make_connection(asio::io_context& context, int s
     MutexLock lock(state.mutex);
     tls = state.tls;
   }
-  return std::make_shared<Connection>(context, std::move(adopted), state, std::move(tls),
+  return std::make_shared<Connection>(context, std::move(adopted), slot, state, std::move(tls),
                                       std::move(closed));
 }
 

@@ -1,5 +1,5 @@
-// One client's connection: handshake, then requests and their answers in turn. All on the thread
-// that runs its io_context. For http_worker.cc.
+// One client's connection: handshake, then what its protocol wants to be sent and read, with
+// deadlines for both. All on the thread that runs its io_context. For http_worker.cc.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace berth::net {
 
 class HttpConnection {
  public:
-  // `closed` is called when it is over; nobody calls it after that.
-  using Closed = std::function<void(const std::shared_ptr<HttpConnection>&)>;
+  // Called when it is over; nobody calls the connection after that.
+  using Closed = std::function<void()>;
 
   virtual ~HttpConnection() = default;
 
@@ -26,10 +26,10 @@ class HttpConnection {
   virtual void close() = 0;
 };
 
-// Owns the socket. The context and the state outlive it. Null: it is not a socket that can be used,
-// and stays the caller's.
+// Owns the socket. The context and the state outlive it. `slot` is its place in state.slots. Null:
+// it is not a socket that can be used, and stays the caller's.
 std::shared_ptr<HttpConnection> make_connection(boost::asio::io_context& context, int socket,
-                                                HttpServerState& state,
+                                                ConnectionSlots::Id slot, HttpServerState& state,
                                                 HttpConnection::Closed closed);
 
 }  // namespace berth::net

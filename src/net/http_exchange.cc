@@ -1,6 +1,7 @@
 #include "net/http_exchange.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace berth::net {
@@ -12,6 +13,9 @@ class ExchangeResponder final : public HttpResponder {
       : exchange_(std::move(exchange)) {}
   ~ExchangeResponder() override { exchange_->abandon(); }
 
+  void read_body(std::size_t most_bytes, std::function<void(std::string)> done) override {
+    exchange_->read_body(most_bytes, std::move(done));
+  }
   void respond(HttpResponse response) override { exchange_->respond(std::move(response)); }
   void begin(int status, HttpHeaders headers) override {
     exchange_->begin(status, std::move(headers));
@@ -26,18 +30,27 @@ class ExchangeResponder final : public HttpResponder {
 
 }  // namespace
 
-std::shared_ptr<HttpResponder> make_responder(std::shared_ptr<HttpExchange> exchange) {
-  return std::make_shared<ExchangeResponder>(std::move(exchange));
+void HttpExchange::answer_with(const std::shared_ptr<HttpExchange>& exchange,
+                               const HttpHandler& handler, HttpRequest request) {
+  const auto responder = std::make_shared<ExchangeResponder>(exchange);
+  exchange->call([&] { handler(std::move(request), responder); });
 }
 
-HttpExchange::HttpExchange(HttpAnswerForm form, std::size_t max_waiting_bytes,
-                           HttpErrorResponse error_response,
-                           std::shared_ptr<const std::atomic<bool>> draining,
-                           std::function<void()> wake)
-    : max_waiting_bytes_(max_waiting_bytes),
+void HttpExchange::call(const std::function<void()>& handler) {
+  try {
+    handler();
+  } catch (const std::exception& e) {
+    respond(error_response_(500, std::string("internal error: ") + e.what()));
+  } catch (...) {
+    respond(error_response_(500, "internal error"));
+  }
+}
+
+HttpExchange::HttpExchange(bool head_only, std::size_t max_waiting_bytes,
+                           HttpErrorResponse error_response, std::function<void()> wake)
+    : head_only_(head_only),
+      max_waiting_bytes_(max_waiting_bytes),
       error_response_(std::move(error_response)),
-      draining_(std::move(draining)),
-      form_(std::move(form)),
       wake_(std::move(wake)) {}
 
 void HttpExchange::wake() {
@@ -52,12 +65,38 @@ void HttpExchange::put(std::string bytes) {
   pieces_.push_back(std::move(bytes));
 }
 
+void HttpExchange::read_body(std::size_t most_bytes, std::function<void(std::string)> done) {
+  MutexLock lock(mutex_);
+  // A callback that is never called is dropped outside the lock: it may hold the responder.
+  if (state_ != State::kUnanswered || gone_ || on_body_ || !wake_) return;
+  on_body_.swap(done);
+  body_wanted_ = most_bytes;
+  wake();
+}
+
+void HttpExchange::body_complete(std::string body) {
+  std::function<void(std::string)> done;
+  {
+    MutexLock lock(mutex_);
+    done.swap(on_body_);
+  }
+  if (done) call([&] { done(std::move(body)); });
+}
+
+void HttpExchange::refuse(const HttpRefusal& refusal) {
+  respond(error_response_(refusal.status, refusal.message));
+  std::function<void(std::string)> dropped;
+  MutexLock lock(mutex_);
+  dropped.swap(on_body_);
+}
+
 void HttpExchange::respond(HttpResponse response) {
   MutexLock lock(mutex_);
   if (state_ != State::kUnanswered) return;
   state_ = State::kComplete;
-  if (*draining_) form_.keep_alive = false;
-  put(response_bytes(response, form_));
+  if (!wake_) return;
+  head_ = Head{response.status, std::move(response.headers), response.body.size()};
+  if (!head_only_ && !has_no_body(response.status)) put(std::move(response.body));
   wake();
 }
 
@@ -65,13 +104,11 @@ void HttpExchange::begin(int status, HttpHeaders headers) {
   MutexLock lock(mutex_);
   if (state_ != State::kUnanswered) return;
   state_ = State::kStreaming;
-  if (gone_) {
+  bodiless_ = head_only_ || has_no_body(status);
+  if (gone_)
     cut_ = true;
-  } else {
-    if (form_.http_1_0 || *draining_) form_.keep_alive = false;
-    bodiless_ = form_.head_only || status == 204 || status == 304;
-    put(stream_head_bytes(status, headers, form_));
-  }
+  else
+    head_ = Head{status, std::move(headers), std::nullopt};
   wake();
 }
 
@@ -86,7 +123,7 @@ bool HttpExchange::write(std::string chunk) {
     wake();
     return false;
   }
-  put(chunk_bytes(std::move(chunk), form_));
+  put(std::move(chunk));
   wake();
   return true;
 }
@@ -95,7 +132,6 @@ void HttpExchange::end() {
   MutexLock lock(mutex_);
   if (state_ != State::kStreaming) return;
   state_ = State::kComplete;
-  if (!bodiless_ && !gone_) put(stream_end_bytes(form_));
   wake();
 }
 
@@ -128,16 +164,17 @@ HttpExchange::Output HttpExchange::take() {
   MutexLock lock(mutex_);
   woken_ = false;
   Output output;
+  output.head.swap(head_);
   output.pieces.swap(pieces_);
   output.complete = state_ == State::kComplete;
   output.cut = cut_;
-  output.keep_alive = form_.keep_alive;
+  output.body_wanted.swap(body_wanted_);
   return output;
 }
 
-void HttpExchange::written(std::size_t bytes) {
+void HttpExchange::written(std::size_t body_bytes) {
   MutexLock lock(mutex_);
-  waiting_bytes_ -= std::min(bytes, waiting_bytes_);
+  waiting_bytes_ -= std::min(body_bytes, waiting_bytes_);
 }
 
 bool HttpExchange::streaming() const {
@@ -147,9 +184,11 @@ bool HttpExchange::streaming() const {
 
 void HttpExchange::say_gone() {
   std::function<void()> callback;
+  std::function<void(std::string)> dropped;
   {
     MutexLock lock(mutex_);
     callback.swap(on_gone_);
+    dropped.swap(on_body_);
   }
   if (callback) callback();
 }
@@ -158,7 +197,6 @@ void HttpExchange::client_finished() {
   {
     MutexLock lock(mutex_);
     gone_ = true;
-    form_.keep_alive = false;
   }
   say_gone();
 }
@@ -168,6 +206,7 @@ void HttpExchange::client_gone() {
     MutexLock lock(mutex_);
     gone_ = true;
     wake_ = nullptr;
+    head_.reset();
     pieces_.clear();
   }
   say_gone();
@@ -175,18 +214,18 @@ void HttpExchange::client_gone() {
 
 void HttpExchange::finished() {
   std::function<void()> dropped;
+  std::function<void(std::string)> dropped_body;
   MutexLock lock(mutex_);
   wake_ = nullptr;
   dropped.swap(on_gone_);
+  dropped_body.swap(on_body_);
 }
 
 void HttpExchange::drain() {
   {
     MutexLock lock(mutex_);
-    form_.keep_alive = false;
     if (state_ != State::kStreaming) return;
     state_ = State::kComplete;
-    if (!bodiless_ && !gone_) put(stream_end_bytes(form_));
     gone_ = true;
     wake();
   }

@@ -1,14 +1,16 @@
-// One request and its answer, between the connection that it came on and whoever answers it.
+// One request and its answer, between the connection that it came on and whoever answers it,
+// whatever is spoken on that connection.
 //
 // The handler's side may be any thread and may outlive the connection, even the server; the
-// connection's side is the thread that its socket belongs to. For http_connection.cc.
+// connection's side is the thread that its socket belongs to. For http1_protocol.cc and
+// http2_protocol.cc.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +25,13 @@ using HttpErrorResponse = std::function<HttpResponse(int status, std::string mes
 
 class HttpExchange {
  public:
-  // `draining`: whether the server stops, so that an answer that begins now is the connection's
-  // last. `wake` tells the connection that there is something to take(); called under a lock.
-  HttpExchange(HttpAnswerForm form, std::size_t max_waiting_bytes, HttpErrorResponse error_response,
-               std::shared_ptr<const std::atomic<bool>> draining, std::function<void()> wake);
+  // `wake` tells the connection that there is something to take(); called under a lock.
+  // `head_only`: the request was HEAD, so that no body is sent.
+  HttpExchange(bool head_only, std::size_t max_waiting_bytes, HttpErrorResponse error_response,
+               std::function<void()> wake);
 
   // The handler's side; see HttpResponder.
+  void read_body(std::size_t most_bytes, std::function<void(std::string)> done) EXCLUDES(mutex_);
   void respond(HttpResponse response) EXCLUDES(mutex_);
   void begin(int status, HttpHeaders headers) EXCLUDES(mutex_);
   bool write(std::string chunk) EXCLUDES(mutex_);
@@ -37,22 +40,34 @@ class HttpExchange {
   // Nobody is left who could answer: a 500, or the end of a stream that is not complete.
   void abandon() EXCLUDES(mutex_);
 
-  // The connection's side.
+  // The connection's side. What the handler throws, here or when it gets the body, becomes an
+  // answer.
+  static void answer_with(const std::shared_ptr<HttpExchange>& exchange, const HttpHandler& handler,
+                          HttpRequest request);
+  struct Head {
+    int status = 200;
+    HttpHeaders headers;
+    std::optional<std::size_t> length;  // of the body; none: it comes in pieces
+  };
   struct Output {
-    std::vector<std::string> pieces;
-    bool complete = false;  // these were the last
-    bool cut = false;       // the connection is to be closed at once
-    bool keep_alive = true;
+    std::optional<Head> head;
+    std::vector<std::string> pieces;         // of the body
+    bool complete = false;                   // these were the last
+    bool cut = false;                        // the answer ends here, without having been completed
+    std::optional<std::size_t> body_wanted;  // the handler wants the body, if it is not longer
   };
   Output take() EXCLUDES(mutex_);
-  void written(std::size_t bytes) EXCLUDES(mutex_);
+  void written(std::size_t body_bytes) EXCLUDES(mutex_);
   bool streaming() const EXCLUDES(mutex_);
+  void body_complete(std::string body) EXCLUDES(mutex_);
+  // The request turned out not to be one: this is the answer, unless the handler had one.
+  void refuse(const HttpRefusal& refusal) EXCLUDES(mutex_);
   // The client will send nothing more; it may still want a short answer.
   void client_finished() EXCLUDES(mutex_);
   void client_gone() EXCLUDES(mutex_);
   // The answer was sent: the connection is of no more use to whoever holds this.
   void finished() EXCLUDES(mutex_);
-  // The server stops: a stream ends here, a short answer may still come and is the last.
+  // The server stops: a stream ends here, a short answer may still come.
   void drain() EXCLUDES(mutex_);
 
  private:
@@ -61,13 +76,13 @@ class HttpExchange {
   void put(std::string bytes) REQUIRES(mutex_);
   void wake() REQUIRES(mutex_);
   void say_gone() EXCLUDES(mutex_);
+  void call(const std::function<void()>& handler) EXCLUDES(mutex_);
 
+  const bool head_only_;
   const std::size_t max_waiting_bytes_;
   const HttpErrorResponse error_response_;
-  const std::shared_ptr<const std::atomic<bool>> draining_;
 
   mutable Mutex mutex_;
-  HttpAnswerForm form_ GUARDED_BY(mutex_);
   State state_ GUARDED_BY(mutex_) = State::kUnanswered;
   bool gone_ GUARDED_BY(mutex_) = false;  // no stream has a reader any more
   bool cut_ GUARDED_BY(mutex_) = false;
@@ -75,11 +90,11 @@ class HttpExchange {
   std::function<void()> wake_ GUARDED_BY(mutex_);  // none: the connection is gone
   bool woken_ GUARDED_BY(mutex_) = false;
   std::function<void()> on_gone_ GUARDED_BY(mutex_);
+  std::optional<std::size_t> body_wanted_ GUARDED_BY(mutex_);
+  std::function<void(std::string)> on_body_ GUARDED_BY(mutex_);
+  std::optional<Head> head_ GUARDED_BY(mutex_);
   std::vector<std::string> pieces_ GUARDED_BY(mutex_);
   std::size_t waiting_bytes_ GUARDED_BY(mutex_) = 0;
 };
-
-// What a handler gets.
-std::shared_ptr<HttpResponder> make_responder(std::shared_ptr<HttpExchange> exchange);
 
 }  // namespace berth::net

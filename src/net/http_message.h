@@ -84,6 +84,12 @@ class HttpResponder {
  public:
   virtual ~HttpResponder() = default;
 
+  // Reads the request's body, for a handler that was called at the head
+  // (HttpServerOptions::body_on_demand). Calls back once, from any thread, when all of it has come;
+  // never if it is larger than `most_bytes` or malformed, which the server then answers itself, nor
+  // if the client goes. A body that nobody reads stays on the wire.
+  virtual void read_body(std::size_t most_bytes, std::function<void(std::string body)> done) = 0;
+
   virtual void respond(HttpResponse response) = 0;
 
   virtual void begin(int status, HttpHeaders headers) = 0;

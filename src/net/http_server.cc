@@ -83,6 +83,41 @@ Result<Listening> listen_on(const HttpServerOptions& options) {
   return both ? both : attempt("0.0.0.0");  // a machine without IPv6
 }
 
+// An IP address without its port; of IPv4, also when it comes as IPv6, the last four bytes count.
+std::string address_bytes(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+    return {reinterpret_cast<const char*>(&v4), sizeof v4};
+  }
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  const std::size_t skip = IN6_IS_ADDR_V4MAPPED(&v6) ? 12 : 0;
+  return {reinterpret_cast<const char*>(&v6) + skip, sizeof v6 - skip};
+}
+
+// Whether the client has the address that it connected to, or one of the loopback: it is the
+// kubelet of this node, or another program here.
+bool from_this_machine(int socket) {
+  sockaddr_storage ours{}, theirs{};
+  socklen_t size = sizeof ours;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &size) != 0) return false;
+  size = sizeof theirs;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&theirs), &size) != 0) return false;
+  const std::string client = address_bytes(theirs);
+  return client == address_bytes(ours) || (client.size() == 4 && client[0] == 127);
+}
+
+// Calls the handler when the body has been read as well.
+HttpHandler with_whole_requests(HttpHandler handler, std::size_t most_bytes) {
+  return [handler = std::move(handler), most_bytes](
+             HttpRequest request, const std::shared_ptr<HttpResponder>& responder) {
+    responder->read_body(
+        most_bytes, [&handler, request = std::move(request), responder](std::string body) mutable {
+          request.body = std::move(body);  // called once: it may move what it holds
+          handler(std::move(request), responder);
+        });
+  };
+}
+
 }  // namespace
 
 struct HttpServer::Parts {
@@ -98,13 +133,15 @@ struct HttpServer::Parts {
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(HttpServerOptions options,
                                                       HttpHandler handler) {
+  if (!options.body_on_demand)
+    handler = with_whole_requests(std::move(handler), options.limits.body_bytes);
   auto parts = std::make_unique<Parts>(std::move(options), std::move(handler));
   HttpServerState& state = parts->state;
   state.error_response =
       state.options.error_response ? HttpErrorResponse(state.options.error_response) : plain_error;
   if (state.options.tls) {
     Result<std::shared_ptr<const TlsServerContext>> tls =
-        TlsServerContext::make(*state.options.tls);
+        TlsServerContext::make(*state.options.tls, state.options.http2);
     if (!tls) return fail(tls.error());
     MutexLock lock(state.mutex);
     state.tls = std::move(*tls);
@@ -131,30 +168,31 @@ HttpServer::~HttpServer() { stop(Duration::zero()); }
 
 void HttpServer::take(int socket) {
   HttpServerState& state = parts_->state;
-  bool full = false;
-  bool plain = false;
+  parts_->next_worker = (parts_->next_worker + 1) % parts_->workers.size();
+  const std::optional<ConnectionSlots::Entry> entry =
+      state.slots.enter(from_this_machine(socket), parts_->next_worker);
+  if (!entry) return turn_away(socket);
+  if (entry->evicted) parts_->workers[entry->evicted->worker]->close(entry->evicted->id);
   {
     MutexLock lock(state.mutex);
-    full = state.connections >= state.options.limits.connections;
-    plain = state.tls == nullptr;
-    if (!full) ++state.connections;
+    ++state.connections;
   }
-  if (full) {
-    if (plain) {
-      HttpAnswerForm form;
-      form.keep_alive = false;
-      const std::string answer =
-          response_bytes(state.error_response(503, "the server has too many connections"), form);
-      // As much as fits without waiting; it is a courtesy.
-      [[maybe_unused]] const auto sent =
-          ::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      ::shutdown(socket, SHUT_WR);
-    }
-    ::close(socket);
-    return;
+  parts_->workers[parts_->next_worker]->adopt(socket, entry->id);
+}
+
+void HttpServer::turn_away(int socket) {
+  HttpServerState& state = parts_->state;
+  if (!state.options.tls) {
+    HttpAnswerForm form;
+    form.keep_alive = false;
+    const std::string answer =
+        response_bytes(state.error_response(503, "the server has too many connections"), form);
+    // As much as fits without waiting; it is a courtesy.
+    [[maybe_unused]] const auto sent =
+        ::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    ::shutdown(socket, SHUT_WR);
   }
-  parts_->next_worker = (parts_->next_worker + 1) % parts_->workers.size();
-  parts_->workers[parts_->next_worker]->adopt(socket);
+  ::close(socket);
 }
 
 std::uint16_t HttpServer::port() const { return parts_->port; }
@@ -173,7 +211,8 @@ std::size_t HttpServer::connections() const {
 Result<void> HttpServer::set_tls(const TlsServerSettings& settings) {
   HttpServerState& state = parts_->state;
   if (!state.options.tls) return fail(ErrorKind::kInvalid, "the server was started without TLS");
-  Result<std::shared_ptr<const TlsServerContext>> tls = TlsServerContext::make(settings);
+  Result<std::shared_ptr<const TlsServerContext>> tls =
+      TlsServerContext::make(settings, state.options.http2);
   if (!tls) return fail(tls.error());
   MutexLock lock(state.mutex);
   state.tls = std::move(*tls);
@@ -184,7 +223,7 @@ void HttpServer::stop(Duration grace) {
   if (parts_->stopped) return;
   parts_->stopped = true;
   HttpServerState& state = parts_->state;
-  *state.draining = true;
+  state.draining = true;
   for (const auto& worker : parts_->workers) worker->drain(grace);
   {
     MutexLock lock(state.mutex);

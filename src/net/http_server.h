@@ -1,5 +1,5 @@
 // HttpServer: listens on an address, reads requests, hands them to a handler and sends what that
-// answers. HTTP/1.1, plain or over TLS, on a few threads of its own.
+// answers. HTTP/1.1, plain or over TLS, and HTTP/2 over TLS, on a few threads of its own.
 //
 //   HttpServerOptions options;
 //   options.address = "127.0.0.1";
@@ -28,8 +28,12 @@ namespace berth::net {
 // What a client may cost us.
 struct HttpLimits {
   std::size_t head_bytes = 1 << 20;               // more: 431
-  std::size_t body_bytes = std::size_t{3} << 20;  // more: 413
-  std::size_t connections = 4096;                 // one more: turned away
+  std::size_t body_bytes = std::size_t{3} << 20;  // more: 413; not for bodies on demand
+  // One more, and that which has waited for a request the longest is closed; if all are being
+  // answered, the new one is turned away.
+  std::size_t connections = 4096;
+  std::size_t local_connections = 64;  // beside those, for clients on this machine
+  std::uint32_t streams = 100;         // of HTTP/2, on one connection at a time
   // Of a stream, handed in and not yet taken by the client; more: the connection is cut.
   std::size_t waiting_bytes = std::size_t{16} << 20;
 
@@ -47,6 +51,11 @@ struct HttpServerOptions {
   HttpLimits limits;
   std::size_t threads = 2;
   bool reuse_port = false;  // several servers may share the port
+  bool http2 = false;       // offered to clients over TLS
+
+  // When the handler is called. False: when a request is complete, if its body is within the
+  // limits. True: when its head is, with an empty body; HttpResponder::read_body() gets that.
+  bool body_on_demand = false;
 
   // What clients are told when no handler answers (malformed, too large, dropped): a status and a
   // sentence. None: the sentence as text.
@@ -77,6 +86,7 @@ class HttpServer {
   struct Parts;
   explicit HttpServer(std::unique_ptr<Parts> parts);
   void take(int socket);
+  void turn_away(int socket);
 
   std::unique_ptr<Parts> parts_;
 };

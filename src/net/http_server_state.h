@@ -1,4 +1,5 @@
-// What all parts of a server share. For http_server.cc, http_worker.cc and http_connection.cc.
+// What all parts of a server share. For http_server.cc, http_worker.cc, http_connection.cc and the
+// protocols.
 #pragma once
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "base/thread.h"
+#include "net/connection_slots.h"
 #include "net/http_exchange.h"
 #include "net/http_message.h"
 #include "net/http_server.h"
@@ -16,14 +18,17 @@ namespace berth::net {
 
 struct HttpServerState {
   HttpServerState(HttpServerOptions given, HttpHandler answering)
-      : options(std::move(given)), handler(std::move(answering)) {}
+      : options(std::move(given)),
+        handler(std::move(answering)),
+        slots(options.limits.connections, options.limits.local_connections) {}
 
   const HttpServerOptions options;
   const HttpHandler handler;
   HttpErrorResponse error_response;  // set before there are workers
   // Set before any worker hears of it: an answer that is formed from then on is its connection's
-  // last. Answers may outlive the server.
-  const std::shared_ptr<std::atomic<bool>> draining = std::make_shared<std::atomic<bool>>(false);
+  // last.
+  std::atomic<bool> draining = false;
+  ConnectionSlots slots;
 
   Mutex mutex;
   Condition changed;

@@ -174,17 +174,131 @@ TEST(HttpServer, WaitsOnlySoLong) {
               EndsWith("GET / "));  // closed when idle
 }
 
-TEST(HttpServer, TurnsAwayConnectionsBeyondTheLimit) {
+HttpServerOptions with_connections(std::size_t most) {
   HttpServerOptions options;
-  options.limits.connections = 1;
-  const auto server = start(options, echo);
+  options.limits.connections = most;
+  options.limits.local_connections = 0;
+  return options;
+}
+
+TEST(HttpServer, ANewConnectionTakesThePlaceOfTheOneThatWaitedLongest) {
+  const auto server = start(with_connections(2), echo);
+  const auto ask = [](RawSocket& socket, const std::string& path) {
+    socket.send("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    return socket.receive_until("GET " + path + " ").ends_with("GET " + path + " ");
+  };
+  RawSocket first(server->port());
+  RawSocket second(server->port());
+  EXPECT_TRUE(ask(first, "/a"));
+  EXPECT_TRUE(ask(second, "/b"));
+  EXPECT_TRUE(ask(first, "/c"));
+  RawSocket third(server->port());
+  EXPECT_TRUE(ask(third, "/d"));
+  EXPECT_THAT(second.receive_all(), IsEmpty());
+  EXPECT_TRUE(ask(first, "/e"));
+  // One that sends half a head, and one that sends nothing, wait as well.
+  first.send("GET / HT");
+  RawSocket fourth(server->port());
+  EXPECT_THAT(third.receive_all(), IsEmpty());
+  RawSocket fifth(server->port());
+  EXPECT_TRUE(ask(fifth, "/f"));
+  EXPECT_THAT(first.receive_all(), IsEmpty());
+}
+
+TEST(HttpServer, TurnsAwayConnectionsWhenAllOthersAreBeingAnswered) {
+  Desk desk;
+  const auto server = start(with_connections(1), desk.handler());
   RawSocket first(server->port());
   first.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  first.receive_until("GET / ");
+  const auto responder = desk.take();
   RawSocket second(server->port());
   EXPECT_THAT(second.receive_all(), StartsWith("HTTP/1.1 503 "));
-  first.send("GET /b HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_THAT(first.receive_until("GET /b "), EndsWith("GET /b "));
+  responder->respond({200, {}, "at last"});
+  EXPECT_THAT(first.receive_until("at last"), EndsWith("at last"));
+}
+
+TEST(HttpServer, ClientsOnThisMachineHavePlacesOfTheirOwn) {
+  Desk desk;
+  HttpServerOptions options = with_connections(0);
+  options.limits.local_connections = 1;
+  const auto server = start(options, desk.handler());
+  RawSocket first(server->port());
+  first.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  desk.take()->respond({200, {}, "ok"});
+  EXPECT_THAT(first.receive_until("ok"), EndsWith("ok"));
+}
+
+// ---- bodies on demand
+
+HttpServerOptions on_demand() {
+  HttpServerOptions options;
+  options.body_on_demand = true;
+  options.limits.close_timeout = std::chrono::milliseconds(100);
+  return options;
+}
+
+TEST(HttpServer, AStrangerIsAnsweredAtTheHead) {
+  const auto server =
+      start(on_demand(), [](const HttpRequest&, const std::shared_ptr<HttpResponder>& to) {
+        to->respond({401, {}, "who are you?"});
+      });
+  // Nothing of the body is sent, and it is not asked for with 100 Continue either.
+  for (const char* expect : {"", "Expect: 100-continue\r\n"}) {
+    RawSocket socket(server->port());
+    socket.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n" + std::string(expect) +
+                "\r\n");
+    EXPECT_THAT(socket.receive_until("you?"),
+                AllOf(StartsWith("HTTP/1.1 401 "), HasSubstr("\r\nConnection: close\r\n")));
+  }
+}
+
+TEST(HttpServer, ABodyThatNobodyReadsIsPassedOverIfItHasCome) {
+  const auto server =
+      start(on_demand(), [](const HttpRequest& request, const std::shared_ptr<HttpResponder>& to) {
+        EXPECT_EQ(request.body, "");
+        to->respond({200, {}, request.target});
+      });
+  RawSocket socket(server->port());
+  socket.send(
+      "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhiGET /b HTTP/1.1\r\nHost: "
+      "a\r\n\r\n");
+  EXPECT_THAT(socket.receive_until("/a"), Not(HasSubstr("Connection: close")));
+  EXPECT_THAT(socket.receive_until("/b"), EndsWith("/b"));
+}
+
+TEST(HttpServer, ConcurrentHandlersReadABodyWhenTheyWantIt) {
+  Desk desk;
+  const auto server = start(on_demand(), desk.handler());
+  RawSocket socket(server->port());
+  socket.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+  const auto read = [](std::shared_ptr<HttpResponder> responder) {
+    HttpResponder& reader = *responder;
+    reader.read_body(5, [responder = std::move(responder)](const std::string& body) {
+      responder->respond({200, {}, "<" + body + ">"});
+    });
+  };
+  read(desk.take());
+  EXPECT_EQ(socket.receive_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  socket.send("hi");
+  EXPECT_THAT(socket.receive_until("<hi>"), EndsWith("<hi>"));
+  // Too long, as its head says, or as it turns out.
+  socket.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\n");
+  read(desk.take());
+  EXPECT_THAT(socket.receive_all(), StartsWith("HTTP/1.1 413 "));
+  RawSocket chunks(server->port());
+  chunks.send("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n");
+  read(desk.take());
+  chunks.send("2\r\nef\r\n");
+  EXPECT_THAT(chunks.receive_all(), StartsWith("HTTP/1.1 413 "));
+  // A client that goes before it has sent the body: nobody is left to answer.
+  auto leaving = std::make_unique<RawSocket>(server->port());
+  leaving->send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nh");
+  auto last = desk.take();
+  Signal gone;
+  last->on_gone([&] { gone.set(); });
+  read(std::move(last));
+  leaving.reset();
+  gone.wait();
 }
 
 TEST(HttpServer, AResponderThatIsDroppedIsAnError) {

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "net/http_client.h"
 #include "net/http_server.h"
@@ -221,6 +223,44 @@ TEST(HttpTls, ConcurrentCertificateChangeCountsForNewConnections) {
   EXPECT_TRUE(ask(*server, trusts_other));
 }
 
+TEST(HttpTls, ConcurrentRemovalOfAnAuthorityCountsForTheNextRequest) {
+  TlsServerSettings settings = server_tls();
+  settings.client_authorities = {{"clients", certificates().authority.certificate_pem}};
+  const auto server = tls_server(settings);
+  TlsClientSettings jane = client_tls();
+  jane.certificate_pem = certificates().client.certificate_pem;
+  jane.key_pem = certificates().client.key_pem;
+  HttpClient client(trusting(jane));
+  const auto whoever = [&] { return send(client, get(url(*server, "/", "https")))->body; };
+  EXPECT_EQ(whoever(), "jane system:masters staff by clients");
+  settings.client_authorities = {{"clients", certificates().other_authority.certificate_pem}};
+  ASSERT_TRUE(server->set_tls(settings));
+  EXPECT_EQ(whoever(), "nobody");
+  EXPECT_EQ(server->connections(), 1u) << "it was the same connection";
+  settings.client_authorities = {{"more", certificates().authority.certificate_pem}};
+  ASSERT_TRUE(server->set_tls(settings));
+  EXPECT_EQ(whoever(), "jane system:masters staff by more");
+  EXPECT_EQ(server->connections(), 1u);
+}
+
+TEST(HttpTls, AClientsCertificateExpiresDuringAConnection) {
+  std::atomic<std::chrono::hours> later = std::chrono::hours(0);
+  HttpServerOptions options;
+  options.tls = server_tls();
+  options.tls->client_authorities = {{"clients", certificates().authority.certificate_pem}};
+  options.wall_clock = [&] { return testing::real_now() + later.load(); };
+  const auto server = start(std::move(options), who);
+  TlsClientSettings jane = client_tls();
+  jane.certificate_pem = certificates().client.certificate_pem;
+  jane.key_pem = certificates().client.key_pem;
+  HttpClient client(trusting(jane));
+  const auto whoever = [&] { return send(client, get(url(*server, "/", "https")))->body; };
+  EXPECT_EQ(whoever(), "jane system:masters staff by clients");
+  later = std::chrono::hours(24 * 400);
+  EXPECT_EQ(whoever(), "nobody");
+  EXPECT_EQ(server->connections(), 1u) << "it was the same connection";
+}
+
 TEST(HttpTls, ACertificateCanBeForOneName) {
   CertificateOrder order;
   order.key = KeyKind::kEcdsaP256;
@@ -257,6 +297,64 @@ TEST(HttpTls, StreamsAndLargeBodiesGoOverTlsToo) {
   const Result<void> ended = log.ended();
   EXPECT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(log.text().size(), kBytes);
+}
+
+TEST(HttpTls, ConcurrentRequestsOverHttp2ShareAConnection) {
+  constexpr int kRequests = 20;
+  Mutex mutex;
+  Condition changed;
+  std::vector<std::shared_ptr<HttpResponder>> waiting;
+  HttpServerOptions options;
+  options.tls = server_tls();
+  options.http2 = true;
+  const auto server =
+      start(options, [&](const HttpRequest& request, std::shared_ptr<HttpResponder> responder) {
+        EXPECT_EQ(request.body.size(), 100'000u);
+        MutexLock lock(mutex);
+        waiting.push_back(std::move(responder));
+        changed.notify_all();
+      });
+  HttpClient client(trusting(client_tls()));
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < kRequests; ++i) {
+    HttpCall call = get(url(*server, "/", "https"));
+    call.method = "POST";
+    call.body = std::string(100'000, 'x');
+    client.send(std::move(call), [&](const Result<HttpResponse>& answer) {
+      if (answer && answer->body.size() == 200'000) ++answered;
+      MutexLock lock(mutex);
+      changed.notify_all();
+    });
+  }
+  MutexLock lock(mutex);
+  while (waiting.size() < kRequests) changed.wait(mutex);  // all at a time
+  EXPECT_EQ(server->connections(), 1u);
+  for (const auto& responder : waiting) responder->respond({200, {}, std::string(200'000, 'y')});
+  waiting.clear();
+  while (answered < kRequests) changed.wait(mutex);
+}
+
+TEST(HttpTls, ConcurrentStopEndsHttp2StreamsInGoodOrder) {
+  HttpServerOptions options;
+  options.tls = server_tls();
+  options.http2 = true;
+  options.limits.close_timeout = std::chrono::milliseconds(100);
+  std::promise<std::shared_ptr<HttpResponder>> asked;
+  const auto server =
+      start(options, [&](const HttpRequest&, std::shared_ptr<HttpResponder> responder) {
+        responder->begin(200, {});
+        responder->write("one");
+        asked.set_value(std::move(responder));
+      });
+  HttpClient client(trusting(client_tls()));
+  StreamLog log;
+  client.stream(get(url(*server, "/", "https")), log.callbacks());
+  EXPECT_TRUE(log.wait_for("one"));
+  const auto responder = asked.get_future().get();
+  server->stop(testing::kPatience);
+  EXPECT_FALSE(responder->write("two"));
+  EXPECT_TRUE(log.ended());
+  EXPECT_EQ(log.text(), "one");
 }
 
 TEST(HttpTls, APlainRequestToATlsServerIsToldSo) {

@@ -62,8 +62,6 @@ bool says_length_or_connection(std::string_view name) {
          same_text(name, "Connection") || same_text(name, "Keep-Alive");
 }
 
-bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
-
 std::string head(int status, const HttpHeaders& headers, const HttpAnswerForm& form) {
   std::string out =
       fmt::format("HTTP/1.{} {} {}\r\n", form.http_1_0 ? 0 : 1, status, reason_phrase(status));
@@ -81,7 +79,6 @@ std::string head(int status, const HttpHeaders& headers, const HttpAnswerForm& f
 
 HttpRequestReader::HttpRequestReader(std::size_t max_head_bytes, std::size_t max_body_bytes)
     : parser_(std::make_unique<Parser>()), max_head_bytes_(max_head_bytes) {
-  parser_->eager(true);
   parser_->header_limit(
       static_cast<std::uint32_t>(std::min<std::size_t>(max_head_bytes, UINT32_MAX)));
   parser_->body_limit(max_body_bytes);
@@ -90,28 +87,56 @@ HttpRequestReader::~HttpRequestReader() = default;
 HttpRequestReader::HttpRequestReader(HttpRequestReader&&) noexcept = default;
 HttpRequestReader& HttpRequestReader::operator=(HttpRequestReader&&) noexcept = default;
 
-std::expected<std::size_t, HttpRefusal> HttpRequestReader::put(std::string_view bytes) {
+std::expected<std::size_t, HttpRefusal> HttpRequestReader::put_head(std::string_view bytes) {
   std::size_t used = 0;
   // Empty lines before a request are nothing: some clients put one behind a body.
   if (!parser_->got_some())
     while (used < bytes.size() && (bytes[used] == '\r' || bytes[used] == '\n')) ++used;
-  // A call reads up to the end of a part (the head, a chunk); as long as that goes on, go on.
-  while (used < bytes.size() && !parser_->is_done()) {
-    const bool had_head = parser_->is_header_done();
-    boost::system::error_code error;
-    const std::size_t step =
-        parser_->put(boost::asio::buffer(bytes.data() + used, bytes.size() - used), error);
-    if (error && error != http::error::need_more) return std::unexpected(refusal(error));
-    used += step;
-    if (!had_head) head_bytes_ += step;
+  while (used < bytes.size() && !parser_->is_header_done()) {
+    const std::expected<std::size_t, HttpRefusal> size = step(bytes.substr(used));
+    if (!size) return size;
+    used += *size;
+    head_bytes_ += *size;
     // The parser's own limit is about what it has not read yet, not about all lines together.
     if (!parser_->is_header_done() && head_bytes_ + (bytes.size() - used) > max_head_bytes_)
       return std::unexpected(refusal(http::error::header_limit));
-    if (!had_head && parser_->is_header_done())
-      if (const auto good = check_head(); !good) return std::unexpected(good.error());
-    if (step == 0 || error) break;
+    if (*size == 0) break;
+  }
+  if (parser_->is_header_done())
+    if (const auto good = check_head(); !good) return std::unexpected(good.error());
+  return used;
+}
+
+std::expected<std::size_t, HttpRefusal> HttpRequestReader::put(std::string_view bytes) {
+  std::size_t used = 0;
+  if (!parser_->is_header_done()) {
+    const std::expected<std::size_t, HttpRefusal> head = put_head(bytes);
+    if (!head || !parser_->is_header_done()) return head;
+    used = *head;
+  }
+  // A call reads up to the end of a part, such as a chunk; as long as that goes on, go on.
+  while (used < bytes.size() && !parser_->is_done()) {
+    const std::expected<std::size_t, HttpRefusal> size = step(bytes.substr(used));
+    if (!size) return size;
+    used += *size;
+    if (*size == 0) break;
   }
   return used;
+}
+
+// One call of the parser; 0 when it needs more.
+std::expected<std::size_t, HttpRefusal> HttpRequestReader::step(std::string_view bytes) {
+  boost::system::error_code error;
+  const std::size_t size = parser_->put(boost::asio::buffer(bytes.data(), bytes.size()), error);
+  if (error && error != http::error::need_more) return std::unexpected(refusal(error));
+  return size;
+}
+
+std::expected<void, HttpRefusal> HttpRequestReader::limit_body(std::size_t max_body_bytes) {
+  parser_->body_limit(max_body_bytes);  // which the parser asks for chunks only, from now on
+  if (const auto length = parser_->content_length(); length && *length > max_body_bytes)
+    return std::unexpected(refusal(http::error::body_limit));
+  return {};
 }
 
 std::expected<void, HttpRefusal> HttpRequestReader::check_head() const {
@@ -142,8 +167,8 @@ bool HttpRequestReader::expects_continue() const {
   return same_text({value.data(), value.size()}, "100-continue");
 }
 
-HttpRequest HttpRequestReader::take() {
-  auto message = parser_->release();
+HttpRequest HttpRequestReader::head() const {
+  const auto& message = parser_->get();
   HttpRequest request;
   const auto method = message.method_string();
   request.method.assign(method.data(), method.size());
@@ -155,15 +180,29 @@ HttpRequest HttpRequestReader::take() {
     request.headers.add(std::string(name.data(), name.size()),
                         std::string(value.data(), value.size()));
   }
-  request.body = std::move(message.body());
   return request;
 }
 
-std::string response_bytes(const HttpResponse& response, const HttpAnswerForm& form) {
-  std::string out = head(response.status, response.headers, form);
-  if (!has_no_body(response.status))
-    fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", response.body.size());
+HttpRequest HttpRequestReader::take() {
+  HttpRequest request = head();
+  request.body = take_body();
+  return request;
+}
+
+std::string HttpRequestReader::take_body() { return std::move(parser_->get().body()); }
+
+std::string response_head_bytes(int status, const HttpHeaders& headers, std::size_t body_bytes,
+                                const HttpAnswerForm& form) {
+  std::string out = head(status, headers, form);
+  if (!has_no_body(status))
+    fmt::format_to(std::back_inserter(out), "Content-Length: {}\r\n", body_bytes);
   out += "\r\n";
+  return out;
+}
+
+std::string response_bytes(const HttpResponse& response, const HttpAnswerForm& form) {
+  std::string out =
+      response_head_bytes(response.status, response.headers, response.body.size(), form);
   if (!form.head_only && !has_no_body(response.status)) out += response.body;
   return out;
 }
@@ -205,6 +244,8 @@ std::string http_date(WallTime time) {
                      static_cast<int>(date.year()), clock.hours().count(), clock.minutes().count(),
                      clock.seconds().count());
 }
+
+bool has_no_body(int status) { return status < 200 || status == 204 || status == 304; }
 
 std::string_view reason_phrase(int status) {
   if (status == 429) return "Too Many Requests";

@@ -1,8 +1,9 @@
 // HTTP/1.1 as bytes: requests read from them, responses written as them. No socket in sight, so
-// that tests and fuzzers can feed it what they like. For http_server.cc.
+// that tests and fuzzers can feed it what they like. For http1_protocol.cc.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
@@ -22,7 +23,7 @@ struct HttpRefusal {
 // Reads one request from bytes as they arrive.
 class HttpRequestReader {
  public:
-  HttpRequestReader(std::size_t max_head_bytes, std::size_t max_body_bytes);
+  explicit HttpRequestReader(std::size_t max_head_bytes, std::size_t max_body_bytes = SIZE_MAX);
   ~HttpRequestReader();
   HttpRequestReader(HttpRequestReader&&) noexcept;
   HttpRequestReader& operator=(HttpRequestReader&&) noexcept;
@@ -30,6 +31,11 @@ class HttpRequestReader {
   // Reads what it can and says how much that was; the rest is to be given again, with more behind
   // it. Nothing more is read once the request is complete. After a refusal it is of no use.
   std::expected<std::size_t, HttpRefusal> put(std::string_view bytes);
+  // The same, up to the end of the head.
+  std::expected<std::size_t, HttpRefusal> put_head(std::string_view bytes);
+
+  // Once the head is complete: a new limit for the body, which may be refused for its length now.
+  std::expected<void, HttpRefusal> limit_body(std::size_t max_body_bytes);
 
   bool head_complete() const;
   bool complete() const;
@@ -39,11 +45,15 @@ class HttpRequestReader {
   bool http_1_0() const;
   bool expects_continue() const;
 
-  // The complete request, once.
+  // What the head says; the body is empty.
+  HttpRequest head() const;
+  // The complete request, or its body, once.
   HttpRequest take();
+  std::string take_body();
 
  private:
   struct Parser;
+  std::expected<std::size_t, HttpRefusal> step(std::string_view bytes);
   std::expected<void, HttpRefusal> check_head() const;
 
   std::unique_ptr<Parser> parser_;
@@ -61,13 +71,17 @@ struct HttpAnswerForm {
 
 // A whole response. What the headers say about length and connection is replaced.
 std::string response_bytes(const HttpResponse& response, const HttpAnswerForm& form);
-// The beginning of one whose body comes in chunks.
+// The beginning of one, and of one whose body comes in chunks.
+std::string response_head_bytes(int status, const HttpHeaders& headers, std::size_t body_bytes,
+                                const HttpAnswerForm& form);
 std::string stream_head_bytes(int status, const HttpHeaders& headers, const HttpAnswerForm& form);
 // Empty for an empty chunk, which would end the stream.
 std::string chunk_bytes(std::string chunk, const HttpAnswerForm& form);
 std::string stream_end_bytes(const HttpAnswerForm& form);
 
 std::string_view reason_phrase(int status);
+// Whether an answer with this status never has a body.
+bool has_no_body(int status);
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 std::string http_date(WallTime time);
 

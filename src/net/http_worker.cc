@@ -8,7 +8,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <optional>
 #include <utility>
 
@@ -26,7 +26,7 @@ using ErrorCode = boost::system::error_code;
 struct HttpWorker::Parts {
   explicit Parts(HttpServerState& shared) : state(shared) {}
 
-  void forget(const std::shared_ptr<HttpConnection>& connection);
+  void forget(ConnectionSlots::Id slot);
   void accept_next();
   void stop_listening();
 
@@ -34,7 +34,7 @@ struct HttpWorker::Parts {
   // One thread runs it, so what follows needs no lock.
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
-  boost::unordered_flat_set<std::shared_ptr<HttpConnection>> connections;
+  boost::unordered_flat_map<ConnectionSlots::Id, std::shared_ptr<HttpConnection>> connections;
   std::optional<tcp::acceptor> acceptor;
   std::function<void(int)> accepted;
   asio::steady_timer accept_again{context};
@@ -43,8 +43,9 @@ struct HttpWorker::Parts {
 
 namespace {
 
-void discard(int socket, HttpServerState& state) {
+void discard(int socket, ConnectionSlots::Id slot, HttpServerState& state) {
   if (socket >= 0) ::close(socket);
+  state.slots.leave(slot);
   MutexLock lock(state.mutex);
   --state.connections;
   state.changed.notify_all();
@@ -59,9 +60,9 @@ tcp protocol_of(int socket) {
 
 }  // namespace
 
-void HttpWorker::Parts::forget(const std::shared_ptr<HttpConnection>& connection) {
-  connections.erase(connection);
-  discard(-1, state);
+void HttpWorker::Parts::forget(ConnectionSlots::Id slot) {
+  connections.erase(slot);
+  discard(-1, slot, state);
 }
 
 void HttpWorker::Parts::accept_next() {
@@ -102,15 +103,23 @@ HttpWorker::~HttpWorker() {
   thread_.join();
 }
 
-void HttpWorker::adopt(int socket) {
-  asio::post(parts_->context, [parts = parts_.get(), socket] {
-    if (*parts->state.draining) return discard(socket, parts->state);
-    const std::shared_ptr<HttpConnection> connection =
-        make_connection(parts->context, socket, parts->state,
-                        [parts](const auto& closed) { parts->forget(closed); });
-    if (!connection) return discard(socket, parts->state);
-    parts->connections.insert(connection);
+void HttpWorker::adopt(int socket, ConnectionSlots::Id slot) {
+  asio::post(parts_->context, [parts = parts_.get(), socket, slot] {
+    if (parts->state.draining) return discard(socket, slot, parts->state);
+    const std::shared_ptr<HttpConnection> connection = make_connection(
+        parts->context, socket, slot, parts->state, [parts, slot] { parts->forget(slot); });
+    if (!connection) return discard(socket, slot, parts->state);
+    parts->connections.emplace(slot, connection);
     connection->start();
+  });
+}
+
+void HttpWorker::close(ConnectionSlots::Id slot) {
+  asio::post(parts_->context, [parts = parts_.get(), slot] {
+    const auto found = parts->connections.find(slot);
+    if (found == parts->connections.end()) return;
+    const std::shared_ptr<HttpConnection> connection = found->second;
+    connection->close();
   });
 }
 
@@ -129,12 +138,12 @@ void HttpWorker::drain(Duration grace) {
   asio::post(parts_->context, [parts = parts_.get(), grace] {
     parts->stop_listening();
     const auto drained = parts->connections;  // it changes as they close
-    for (const auto& connection : drained) connection->drain();
+    for (const auto& [slot, connection] : drained) connection->drain();
     parts->grace.expires_after(grace);
     parts->grace.async_wait([parts](const ErrorCode& cancelled) {
       if (cancelled) return;
       const auto late = parts->connections;
-      for (const auto& connection : late) connection->close();
+      for (const auto& [slot, connection] : late) connection->close();
     });
   });
 }

@@ -17,9 +17,11 @@ class HttpWorker {
   HttpWorker(std::string thread_name, HttpServerState& state);  // which outlives it
   ~HttpWorker();  // only when all its connections are closed
 
-  // Any thread. The socket is counted in state.connections already, and uncounted when it is
-  // closed.
-  void adopt(int socket);
+  // Any thread. The socket is counted in state.connections and has that slot already; it loses both
+  // when it is closed.
+  void adopt(int socket, ConnectionSlots::Id slot);
+  // Any thread. Closes the connection of that slot, if there still is one.
+  void close(ConnectionSlots::Id slot);
 
   // Any thread. Accepts until drain(); `accepted` owns the socket. Sets state.listening back at the
   // end.

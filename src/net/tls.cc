@@ -365,7 +365,8 @@ Result<ClientAuthorityPools> ClientAuthorityPools::make(
   return pools;
 }
 
-void ClientAuthorityPools::identify(const ssl_st& connection, HttpPeer& peer) const {
+void ClientAuthorityPools::identify(const ssl_st& connection, std::optional<WallTime> now,
+                                    HttpPeer& peer) const {
   const Certificate certificate(SSL_get1_peer_certificate(&connection));
   if (!certificate) return;
   CertificateFacts facts = facts_of(*certificate);
@@ -378,6 +379,10 @@ void ClientAuthorityPools::identify(const ssl_st& connection, HttpPeer& peer) co
                                       SSL_get_peer_cert_chain(&connection)) != 1)
       continue;
     X509_STORE_CTX_set_purpose(judge.get(), X509_PURPOSE_SSL_CLIENT);
+    if (now)
+      X509_STORE_CTX_set_time(
+          judge.get(), 0,
+          std::chrono::duration_cast<std::chrono::seconds>(now->since_epoch).count());
     if (X509_verify_cert(judge.get()) == 1) peer.verified_by.push_back(pool.name);
   }
   ERR_clear_error();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/ascii.h"
 
@@ -64,13 +65,19 @@ constexpr auto kVersions = std::to_array<Version>({
 
 int take_any_certificate(int /*preverified*/, X509_STORE_CTX* /*context*/) { return 1; }
 
+// Names with their lengths, the most wanted first, as ALPN has them.
+constexpr const char* kHttp1 = "\x08http/1.1";
+constexpr const char* kHttp2AndHttp1 =
+    "\x02h2"
+    "\x08http/1.1";
+
 int choose_protocol(SSL* /*connection*/, const unsigned char** chosen, unsigned char* chosen_size,
-                    const unsigned char* offered, unsigned offered_size, void* /*user*/) {
-  constexpr std::string_view kOurs = "\x08http/1.1";
+                    const unsigned char* offered, unsigned offered_size, void* user) {
+  const auto* ours = static_cast<const char*>(user);
   unsigned char* found = nullptr;
-  if (SSL_select_next_proto(
-          &found, chosen_size, reinterpret_cast<const unsigned char*>(kOurs.data()),
-          static_cast<unsigned>(kOurs.size()), offered, offered_size) != OPENSSL_NPN_NEGOTIATED)
+  if (SSL_select_next_proto(&found, chosen_size, reinterpret_cast<const unsigned char*>(ours),
+                            static_cast<unsigned>(std::strlen(ours)), offered,
+                            offered_size) != OPENSSL_NPN_NEGOTIATED)
     return SSL_TLSEXT_ERR_NOACK;
   *chosen = found;
   return SSL_TLSEXT_ERR_OK;
@@ -125,7 +132,8 @@ Result<void> use_cipher_suites(ssl_ctx_st& context, const std::vector<std::strin
 void TlsServerContext::FreeContext::operator()(ssl_ctx_st* context) const { SSL_CTX_free(context); }
 
 Result<TlsServerContext::Context> TlsServerContext::prepare(const TlsServerSettings& settings,
-                                                            const KeyPair& certificate) {
+                                                            const KeyPair& certificate,
+                                                            bool http2) {
   Context context(SSL_CTX_new(TLS_server_method()));
   if (!context) return fail(ErrorKind::kInternal, "OpenSSL could not make a TLS context");
   if (const Result<void> ok = use_min_version(*context, settings.min_version); !ok)
@@ -136,16 +144,19 @@ Result<TlsServerContext::Context> TlsServerContext::prepare(const TlsServerSetti
   // A session that is taken up again would keep the client's certificate from being judged anew.
   SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
+  // A connection that only waits needs no buffers.
+  SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol,
+                             const_cast<char*>(http2 ? kHttp2AndHttp1 : kHttp1));
   if (!settings.client_authorities.empty())
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, take_any_certificate);
   return context;
 }
 
 Result<std::shared_ptr<const TlsServerContext>> TlsServerContext::make(
-    const TlsServerSettings& settings) {
+    const TlsServerSettings& settings, bool http2) {
   auto made = std::make_shared<TlsServerContext>();
-  Result<Context> context = prepare(settings, settings.certificate);
+  Result<Context> context = prepare(settings, settings.certificate, http2);
   if (!context) return fail(context.error());
   made->context_ = std::move(*context);
   Result<ClientAuthorityPools> pools =
@@ -154,7 +165,7 @@ Result<std::shared_ptr<const TlsServerContext>> TlsServerContext::make(
   made->pools_ = std::move(*pools);
 
   for (const NamedCertificate& named : settings.named_certificates) {
-    Result<Context> further = prepare(settings, named.certificate);
+    Result<Context> further = prepare(settings, named.certificate, http2);
     if (!further) return fail(further.error());
     std::vector<std::string> names = named.names;
     if (names.empty()) {
@@ -170,6 +181,13 @@ Result<std::shared_ptr<const TlsServerContext>> TlsServerContext::make(
   SSL_CTX_set_tlsext_servername_callback(made->context_.get(), choose_certificate);
   SSL_CTX_set_tlsext_servername_arg(made->context_.get(), made.get());
   return made;
+}
+
+bool speaks_http2(const ssl_st& connection) {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(&connection, &name, &size);
+  return std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
 }
 
 ssl_st* TlsServerContext::new_connection() const { return SSL_new(context_.get()); }

@@ -1,7 +1,8 @@
-// What OpenSSL makes of TlsServerSettings. For http_server.cc and http_worker.cc.
+// What OpenSSL makes of TlsServerSettings. For http_server.cc and http_connection.cc.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,13 +34,17 @@ class ClientAuthorityPools {
 
   bool empty() const { return pools_.empty(); }
 
-  // Fills in who the client is, if one of the pools vouches for it.
-  void identify(const ssl_st& connection, HttpPeer& peer) const;
+  // Fills in who the client is, if one of the pools vouches for it at that time (none: the
+  // system's).
+  void identify(const ssl_st& connection, std::optional<WallTime> now, HttpPeer& peer) const;
 
  private:
   struct Pool;
   std::vector<Pool> pools_;
 };
+
+// Whether a handshake ended with HTTP/2 chosen.
+bool speaks_http2(const ssl_st& connection);
 
 Result<void> use_key_pair(ssl_ctx_st& context, const KeyPair& pair);
 
@@ -52,12 +57,16 @@ Result<void> use_cipher_suites(ssl_ctx_st& context, const std::vector<std::strin
 // A server's settings, ready for connections. Those that were begun with it may outlive it.
 class TlsServerContext {
  public:
-  static Result<std::shared_ptr<const TlsServerContext>> make(const TlsServerSettings& settings);
+  // `http2`: clients are offered HTTP/2 before HTTP/1.1.
+  static Result<std::shared_ptr<const TlsServerContext>> make(const TlsServerSettings& settings,
+                                                              bool http2 = false);
 
   // An SSL object for a new connection, which the caller frees; null if there is no memory.
   ssl_st* new_connection() const;
-  void identify(const ssl_st& connection, HttpPeer& peer) const {
-    pools_.identify(connection, peer);
+  // Also of a connection that was begun with earlier settings: whoever has taken an authority back
+  // means connections that there are, too.
+  void identify(const ssl_st& connection, std::optional<WallTime> now, HttpPeer& peer) const {
+    pools_.identify(connection, now, peer);
   }
 
   // The context to go on with for a client that asked for this name.
@@ -73,7 +82,8 @@ class TlsServerContext {
     std::vector<std::string> names;
   };
 
-  static Result<Context> prepare(const TlsServerSettings& settings, const KeyPair& certificate);
+  static Result<Context> prepare(const TlsServerSettings& settings, const KeyPair& certificate,
+                                 bool http2);
 
   Context context_;
   std::vector<Named> named_;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <atomic>
 #include <utility>
 
 #include "serve/expiring_cache.h"
@@ -137,13 +137,14 @@ struct Authenticator::State : std::enable_shared_from_this<State> {
       : loop(given_loop),
         options(std::move(given_options)),
         metrics(given_metrics),
-        log(std::move(given_log)) {}
+        log(std::move(given_log)),
+        open(options.most_waiting) {}
 
   using Done = std::function<void(std::optional<UserInfo>)>;
   using Reviewed = std::function<void(const Result<TokenReview>&)>;
 
-  void review(std::string token, Reviewed reviewed);
-  void take(const std::string& token, const Result<TokenReview>& answer);
+  bool review(const std::string& token, Reviewed reviewed, Departure* departure);
+  CancelReview ask(const std::string& token, const Reviewed& answered);
   void finish(std::optional<UserInfo> user, const std::string& error, TimePoint started,
               const Done& done);
   void count_request(std::string_view status, TimePoint started);
@@ -153,25 +154,18 @@ struct Authenticator::State : std::enable_shared_from_this<State> {
   telemetry::ServingMetrics& metrics;
   const telemetry::Log log;
 
+  OpenReviews<TokenReview> open;
   Mutex mutex;
-  bool closed GUARDED_BY(mutex) = false;
   bool client_certificates GUARDED_BY(mutex) = false;
   std::optional<RequestHeaders> proxy GUARDED_BY(mutex);
   ExpiringCache<TokenReview> known GUARDED_BY(mutex){kMaxTokens};
-  // Questions under way, and who waits for the answer.
-  std::unordered_map<std::string, std::vector<Reviewed>> waiting GUARDED_BY(mutex);
 };
 
 Authenticator::Authenticator(const Loop& loop, AuthenticationOptions options,
                              telemetry::ServingMetrics& metrics, telemetry::Log log)
     : state_(std::make_shared<State>(loop, std::move(options), metrics, std::move(log))) {}
 
-Authenticator::~Authenticator() {
-  std::unordered_map<std::string, std::vector<State::Reviewed>> dropped;
-  MutexLock lock(state_->mutex);
-  state_->closed = true;
-  dropped.swap(state_->waiting);
-}
+Authenticator::~Authenticator() { state_->open.close(); }
 
 void Authenticator::believe(bool client_certificates, std::optional<RequestHeaders> proxy) {
   MutexLock lock(state_->mutex);
@@ -179,7 +173,8 @@ void Authenticator::believe(bool client_certificates, std::optional<RequestHeade
   state_->proxy = std::move(proxy);
 }
 
-void Authenticator::authenticate(const net::HttpRequest& request, State::Done done) {
+bool Authenticator::authenticate(const net::HttpRequest& request, State::Done done,
+                                 Departure* departure) {
   const TimePoint started = state_->loop.now();
   bool client_certificates = false;
   std::optional<RequestHeaders> proxy;
@@ -191,7 +186,10 @@ void Authenticator::authenticate(const net::HttpRequest& request, State::Done do
   std::string error;
   if (proxy) {
     Attempt attempt = by_proxy(request, *proxy);
-    if (attempt.user) return state_->finish(std::move(attempt.user), {}, started, done);
+    if (attempt.user) {
+      state_->finish(std::move(attempt.user), {}, started, done);
+      return true;
+    }
     error = std::move(attempt.error);
   }
   if (client_certificates) {
@@ -199,7 +197,10 @@ void Authenticator::authenticate(const net::HttpRequest& request, State::Done do
       state_->metrics.apiserver_client_certificate_expiration.histogram().observe(
           in_seconds(request.peer.certificate_not_after - state_->loop.wall_now()));
     Attempt attempt = by_certificate(request.peer);
-    if (attempt.user) return state_->finish(std::move(attempt.user), {}, started, done);
+    if (attempt.user) {
+      state_->finish(std::move(attempt.user), {}, started, done);
+      return true;
+    }
     if (!attempt.error.empty())
       error = error.empty() ? attempt.error : fmt::format("[{}, {}]", error, attempt.error);
   }
@@ -207,18 +208,21 @@ void Authenticator::authenticate(const net::HttpRequest& request, State::Done do
   if (token.empty() || !state_->options.review_token) {
     std::optional<UserInfo> nobody;
     if (error.empty()) nobody = anonymous();
-    return state_->finish(std::move(nobody), error, started, done);
+    state_->finish(std::move(nobody), error, started, done);
+    return true;
   }
-  state_->review(std::string(token), [state = state_, started,
-                                      done = std::move(done)](const Result<TokenReview>& answer) {
-    if (answer && answer->authenticated) return state->finish(answer->user, {}, started, done);
-    std::string reason = "invalid bearer token";
-    if (!answer)
-      reason = answer.error().message;
-    else if (!answer->error.empty())
-      reason = answer->error;
-    state->finish(std::nullopt, reason, started, done);
-  });
+  return state_->review(
+      std::string(token),
+      [state = state_, started, done = std::move(done)](const Result<TokenReview>& answer) {
+        if (answer && answer->authenticated) return state->finish(answer->user, {}, started, done);
+        std::string reason = "invalid bearer token";
+        if (!answer)
+          reason = answer.error().message;
+        else if (!answer->error.empty())
+          reason = answer->error;
+        state->finish(std::nullopt, reason, started, done);
+      },
+      departure);
 }
 
 void Authenticator::State::finish(std::optional<UserInfo> user, const std::string& error,
@@ -244,54 +248,64 @@ void Authenticator::State::count_request(std::string_view status, TimePoint star
       static_cast<double>(spent.count()) / 1000);
 }
 
-void Authenticator::State::review(std::string token, Reviewed reviewed) {
+bool Authenticator::State::review(const std::string& token, Reviewed reviewed,
+                                  Departure* departure) {
   const TimePoint started = loop.now();
   std::optional<Result<TokenReview>> known_answer;
-  bool ask = false;
   {
     MutexLock lock(mutex);
-    if (const TokenReview* answer = known.find(token, started)) {
-      known_answer = *answer;
-    } else {
-      std::vector<Reviewed>& others = waiting[token];
-      ask = others.empty();
-      metrics.authentication_token_cache_active_fetch_count.gauge({"blocked"}).add(1);
-      others.push_back([this, started, reviewed](const Result<TokenReview>& given) {
-        metrics.authentication_token_cache_active_fetch_count.gauge({"blocked"}).add(-1);
-        count_request("miss", started);
-        reviewed(given);
-      });
-    }
+    if (const TokenReview* answer = known.find(token, started)) known_answer = *answer;
   }
   if (known_answer) {
     count_request("hit", started);
-    return reviewed(*known_answer);
+    reviewed(*known_answer);
+    return true;
   }
-  if (!ask) return;
-  metrics.authentication_token_cache_active_fetch_count.gauge({"in_flight"}).add(1);
-  options.review_token(token, [self = shared_from_this(), token](const Result<TokenReview>& given) {
-    self->take(token, given);
-  });
+  telemetry::Gauge& blocked =
+      metrics.authentication_token_cache_active_fetch_count.gauge({"blocked"});
+  blocked.add(1);
+  const auto self = shared_from_this();
+  const auto caller = open.join(
+      token,
+      [self, started, &blocked, reviewed = std::move(reviewed)](const Result<TokenReview>& given) {
+        blocked.add(-1);
+        self->count_request("miss", started);
+        reviewed(given);
+      },
+      [&](const Reviewed& answered) { return ask(token, answered); });
+  if (!caller) blocked.add(-1);
+  if (caller && departure)
+    departure->set([self, &blocked, token, caller = *caller] {
+      if (self->open.leave(token, caller)) blocked.add(-1);
+    });
+  return caller.has_value();
 }
 
-void Authenticator::State::take(const std::string& token, const Result<TokenReview>& answer) {
-  std::vector<Reviewed> askers;
-  const bool judged = answer && answer->error.empty();
-  {
-    MutexLock lock(mutex);
-    if (closed) return;
-    if (const auto found = waiting.find(token); found != waiting.end()) {
-      askers = std::move(found->second);
-      waiting.erase(found);
-    }
-    if (askers.empty()) return;  // answered twice
-    // Parity: what came with an error is asked again, also if it was a verdict.
-    if (judged && token.size() <= kMaxKeptTokenBytes)
-      known.put(token, *answer, loop.now(), options.token_cache_ttl);
-  }
-  metrics.authentication_token_cache_active_fetch_count.gauge({"in_flight"}).add(-1);
-  metrics.authentication_token_cache_fetch.counter({judged ? "ok" : "error"}).add();
-  for (const Reviewed& asker : askers) asker(answer);
+CancelReview Authenticator::State::ask(const std::string& token, const Reviewed& answered) {
+  telemetry::Gauge& in_flight =
+      metrics.authentication_token_cache_active_fetch_count.gauge({"in_flight"});
+  in_flight.add(1);
+  auto over =
+      std::make_shared<std::atomic<bool>>(false);  // answered or taken back, whichever first
+  CancelReview cancel =
+      options.review_token(token, [self = shared_from_this(), over, token, answered,
+                                   &in_flight](const Result<TokenReview>& answer) {
+        if (over->exchange(true)) return;
+        in_flight.add(-1);
+        const bool judged = answer && answer->error.empty();
+        self->metrics.authentication_token_cache_fetch.counter({judged ? "ok" : "error"}).add();
+        // Parity: what came with an error is asked again, also if it was a verdict.
+        if (judged && token.size() <= kMaxKeptTokenBytes) {
+          MutexLock lock(self->mutex);
+          self->known.put(token, *answer, self->loop.now(), self->options.token_cache_ttl);
+        }
+        answered(answer);
+      });
+  return [over, &in_flight, cancel = std::move(cancel)] {
+    if (over->exchange(true)) return;
+    in_flight.add(-1);
+    if (cancel) cancel();
+  };
 }
 
 }  // namespace berth::serve

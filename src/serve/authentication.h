@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "base/thread.h"
 #include "net/http_message.h"
+#include "serve/open_reviews.h"
 #include "serve/user.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
@@ -36,9 +37,9 @@ struct TokenReview {
 };
 
 // Asks an API server about a token. Called from any thread; calls back once: at once, or later on
-// the world thread. An error: the question could not be asked.
+// the world thread. An error: the question could not be asked. Returns how to take it back.
 using ReviewToken =
-    std::function<void(std::string token, std::function<void(Result<TokenReview>)> done)>;
+    std::function<CancelReview(std::string token, std::function<void(Result<TokenReview>)> done)>;
 
 // The headers by which a proxy in front of us says who the caller is.
 struct RequestHeaders {
@@ -54,6 +55,7 @@ struct RequestHeaders {
 struct AuthenticationOptions {
   ReviewToken review_token;  // none: bearer tokens are not looked at
   Duration token_cache_ttl = std::chrono::seconds(10);
+  std::size_t most_waiting = 256;  // for a review of their token, at a time
 };
 
 // The names under which the server's TLS settings have the authorities (HttpPeer::verified_by).
@@ -73,9 +75,11 @@ class Authenticator {
   // proxy (none: no proxy is believed).
   void believe(bool client_certificates, std::optional<RequestHeaders> proxy);
 
-  // Calls back once, here and now or from another thread later. Nothing: 401.
-  void authenticate(const net::HttpRequest& request,
-                    std::function<void(std::optional<UserInfo>)> done);
+  // Calls back once, here and now or from another thread later. Nothing: 401. A caller that goes
+  // is not waited for. False: too many wait already, and this one will not be called back.
+  [[nodiscard]] bool authenticate(const net::HttpRequest& request,
+                                  std::function<void(std::optional<UserInfo>)> done,
+                                  Departure* departure = nullptr);
 
  private:
   struct State;

@@ -22,9 +22,11 @@ class AuthenticationTest : public ::testing::Test {
 
   AuthenticationTest() {
     AuthenticationOptions options;
+    options.most_waiting = 3;
     options.review_token = [this](std::string token,
                                   std::function<void(Result<TokenReview>)> done) {
       questions.push_back({std::move(token), std::move(done)});
+      return [this] { ++taken_back; };
     };
     authenticator.emplace(loop, options, metrics, log.log);
   }
@@ -53,16 +55,21 @@ class AuthenticationTest : public ::testing::Test {
   }
 
   // "name [groups]"; "401"; "…" while there is no answer.
-  std::string ask(const net::HttpRequest& request) {
+  // "429" when too many wait.
+  std::string ask(const net::HttpRequest& request, Departure* departure = nullptr) {
     auto text = std::make_shared<std::string>("…");
-    authenticator->authenticate(request, [text](const std::optional<UserInfo>& known) {
-      *text = "401";
-      if (!known) return;
-      *text = known->name + " [";
-      for (const std::string& group : known->groups)
-        *text += (text->ends_with('[') ? "" : " ") + group;
-      *text += "]";
-    });
+    const bool taken = authenticator->authenticate(
+        request,
+        [text](const std::optional<UserInfo>& known) {
+          *text = "401";
+          if (!known) return;
+          *text = known->name + " [";
+          for (const std::string& group : known->groups)
+            *text += (text->ends_with('[') ? "" : " ") + group;
+          *text += "]";
+        },
+        departure);
+    if (!taken) *text = "429";
     answers.push_back(text);
     return *text;
   }
@@ -80,6 +87,7 @@ class AuthenticationTest : public ::testing::Test {
   telemetry::ServingMetrics metrics{registry};
   TestLog log;
   std::vector<Question> questions;
+  int taken_back = 0;
   std::vector<std::shared_ptr<std::string>> answers;
   std::optional<Authenticator> authenticator;
 };
@@ -155,6 +163,48 @@ TEST_F(AuthenticationTest, OneQuestionServesAllWhoAskTheSame) {
   EXPECT_EQ(*answers[2], "…");
 }
 
+TEST_F(AuthenticationTest, AQuestionIsTakenBackWhenAllWhoAskedHaveGone) {
+  Departure first, second;
+  ask(with_token("t1"), &first);
+  ask(with_token("t1"), &second);
+  first.go();
+  EXPECT_EQ(taken_back, 0);
+  second.go();
+  EXPECT_EQ(taken_back, 1);
+  second.go();
+  EXPECT_EQ(taken_back, 1);
+  EXPECT_EQ(metric("authentication_token_cache_active_fetch_count{status=\"blocked\"}"), "0");
+  EXPECT_EQ(metric("authentication_token_cache_active_fetch_count{status=\"in_flight\"}"), "0");
+  // It is asked again for the next, who does not get the old answer.
+  ask(with_token("t1"));
+  ASSERT_EQ(questions.size(), 2u);
+  questions[0].answer(user("mallory"));
+  questions[1].answer(user("jane"));
+  EXPECT_EQ(*answers[0], "…");
+  EXPECT_EQ(*answers[2], "jane [system:authenticated]");
+  Departure late;
+  EXPECT_EQ(ask(with_token("t1"), &late), "jane [system:authenticated]");
+  late.go();
+  EXPECT_EQ(taken_back, 1);
+}
+
+TEST_F(AuthenticationTest, OnlySoManyMayWait) {
+  Departure first;
+  ask(with_token("t1"), &first);
+  ask(with_token("t1"));
+  ask(with_token("t2"));
+  EXPECT_EQ(ask(with_token("t3")), "429");
+  EXPECT_EQ(ask(with_token("t1")), "429");
+  EXPECT_EQ(questions.size(), 2u);
+  EXPECT_EQ(ask({}), "system:anonymous [system:unauthenticated]") << "no review is needed";
+  first.go();
+  EXPECT_EQ(ask(with_token("t3")), "…");
+  EXPECT_EQ(ask(with_token("t4")), "429");
+  questions[1].answer(user("jane"));
+  EXPECT_EQ(ask(with_token("t4")), "…");
+  EXPECT_EQ(metric("authentication_token_cache_active_fetch_count{status=\"blocked\"}"), "3");
+}
+
 TEST_F(AuthenticationTest, AnAnswerThatComesTooLateIsDropped) {
   ask(with_token("t1"));
   authenticator.reset();
@@ -165,8 +215,9 @@ TEST_F(AuthenticationTest, AnAnswerThatComesTooLateIsDropped) {
 TEST_F(AuthenticationTest, ACertificateIsItsUser) {
   authenticator->believe(true, std::nullopt);
   UserInfo seen;
-  authenticator->authenticate(with_certificate("jane", kClientAuthority),
-                              [&](const std::optional<UserInfo>& known) { seen = *known; });
+  EXPECT_TRUE(
+      authenticator->authenticate(with_certificate("jane", kClientAuthority),
+                                  [&](const std::optional<UserInfo>& known) { seen = *known; }));
   EXPECT_EQ(seen.name, "jane");
   EXPECT_THAT(seen.groups, ElementsAre("staff", "system:authenticated"));
   EXPECT_THAT(seen.extra["authentication.kubernetes.io/credential-id"],
@@ -208,8 +259,8 @@ TEST_F(AuthenticationTest, AProxySpeaksForOthers) {
                      {"X-Remote-Group", "a"},           {"x-remote-group", "b"},
                      {"X-Remote-Extra-Sco%2Fpe", "s1"}, {"X-Remote-Extra-sco%2fpe", "s2"}};
   UserInfo seen;
-  authenticator->authenticate(request,
-                              [&](const std::optional<UserInfo>& known) { seen = *known; });
+  EXPECT_TRUE(authenticator->authenticate(
+      request, [&](const std::optional<UserInfo>& known) { seen = *known; }));
   EXPECT_EQ(seen.name, "bob");
   EXPECT_EQ(seen.uid, "7");
   EXPECT_THAT(seen.groups, ElementsAre("a", "b", "system:authenticated"));

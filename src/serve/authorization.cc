@@ -50,16 +50,19 @@ std::string cache_key(const AccessAttributes& attributes) {
 
 }  // namespace
 
-struct Authorizer::State {
+struct Authorizer::State : std::enable_shared_from_this<State> {
   State(const Loop& given_loop, AuthorizationOptions given_options,
         telemetry::ServingMetrics& given_metrics, telemetry::Log given_log)
       : loop(given_loop),
         options(std::move(given_options)),
         metrics(given_metrics),
-        log(std::move(given_log)) {}
+        log(std::move(given_log)),
+        open(options.most_waiting) {}
 
   using Done = std::function<void(Result<AccessReview>)>;
+  using Reviewed = OpenReviews<AccessReview>::Done;
 
+  CancelReview ask(AccessAttributes attributes, const std::string& key, const Reviewed& answered);
   void finish(Result<AccessReview> review, TimePoint started, const Done& done);
 
   const Loop& loop;
@@ -67,8 +70,8 @@ struct Authorizer::State {
   telemetry::ServingMetrics& metrics;
   const telemetry::Log log;
 
+  OpenReviews<AccessReview> open;
   Mutex mutex;
-  bool closed GUARDED_BY(mutex) = false;
   ExpiringCache<AccessReview> known GUARDED_BY(mutex){kMaxAnswers};
 };
 
@@ -76,40 +79,54 @@ Authorizer::Authorizer(const Loop& loop, AuthorizationOptions options,
                        telemetry::ServingMetrics& metrics, telemetry::Log log)
     : state_(std::make_shared<State>(loop, std::move(options), metrics, std::move(log))) {}
 
-Authorizer::~Authorizer() {
-  MutexLock lock(state_->mutex);
-  state_->closed = true;
-}
+Authorizer::~Authorizer() { state_->open.close(); }
 
-void Authorizer::authorize(AccessAttributes attributes, State::Done done) {
+bool Authorizer::authorize(AccessAttributes attributes, State::Done done, Departure* departure) {
   const TimePoint started = state_->loop.now();
-  if (attributes.user.in_group("system:masters") ||
-      always_allowed(state_->options.always_allow_paths, attributes.path))
-    return state_->finish(AccessReview{AccessDecision::kAllowed, {}}, started, done);
-  if (!state_->options.review_access) return state_->finish(AccessReview{}, started, done);
-
-  const bool keep = attributes.path.size() + attributes.verb.size() < kMaxKeptBytes;
-  std::string key = cache_key(attributes);
   std::optional<AccessReview> known;
-  {
+  std::string key;
+  if (attributes.user.in_group("system:masters") ||
+      always_allowed(state_->options.always_allow_paths, attributes.path)) {
+    known = AccessReview{AccessDecision::kAllowed, {}};
+  } else if (!state_->options.review_access) {
+    known.emplace();
+  } else {
+    key = cache_key(attributes);
     MutexLock lock(state_->mutex);
     if (const AccessReview* review = state_->known.find(key, started)) known = *review;
   }
-  if (known) return state_->finish(std::move(*known), started, done);
-  state_->options.review_access(
-      std::move(attributes), [state = state_, key = std::move(key), keep, started,
-                              done = std::move(done)](Result<AccessReview> review) {
-        {
-          MutexLock lock(state->mutex);
-          if (state->closed) return;
-          if (review && keep)
-            state->known.put(key, *review, state->loop.now(),
-                             review->decision == AccessDecision::kAllowed
-                                 ? state->options.allow_cache_ttl
-                                 : state->options.deny_cache_ttl);
-        }
+  if (known) {
+    state_->finish(std::move(*known), started, done);
+    return true;
+  }
+  const auto caller = state_->open.join(
+      key,
+      [state = state_, started, done = std::move(done)](const Result<AccessReview>& review) {
         if (!review) state->log.error(review.error().message, "Unable to authorize the request");
-        state->finish(std::move(review), started, done);
+        state->finish(review, started, done);
+      },
+      [&](const State::Reviewed& answered) {
+        return state_->ask(std::move(attributes), key, answered);
+      });
+  if (caller && departure)
+    departure->set([state = state_, key, caller = *caller] { state->open.leave(key, caller); });
+  return caller.has_value();
+}
+
+CancelReview Authorizer::State::ask(AccessAttributes attributes, const std::string& key,
+                                    const Reviewed& answered) {
+  const bool keep = attributes.path.size() + attributes.verb.size() < kMaxKeptBytes;
+  return options.review_access(
+      std::move(attributes),
+      [self = shared_from_this(), key, keep, answered](const Result<AccessReview>& review) {
+        if (review && keep) {
+          MutexLock lock(self->mutex);
+          self->known.put(key, *review, self->loop.now(),
+                          review->decision == AccessDecision::kAllowed
+                              ? self->options.allow_cache_ttl
+                              : self->options.deny_cache_ttl);
+        }
+        answered(review);
       });
 }
 

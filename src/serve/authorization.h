@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "base/loop.h"
 #include "base/result.h"
+#include "serve/open_reviews.h"
 #include "serve/user.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
@@ -33,9 +35,9 @@ struct AccessReview {
 };
 
 // Asks an API server. Called from any thread; calls back once: at once, or later on the world
-// thread. An error: the question could not be asked.
-using ReviewAccess = std::function<void(AccessAttributes attributes,
-                                        std::function<void(Result<AccessReview>)> done)>;
+// thread. An error: the question could not be asked. Returns how to take it back.
+using ReviewAccess = std::function<CancelReview(AccessAttributes attributes,
+                                                std::function<void(Result<AccessReview>)> done)>;
 
 struct AuthorizationOptions {
   ReviewAccess review_access;  // none: what is not allowed here is not allowed
@@ -43,6 +45,7 @@ struct AuthorizationOptions {
   std::vector<std::string> always_allow_paths{"/healthz", "/readyz", "/livez"};
   Duration allow_cache_ttl = std::chrono::seconds(10);
   Duration deny_cache_ttl = std::chrono::seconds(10);
+  std::size_t most_waiting = 256;  // for a review, at a time
 };
 
 class Authorizer {
@@ -54,8 +57,12 @@ class Authorizer {
   Authorizer(const Authorizer&) = delete;
   Authorizer& operator=(const Authorizer&) = delete;
 
-  // Calls back once, here and now or from another thread later. An error: nobody could say.
-  void authorize(AccessAttributes attributes, std::function<void(Result<AccessReview>)> done);
+  // Calls back once, here and now or from another thread later. An error: nobody could say. A
+  // caller that goes is not waited for. False: too many wait already, and this one will not be
+  // called back.
+  [[nodiscard]] bool authorize(AccessAttributes attributes,
+                               std::function<void(Result<AccessReview>)> done,
+                               Departure* departure = nullptr);
 
  private:
   struct State;

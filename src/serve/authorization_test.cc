@@ -15,10 +15,13 @@ class AuthorizationTest : public ::testing::Test {
     AuthorizationOptions options;
     options.always_allow_paths = std::move(always_allow);
     options.deny_cache_ttl = std::chrono::seconds(5);
+    options.most_waiting = 2;
     options.review_access = [this](AccessAttributes wanted,
                                    const std::function<void(Result<AccessReview>)>& done) {
       questions.push_back(std::move(wanted));
+      if (silent) return CancelReview([this] { ++taken_back; });
       done(verdict);
+      return CancelReview();
     };
     authorizer.emplace(loop, options, metrics, log.log);
   }
@@ -26,16 +29,18 @@ class AuthorizationTest : public ::testing::Test {
   // "allowed", "denied", "no opinion" or the error.
   std::string ask(UserInfo user, std::string path, std::string verb = "get") {
     std::string text;
-    authorizer->authorize({std::move(user), std::move(path), std::move(verb)},
-                          [&](const Result<AccessReview>& review) {
-                            if (!review) {
-                              text = review.error().message;
-                              return;
-                            }
-                            text = review->decision == AccessDecision::kAllowed  ? "allowed"
-                                   : review->decision == AccessDecision::kDenied ? "denied"
-                                                                                 : "no opinion";
-                          });
+    const bool taken =
+        authorizer->authorize({std::move(user), std::move(path), std::move(verb)},
+                              [&](const Result<AccessReview>& review) {
+                                if (!review) {
+                                  text = review.error().message;
+                                  return;
+                                }
+                                text = review->decision == AccessDecision::kAllowed  ? "allowed"
+                                       : review->decision == AccessDecision::kDenied ? "denied"
+                                                                                     : "no opinion";
+                              });
+    if (!taken) text = "too many";
     return text;
   }
   std::string count(std::string_view result) const {
@@ -48,6 +53,8 @@ class AuthorizationTest : public ::testing::Test {
   TestLog log;
   Result<AccessReview> verdict = AccessReview{AccessDecision::kAllowed, {}};
   std::vector<AccessAttributes> questions;
+  bool silent = false;  // the API server does not answer
+  int taken_back = 0;
   std::optional<Authorizer> authorizer;
 };
 
@@ -120,6 +127,23 @@ TEST_F(AuthorizationTest, WithoutAnybodyToAskNothingElseIsAllowed) {
   authorizer.emplace(loop, AuthorizationOptions{}, metrics, log.log);
   EXPECT_EQ(ask({"jane", "", {}, {}}, "/metrics"), "no opinion");
   EXPECT_EQ(ask({"jane", "", {}, {}}, "/healthz"), "allowed");
+}
+
+TEST_F(AuthorizationTest, OnlySoManyMayWaitAndWhoGoesIsNotWaitedFor) {
+  start();
+  silent = true;
+  const UserInfo jane{"jane", "", {}, {}};
+  Departure departure;
+  const auto never = [](const Result<AccessReview>&) { FAIL(); };
+  EXPECT_TRUE(authorizer->authorize({jane, "/metrics", "get"}, never, &departure));
+  EXPECT_TRUE(authorizer->authorize({jane, "/metrics", "get"}, never));
+  EXPECT_EQ(questions.size(), 1u) << "the same question is asked once";
+  EXPECT_EQ(ask(jane, "/metrics"), "too many");
+  EXPECT_EQ(ask(jane, "/livez"), "allowed");
+  departure.go();
+  EXPECT_EQ(taken_back, 0);
+  EXPECT_TRUE(authorizer->authorize({jane, "/configz", "get"}, never, &departure));
+  EXPECT_EQ(taken_back, 1) << "it had gone already";
 }
 
 }  // namespace

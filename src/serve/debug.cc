@@ -22,8 +22,10 @@ constexpr std::string_view kWarning =
     "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility "
     "guarantees and is for debugging purposes only.";
 // Parity: what upstream lists, though there is more to be had.
-constexpr std::array<std::string_view, 6> kPaths = {"/configz", "/flagz",   "/healthz",
-                                                    "/livez",   "/metrics", "/readyz"};
+std::vector<std::string_view> listed_paths(bool flagz) {
+  if (flagz) return {"/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz"};
+  return {"/configz", "/healthz", "/livez", "/metrics", "/readyz"};
+}
 
 // ---- /flagz and /statusz -----------------------------------------------------------------------
 
@@ -105,9 +107,9 @@ std::string unix_date(WallTime time) {
                      static_cast<int>(date.year()));
 }
 
-std::string status_text(const ProgramFacts& facts, std::int64_t up) {
+std::string status_text(const ProgramFacts& facts, bool flagz, std::int64_t up) {
   std::string paths;
-  for (const std::string_view path : kPaths) paths += fmt::format(" {}", path);
+  for (const std::string_view path : listed_paths(flagz)) paths += fmt::format(" {}", path);
   return fmt::format(
       "\n{} statusz\n{}\n\nStarted= {}\nUp= {} hr {:02} min {:02} sec\nGo version= {}\n"
       "Binary version= {}\nEmulation version= {}\nPaths={}\n",
@@ -174,12 +176,12 @@ net::HttpResponse answer_flagz(const net::HttpRequest& request, const ProgramFac
 }
 
 net::HttpResponse answer_statusz(const net::HttpRequest& request, const ProgramFacts& facts,
-                                 WallTime now) {
+                                 bool flagz, WallTime now) {
   const std::optional<Chosen> chosen = choose(request, "Statusz");
   if (!chosen) return not_acceptable(request);
   const std::int64_t up =
       std::chrono::duration_cast<std::chrono::seconds>(now - facts.started).count();
-  if (chosen->form == Form::kText) return plain_text(status_text(facts, up));
+  if (chosen->form == Form::kText) return plain_text(status_text(facts, flagz, up));
   JsonValue object = described("Statusz", *chosen, facts.name);
   object.add("startTime", JsonValue::of_text(rfc3339(facts.started)));
   object.add("uptimeSeconds", JsonValue::of_int(up));
@@ -187,9 +189,14 @@ net::HttpResponse answer_statusz(const net::HttpRequest& request, const ProgramF
   object.add("binaryVersion", JsonValue::of_text(facts.binary_version));
   object.add("emulationVersion", JsonValue::of_text(facts.emulated_version));
   JsonValue paths = JsonValue::array();
-  for (const std::string_view path : kPaths) paths.items.push_back(JsonValue::of_text(path));
+  for (const std::string_view path : listed_paths(flagz))
+    paths.items.push_back(JsonValue::of_text(path));
   object.add("paths", std::move(paths));
   return object_response(request, "Statusz", "statusz", *chosen, std::move(object));
+}
+
+bool takes_debug_flag(const net::HttpRequest& request, std::string_view path) {
+  return request.method == "PUT" && path == "/debug/flags/v";
 }
 
 net::HttpResponse answer_debug_flags(const net::HttpRequest& request, std::string_view path,

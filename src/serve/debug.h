@@ -26,10 +26,12 @@ struct ProgramFacts {
 // `component_config` is a JSON object.
 net::HttpResponse answer_configz(std::string_view component_config);
 net::HttpResponse answer_flagz(const net::HttpRequest& request, const ProgramFacts& facts);
+// `flagz`: whether that is among the paths that there are.
 net::HttpResponse answer_statusz(const net::HttpRequest& request, const ProgramFacts& facts,
-                                 WallTime now);
+                                 bool flagz, WallTime now);
 
-// /debug/flags and below.
+// /debug/flags and below. A request that sets a flag has its value as the body.
+bool takes_debug_flag(const net::HttpRequest& request, std::string_view path);
 net::HttpResponse answer_debug_flags(const net::HttpRequest& request, std::string_view path,
                                      telemetry::LogOutput& log);
 

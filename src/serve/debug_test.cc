@@ -31,7 +31,7 @@ class DebugTest : public ::testing::Test {
     return request;
   }
   net::HttpResponse statusz(const net::HttpRequest& request) const {
-    return answer_statusz(request, facts, facts.started + std::chrono::seconds(45));
+    return answer_statusz(request, facts, true, facts.started + std::chrono::seconds(45));
   }
 
   ProgramFacts facts;
@@ -63,7 +63,7 @@ TEST_F(DebugTest, StatuszIsTextUnlessAnObjectIsNamed) {
 TEST_F(DebugTest, UptimeAndDatesArePadded) {
   facts.started = WallTime{std::chrono::seconds(1796083809)};
   const net::HttpResponse response = answer_statusz(
-      asking(""), facts, facts.started + std::chrono::hours(100) + std::chrono::seconds(301));
+      asking(""), facts, true, facts.started + std::chrono::hours(100) + std::chrono::seconds(301));
   EXPECT_NE(response.body.find("Started= Tue Dec  1 00:10:09 UTC 2026\nUp= 100 hr 05 min 01 sec\n"),
             std::string::npos)
       << response.body;

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "telemetry/metrics.h"
 #include "telemetry/scheduler_metrics.h"
 
 namespace berth::serve {
@@ -84,7 +83,8 @@ void add_samples(std::vector<telemetry::ComputedSample>& samples, const Pod& pod
 
 }  // namespace
 
-std::string pod_resource_text(std::span<const Ref<const Pod>> pods) {
+std::string pod_resource_page(std::span<const Ref<const Pod>> pods,
+                              telemetry::MetricsFormat format) {
   std::vector<telemetry::ComputedSample> requests, limits;
   for (const Ref<const Pod>& pod : pods) {
     if (!pod->node().empty() && pod->finished()) continue;
@@ -95,7 +95,7 @@ std::string pod_resource_text(std::span<const Ref<const Pod>> pods) {
   registry.add_computed(telemetry::pod_resource_request_spec(),
                         [&] { return std::move(requests); });
   registry.add_computed(telemetry::pod_resource_limit_spec(), [&] { return std::move(limits); });
-  return registry.text();
+  return registry.write(format);
 }
 
 }  // namespace berth::serve

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/pod.h"
+#include "telemetry/metrics.h"
 
 namespace berth::serve {
 
@@ -17,7 +18,8 @@ using PodList = std::vector<Ref<const Pod>>;
 // world thread. Nothing: this scheduler does not lead, and has nothing to say.
 using ListPods = std::function<void(std::function<void(std::optional<PodList>)> done)>;
 
-// The text for Prometheus. Any thread.
-std::string pod_resource_text(std::span<const Ref<const Pod>> pods);
+// The page for Prometheus. Any thread.
+std::string pod_resource_page(std::span<const Ref<const Pod>> pods,
+                              telemetry::MetricsFormat format);
 
 }  // namespace berth::serve

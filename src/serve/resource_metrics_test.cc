@@ -11,7 +11,7 @@ using berth::testing::PodBuilder;
 using berth::testing::World;
 
 std::string samples(const std::vector<Ref<const Pod>>& pods) {
-  std::string text = pod_resource_text(pods);
+  std::string text = pod_resource_page(pods, telemetry::MetricsFormat::kText);
   std::string lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
@@ -28,7 +28,9 @@ ResourceList amounts(PodBuilder& pod,
   return list;
 }
 
-TEST(ResourceMetrics, WithoutPodsThereIsNothingToSay) { EXPECT_EQ(pod_resource_text({}), ""); }
+TEST(ResourceMetrics, WithoutPodsThereIsNothingToSay) {
+  EXPECT_EQ(pod_resource_page({}, telemetry::MetricsFormat::kText), "");
+}
 
 TEST(ResourceMetrics, RequestsWithTheirUnits) {
   World world;

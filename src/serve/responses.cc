@@ -238,6 +238,12 @@ net::HttpResponse forbidden(const net::HttpRequest& request, std::string_view us
   return response;
 }
 
+net::HttpResponse too_many_requests() {
+  net::HttpResponse response = text_error(429, "Too many requests, please try again later.");
+  response.headers.add("Retry-After", "1");
+  return response;
+}
+
 net::HttpResponse internal_error(const net::HttpRequest& request, std::string_view why) {
   return text_error(500, without_tags(fmt::format("Internal Server Error: {}: {}",
                                                   go_quoted(request.target), why)));

@@ -48,6 +48,8 @@ net::HttpResponse status_response(const net::HttpRequest& request, const StatusE
 net::HttpResponse unauthorized(const net::HttpRequest& request);
 net::HttpResponse forbidden(const net::HttpRequest& request, std::string_view user,
                             std::string_view verb, std::string_view path, std::string_view reason);
+// Too many wait for a review: it is worth another try in a second.
+net::HttpResponse too_many_requests();
 // When it is not known whether the request is allowed.
 net::HttpResponse internal_error(const net::HttpRequest& request, std::string_view why);
 

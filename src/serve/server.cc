@@ -20,6 +20,10 @@
 namespace berth::serve {
 namespace {
 
+// Of a request's head, and of its body where it has one.
+constexpr std::size_t kMaxHeadBytes = 64 << 10;
+constexpr std::size_t kMaxBodyBytes = 64 << 10;
+
 // One request on its way to an answer, which it gets once.
 class Exchange {
  public:
@@ -30,6 +34,21 @@ class Exchange {
   const net::HttpRequest& request() const { return request_; }
   TimePoint started() const { return started_; }
   bool answered() const { return answered_; }
+  Departure& departure() { return departure_; }
+
+  void on_gone(std::function<void()> callback) { responder_->on_gone(std::move(callback)); }
+  // The client has gone. False: it has its answer.
+  bool go() {
+    if (answered_.exchange(true)) return false;
+    departure_.go();
+    return true;
+  }
+  void read_body(std::size_t most_bytes, std::function<void()> done) {
+    responder_->read_body(most_bytes, [this, done = std::move(done)](std::string body) {
+      request_.body = std::move(body);
+      done();
+    });
+  }
 
   // False: somebody did already.
   bool respond(net::HttpResponse response) {
@@ -45,10 +64,11 @@ class Exchange {
   UserInfo user;
 
  private:
-  const net::HttpRequest request_;
+  net::HttpRequest request_;
   const std::shared_ptr<net::HttpResponder> responder_;
   const TimePoint started_;
   std::atomic<bool> answered_ = false;
+  Departure departure_;
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 
@@ -95,7 +115,9 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   const ServerOptions& options() const { return options_; }
 
  private:
+  void authenticate(const ExchangePtr& exchange);
   void authorize(const ExchangePtr& exchange);
+  void forget(const ExchangePtr& exchange);
   void route(const ExchangePtr& exchange);
   std::optional<net::HttpResponse> answer(const Exchange& exchange);
   std::optional<net::HttpResponse> answer_health(const Exchange& exchange) const;
@@ -103,6 +125,9 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   void answer_pod_resources(const ExchangePtr& exchange);
   void begin_profile(const ExchangePtr& exchange);
   void end_profile(const ExchangePtr& exchange, Duration duration);
+  bool takes_body(const Exchange& exchange) const {
+    return options_.profiling && takes_debug_flag(exchange.request(), exchange.path);
+  }
   void respond(const ExchangePtr& exchange, net::HttpResponse response);
 
   Loop& loop_;
@@ -138,20 +163,37 @@ void Pipeline::start(net::HttpRequest request, std::shared_ptr<net::HttpResponde
     if (!closed) open_.insert(exchange);
   }
   if (closed) return respond(exchange, text_error(503, "the server is shutting down"));
-  authenticator_.authenticate(exchange->request(),
-                              [self = shared_from_this(), exchange](std::optional<UserInfo> user) {
-                                if (exchange->answered()) return;
-                                if (!user)
-                                  return self->respond(exchange, unauthorized(exchange->request()));
-                                exchange->user = std::move(*user);
-                                self->authorize(exchange);
-                              });
+  exchange->on_gone([self = weak_from_this(), gone = std::weak_ptr(exchange)] {
+    const auto pipeline = self.lock();
+    const auto waiting = gone.lock();
+    if (pipeline && waiting && waiting->go()) pipeline->forget(waiting);
+  });
+  authenticate(exchange);
+}
+
+void Pipeline::authenticate(const ExchangePtr& exchange) {
+  const bool taken = authenticator_.authenticate(
+      exchange->request(),
+      [self = shared_from_this(), exchange](std::optional<UserInfo> user) {
+        if (exchange->answered()) return;
+        if (!user) return self->respond(exchange, unauthorized(exchange->request()));
+        exchange->user = std::move(*user);
+        self->authorize(exchange);
+      },
+      &exchange->departure());
+  if (!taken) respond(exchange, too_many_requests());
+}
+
+void Pipeline::forget(const ExchangePtr& exchange) {
+  MutexLock lock(mutex_);
+  open_.erase(exchange);
 }
 
 void Pipeline::authorize(const ExchangePtr& exchange) {
   AccessAttributes wanted{exchange->user, exchange->path, lower_case(exchange->request().method)};
-  authorizer_.authorize(
-      std::move(wanted), [self = shared_from_this(), exchange](Result<AccessReview> review) {
+  const bool taken = authorizer_.authorize(
+      std::move(wanted),
+      [self = shared_from_this(), exchange](Result<AccessReview> review) {
         if (exchange->answered()) return;
         const net::HttpRequest& request = exchange->request();
         if (!review)
@@ -161,15 +203,21 @@ void Pipeline::authorize(const ExchangePtr& exchange) {
                                forbidden(request, exchange->user.name, lower_case(request.method),
                                          exchange->path, review->reason));
         self->route(exchange);
-      });
+      },
+      &exchange->departure());
+  if (!taken) respond(exchange, too_many_requests());
 }
 
 void Pipeline::route(const ExchangePtr& exchange) {
   if (exchange->path == "/metrics/resources" && options_.list_pods)
     return answer_pod_resources(exchange);
   if (exchange->path == kCpuProfilePath && options_.profiling) return begin_profile(exchange);
-  std::optional<net::HttpResponse> response = answer(*exchange);
-  respond(exchange, response ? std::move(*response) : page_not_found());
+  const auto answer_now = [self = shared_from_this(), exchange] {
+    std::optional<net::HttpResponse> response = self->answer(*exchange);
+    self->respond(exchange, response ? std::move(*response) : page_not_found());
+  };
+  if (takes_body(*exchange)) return exchange->read_body(kMaxBodyBytes, answer_now);
+  answer_now();
 }
 
 std::optional<net::HttpResponse> Pipeline::answer(const Exchange& exchange) {
@@ -179,8 +227,9 @@ std::optional<net::HttpResponse> Pipeline::answer(const Exchange& exchange) {
   if (path == "/metrics/slis") return answer_metrics(request, slis_);
   if (path == "/configz" && options_.component_config)
     return answer_configz(options_.component_config());
-  if (path == "/flagz") return answer_flagz(request, options_.program);
-  if (path == "/statusz") return answer_statusz(request, options_.program, loop_.wall_now());
+  if (path == "/flagz" && options_.flagz) return answer_flagz(request, options_.program);
+  if (path == "/statusz" && options_.statusz)
+    return answer_statusz(request, options_.program, options_.flagz, loop_.wall_now());
   if (path.starts_with("/debug/")) return answer_debug(exchange);
   return answer_health(exchange);
 }
@@ -219,7 +268,9 @@ void Pipeline::answer_pod_resources(const ExchangePtr& exchange) {
     if (reset) return self->respond(exchange, metrics_reset());
     // Of many pods it is a long text, and this may be the world's thread.
     self->background_.post([self, exchange, pods = std::move(pods)] {
-      self->respond(exchange, metrics_text(exchange->request(), pod_resource_text(*pods)));
+      const MetricsChoice choice = choose_metrics_format(exchange->request());
+      self->respond(exchange, metrics_page(exchange->request(), choice,
+                                           pod_resource_page(*pods, choice.format)));
     });
   });
 }
@@ -335,6 +386,11 @@ Result<std::unique_ptr<SchedulerServer>> SchedulerServer::start(Loop& loop, Serv
   listening.port = options.port;
   listening.tls = parts->certificates->settings();
   listening.reuse_port = options.permit_port_sharing;
+  listening.http2 = options.http2;
+  listening.body_on_demand = true;
+  listening.limits.streams = options.http2_max_streams;
+  listening.limits.connections = options.max_connections;
+  listening.limits.head_bytes = kMaxHeadBytes;
   listening.limits.idle_timeout = std::chrono::seconds(90);
   // Somebody always keeps a connection open, and the end should not have to wait for that.
   listening.limits.close_timeout = std::chrono::milliseconds(200);

@@ -2,11 +2,16 @@
 //
 //   TLS ► Cache-Control ► who is it (authentication.h) ► may they (authorization.h) ► the endpoint
 //
+// All of that goes by the head of a request; a body is read for those who may send one to an
+// endpoint that wants it. Callers who wait for an API server's word are limited in number (429),
+// and given up when they go.
+//
 // It knows nothing of a scheduler: all that it shows comes through ServerOptions, from whoever
 // wires the program. Requests are answered on threads of its own; what they are given to call must
 // bear that. Started, stopped and ended on the world thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +39,10 @@ struct ServerOptions {
   std::uint16_t port = 10259;  // 0: any that is free; a scheduler without a port has no server
   bool permit_port_sharing = false;
   CertificateOptions certificates;
+  bool http2 = true;
+  std::uint32_t http2_max_streams = 100;  // of one connection
+  // More: that which has waited for a request the longest is closed.
+  std::size_t max_connections = 512;
 
   // For whom.
   AuthenticationOptions authentication;
@@ -49,6 +58,8 @@ struct ServerOptions {
   std::function<std::string()> component_config;  // JSON, for /configz; any thread
   WaitingPods* waiting_pods = nullptr;            // none: no /debug/waiting-pods
   bool profiling = true;                          // /debug/pprof and /debug/flags
+  bool flagz = true;                              // /flagz: the gate ComponentFlagz
+  bool statusz = true;                            // /statusz: the gate ComponentStatusz
 
   Duration reload_period = std::chrono::seconds(10);  // how often certificate files are looked at
 };
@@ -71,7 +82,7 @@ class SchedulerServer {
   std::uint16_t port() const;
   std::string address() const;  // "127.0.0.1:10259"
 
-  // For connections from now on. What flags name as files goes before what the cluster says.
+  // For requests from now on. What flags name as files goes before what the cluster says.
   void set_cluster_trust(ClusterTrust trust);
 
   // No new requests. Those that wait for a word of somebody else are refused, answers on their way

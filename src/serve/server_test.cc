@@ -15,6 +15,7 @@ namespace berth::serve {
 namespace {
 
 using net::testing::certificates;
+using net::testing::RawSocket;
 using ::testing::HasSubstr;
 using testing::head_of;
 using testing::Served;
@@ -90,6 +91,39 @@ TEST(SchedulerServer, PathsAnswerAsUpstream) {
   }
 }
 
+TEST(SchedulerServer, MetricsComeAsProtobufWhenTheyAreAskedForSo) {
+  Served served;
+  served.options.list_pods = [](const auto& done) { done(PodList{}); };
+  served.start();
+  const std::string protobuf =
+      "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+  const auto type = [&](const std::string& path, const std::string& accept) {
+    const net::HttpResponse response =
+        served.ask({.path = path, .token = "admintoken", .headers = {{"Accept", accept}}});
+    EXPECT_EQ(response.body.starts_with("# HELP"),
+              path != "/metrics/resources" && accept.find("protobuf") == std::string::npos)
+        << accept;
+    return std::string(response.headers.find("Content-Type").value_or(""));
+  };
+  const std::string text = "text/plain; version=0.0.4; charset=utf-8; escaping=";
+  const std::string delimited =
+      "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+      "encoding=delimited; escaping=";
+  EXPECT_EQ(type("/metrics", protobuf), delimited + "underscores");
+  // As Prometheus asks, with and without its histograms of another kind.
+  EXPECT_EQ(type("/metrics", protobuf + ";q=0.6,application/openmetrics-text;version=1.0.0;"
+                                        "escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;"
+                                        "q=0.2,*/*;q=0.1"),
+            delimited + "underscores");
+  EXPECT_EQ(type("/metrics",
+                 "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;"
+                 "q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1"),
+            text + "allow-utf-8");
+  EXPECT_EQ(type("/metrics", "*/*"), text + "underscores");
+  EXPECT_EQ(type("/metrics/slis", protobuf), delimited + "underscores");
+  EXPECT_EQ(type("/metrics/resources", protobuf), delimited + "underscores");
+}
+
 TEST(SchedulerServer, WithoutCredentialsThereIsOnlyHealth) {
   Served served;
   served.options.list_pods = [](const auto& done) { done(PodList{}); };
@@ -156,6 +190,7 @@ TEST(SchedulerServer, WhenNobodyCanSayItIsAnError) {
   Served served;
   served.options.authorization.review_access = [](const auto&, const auto& done) {
     done(fail(ErrorKind::kForbidden, "subjectaccessreviews.authorization.k8s.io is forbidden"));
+    return CancelReview();
   };
   served.start();
   const net::HttpResponse response = served.get("/metrics", "");
@@ -334,6 +369,124 @@ TEST(SchedulerServer, CertificatesAreReloadedWhenTheirFilesChange) {
   std::filesystem::remove_all(folder);
 }
 
+// ---- strangers and probes ----------------------------------------------------------------------
+
+TEST(SchedulerServer, AStrangersBodyIsNotRead) {
+  Served served;
+  served.start();
+  RawSocket stranger(served.server->port());
+  stranger.start_tls();
+  // All that comes is the head of a request with 3 MB.
+  stranger.send("PUT /debug/flags/v HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n");
+  EXPECT_THAT(stranger.receive_until("\r\n\r\n"), HasSubstr("HTTP/1.1 403 "));
+  RawSocket unknown(served.server->port());
+  unknown.start_tls();
+  unknown.send(
+      "PUT /debug/flags/v HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n"
+      "Authorization: Bearer wrong\r\n\r\n");
+  EXPECT_THAT(unknown.receive_until("\r\n\r\n"), HasSubstr("HTTP/1.1 401 "));
+}
+
+TEST(SchedulerServer, BodiesAndHeadsHaveTheirLimits) {
+  Served served;
+  served.start();
+  const auto put = [&](std::size_t size) {
+    return served.ask({.path = "/debug/flags/v",
+                       .method = "PUT",
+                       .token = "admintoken",
+                       .body = std::string(size, '0')});
+  };
+  EXPECT_EQ(put(64 << 10).status, 200) << "0, in many digits";
+  EXPECT_EQ(put((64 << 10) + 1).status, 413);
+  const auto with_header = [&](std::size_t size) {
+    RawSocket client(served.server->port());
+    client.start_tls();
+    return client.ask("GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: " +
+                      std::string(size, 'x') + "\r\n\r\n");
+  };
+  EXPECT_THAT(with_header(60 << 10), HasSubstr("HTTP/1.1 200 "));
+  EXPECT_THAT(with_header(64 << 10), HasSubstr("HTTP/1.1 431 "));
+}
+
+TEST(SchedulerServer, ProbesAreAnsweredWhenIdleConnectionsHaveTakenAllPlaces) {
+  Served served;
+  served.options.max_connections = 2;
+  served.start();
+  // Two, and those that clients on this machine have beside them.
+  std::vector<std::unique_ptr<RawSocket>> idle;
+  for (int i = 0; i < 70; ++i) {
+    idle.push_back(std::make_unique<RawSocket>(served.server->port()));
+    if (i % 8 == 0) idle.back()->start_tls();  // the others do not even say what they want
+  }
+  EXPECT_EQ(served.get("/livez", "").status, 200);
+  EXPECT_EQ(idle.front()->receive_all(), "") << "the oldest had to go";
+}
+
+TEST(SchedulerServer, HttpTwoIsOfferedUnlessItIsTurnedOff) {
+  const auto chosen = [](bool http2, const std::vector<std::string>& protocols) {
+    Served served;
+    served.options.http2 = http2;
+    served.start();
+    EXPECT_EQ(served.get("/livez", "").body, "ok");
+    RawSocket client(served.server->port());
+    return client.start_tls(protocols);
+  };
+  EXPECT_EQ(chosen(true, {"http/1.1", "h2"}), "h2");
+  EXPECT_EQ(chosen(true, {"http/1.1"}), "http/1.1");
+  EXPECT_EQ(chosen(true, {}), "");
+  EXPECT_EQ(chosen(false, {"h2", "http/1.1"}), "http/1.1");
+}
+
+TEST(SchedulerServer, ConcurrentDepartureOfAClientTakesItsReviewBack) {
+  std::promise<void> asked, taken_back;
+  Served served;
+  served.options.authentication.review_token = [&](const std::string&, auto) {
+    asked.set_value();
+    return [&] { taken_back.set_value(); };
+  };
+  served.start();
+  auto client = std::make_unique<RawSocket>(served.server->port());
+  client->start_tls();
+  client->send("GET /metrics HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\n\r\n");
+  asked.get_future().wait();
+  client.reset();
+  EXPECT_EQ(taken_back.get_future().wait_for(net::testing::kPatience), std::future_status::ready);
+}
+
+TEST(SchedulerServer, ConcurrentReviewsAreLimitedAndProbesNeedNone) {
+  std::promise<void> asked;
+  Served served;
+  served.options.authorization.most_waiting = 1;
+  served.options.authorization.review_access = [&](const AccessAttributes&, auto) {
+    asked.set_value();
+    return CancelReview();
+  };
+  served.start();
+  RawSocket waiting(served.server->port());
+  waiting.start_tls();
+  waiting.send("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  asked.get_future().wait();
+  const net::HttpResponse response = served.get("/configz", "");
+  EXPECT_EQ(head_of(response), head(429, {kText, "retry-after: 1", kNoSniff}));
+  EXPECT_EQ(response.body, "Too many requests, please try again later.\n");
+  EXPECT_EQ(served.get("/livez", "").status, 200);
+  EXPECT_EQ(served.get("/readyz", "").status, 200);
+}
+
+TEST(SchedulerServer, GatesHideFlagzAndStatusz) {
+  Served served;
+  served.options.flagz = false;
+  served.start();
+  EXPECT_EQ(served.get("/flagz").status, 404);
+  EXPECT_THAT(served.get("/statusz").body,
+              HasSubstr("Paths= /configz /healthz /livez /metrics /readyz\n"));
+  Served other;
+  other.options.statusz = false;
+  other.start();
+  EXPECT_EQ(other.get("/flagz").status, 200);
+  EXPECT_EQ(other.get("/statusz").status, 404);
+}
+
 // ---- beginning and end -------------------------------------------------------------------------
 
 TEST(SchedulerServer, APortThatIsTakenIsToldAsUpstreamDoes) {
@@ -364,6 +517,7 @@ TEST(SchedulerServer, WhoWaitsForTheWorldIsRefusedWhenItStops) {
   served.options.authentication.review_token = [&](const std::string&, auto done) {
     answer = std::move(done);
     asked.set_value();
+    return CancelReview();
   };
   served.start();
   served.ask({.path = "/metrics", .token = "t"},

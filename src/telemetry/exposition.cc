@@ -2,7 +2,11 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <cstdint>
+#include <iterator>
+#include <protozero/pbf_writer.hpp>
+#include <protozero/varint.hpp>
+#include <utility>
 
 namespace berth::telemetry {
 namespace {
@@ -28,6 +32,17 @@ void append_label(std::string& text, char before, std::string_view name, std::st
   text += '"';
 }
 
+// "[ALPHA] What it counts."
+std::string help_of(const MetricSpec& spec) {
+  std::string help;
+  if (spec.stability != Stability::kNone) {
+    help += '[';
+    help += to_string(spec.stability);
+    help += "] ";
+  }
+  return help.append(spec.help);
+}
+
 void append_series(std::string& text, std::string_view name, std::string_view suffix,
                    const std::vector<LabelPair>& labels, std::string_view le) {
   text += name;
@@ -44,6 +59,115 @@ void append_series(std::string& text, std::string_view name, std::string_view su
   if (before == ',') text += '}';
   text += ' ';
 }
+
+class TextExposition final : public Exposition {
+ public:
+  void begin_family(const MetricSpec& spec) override {
+    name_ = spec.name;
+    text_ += "# HELP ";
+    text_ += spec.name;
+    text_ += ' ';
+    append_escaped(text_, help_of(spec), /*quotes=*/false);
+    text_ += "\n# TYPE ";
+    text_ += spec.name;
+    text_ += ' ';
+    text_ += to_string(spec.type);
+    text_ += '\n';
+  }
+
+  void sample(const std::vector<LabelPair>& labels, double value) override {
+    line("", labels, "", value);
+  }
+
+  void histogram(const std::vector<LabelPair>& labels, const Histogram& histogram) override {
+    const std::vector<std::uint64_t> counts = histogram.cumulative();
+    const double sum = histogram.sum();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const bool last = i == histogram.bounds().size();
+      line("_bucket", labels, last ? "+Inf" : go_float(histogram.bounds()[i]),
+           static_cast<double>(counts[i]));
+    }
+    line("_sum", labels, "", sum);
+    line("_count", labels, "", static_cast<double>(counts.back()));
+  }
+
+  std::string end_family() override { return std::exchange(text_, {}); }
+
+ private:
+  void line(std::string_view suffix, const std::vector<LabelPair>& labels, std::string_view le,
+            double value) {
+    append_series(text_, name_, suffix, labels, le);
+    text_ += go_float(value);
+    text_ += '\n';
+  }
+
+  std::string_view name_;
+  std::string text_;
+};
+
+// io.prometheus.client.MetricFamily, each behind its length.
+class ProtobufExposition final : public Exposition {
+ public:
+  void begin_family(const MetricSpec& spec) override {
+    type_ = spec.type;
+    protozero::pbf_writer family(family_);
+    family.add_string(1, spec.name.data(), spec.name.size());
+    family.add_string(2, help_of(spec));
+    family.add_enum(3, number_of(spec.type));
+  }
+
+  void sample(const std::vector<LabelPair>& labels, double value) override {
+    protozero::pbf_writer family(family_);
+    protozero::pbf_writer metric(family, 4);
+    add_labels(metric, labels);
+    protozero::pbf_writer number(metric, type_ == MetricType::kGauge ? 2 : 3);
+    number.add_double(1, value);
+  }
+
+  void histogram(const std::vector<LabelPair>& labels, const Histogram& histogram) override {
+    const std::vector<std::uint64_t> counts = histogram.cumulative();
+    protozero::pbf_writer family(family_);
+    protozero::pbf_writer metric(family, 4);
+    add_labels(metric, labels);
+    protozero::pbf_writer values(metric, 7);
+    values.add_uint64(1, counts.back());
+    values.add_double(2, histogram.sum());
+    // Parity: the bucket of +Inf is not written; it is the count.
+    for (std::size_t i = 0; i < histogram.bounds().size(); ++i) {
+      protozero::pbf_writer bucket(values, 3);
+      bucket.add_uint64(1, counts[i]);
+      bucket.add_double(2, histogram.bounds()[i]);
+    }
+  }
+
+  std::string end_family() override {
+    std::string delimited;
+    if (family_.empty()) return delimited;
+    protozero::write_varint(std::back_inserter(delimited), family_.size());
+    delimited += std::exchange(family_, {});
+    return delimited;
+  }
+
+ private:
+  static std::int32_t number_of(MetricType type) {
+    switch (type) {
+      case MetricType::kCounter: return 0;
+      case MetricType::kGauge: return 1;
+      case MetricType::kHistogram: return 4;
+    }
+    return 3;  // untyped
+  }
+  static void add_labels(protozero::pbf_writer& metric, const std::vector<LabelPair>& labels) {
+    for (const LabelPair& label : labels) {
+      protozero::pbf_writer pair(metric, 1);
+      pair.add_string(1, label.name.data(), label.name.size());
+      pair.add_string(2, label.value.data(), label.value.size());
+    }
+  }
+
+  MetricType type_ = MetricType::kCounter;
+  std::string family_;
+};
 
 }  // namespace
 
@@ -64,46 +188,9 @@ std::string go_float(double value) {
   return {digits, plain.ptr};
 }
 
-void write_header(std::string& text, const MetricSpec& spec) {
-  text += "# HELP ";
-  text += spec.name;
-  text += ' ';
-  if (spec.stability != Stability::kNone) {
-    text += '[';
-    text += to_string(spec.stability);
-    text += "] ";
-  }
-  append_escaped(text, spec.help, /*quotes=*/false);
-  text += "\n# TYPE ";
-  text += spec.name;
-  text += ' ';
-  text += to_string(spec.type);
-  text += '\n';
-}
-
-void write_sample(std::string& text, std::string_view name, const std::vector<LabelPair>& labels,
-                  double value) {
-  append_series(text, name, "", labels, "");
-  text += go_float(value);
-  text += '\n';
-}
-
-void write_histogram(std::string& text, std::string_view name, const std::vector<LabelPair>& labels,
-                     const Histogram& histogram) {
-  const std::vector<std::uint64_t> counts = histogram.cumulative();
-  const double sum = histogram.sum();
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const bool last = i == histogram.bounds().size();
-    append_series(text, name, "_bucket", labels, last ? "+Inf" : go_float(histogram.bounds()[i]));
-    text += go_float(static_cast<double>(counts[i]));
-    text += '\n';
-  }
-  append_series(text, name, "_sum", labels, "");
-  text += go_float(sum);
-  text += '\n';
-  append_series(text, name, "_count", labels, "");
-  text += go_float(static_cast<double>(counts.back()));
-  text += '\n';
+std::unique_ptr<Exposition> make_exposition(MetricsFormat format) {
+  if (format == MetricsFormat::kProtobuf) return std::make_unique<ProtobufExposition>();
+  return std::make_unique<TextExposition>();
 }
 
 }  // namespace berth::telemetry

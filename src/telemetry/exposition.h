@@ -1,6 +1,7 @@
-// How samples are written: Prometheus' text format 0.0.4. For metrics.cc.
+// How samples are written: Prometheus' text format 0.0.4, or its protobuf messages. For metrics.cc.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +15,17 @@ struct LabelPair {
   std::string_view value;
 };
 
-// The HELP and TYPE lines.
-void write_header(std::string& text, const MetricSpec& spec);
-void write_sample(std::string& text, std::string_view name, const std::vector<LabelPair>& labels,
-                  double value);
-void write_histogram(std::string& text, std::string_view name, const std::vector<LabelPair>& labels,
-                     const Histogram& histogram);
+// One family after the other.
+class Exposition {
+ public:
+  virtual ~Exposition() = default;
+  // A family that has no sample is not begun.
+  virtual void begin_family(const MetricSpec& spec) = 0;
+  virtual void sample(const std::vector<LabelPair>& labels, double value) = 0;
+  virtual void histogram(const std::vector<LabelPair>& labels, const Histogram& histogram) = 0;
+  // What was written of the family.
+  virtual std::string end_family() = 0;
+};
+std::unique_ptr<Exposition> make_exposition(MetricsFormat format);
 
 }  // namespace berth::telemetry

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -131,20 +132,18 @@ Histogram& Family::histogram(std::initializer_list<std::string_view> values) {
   return *series(values, MetricType::kHistogram).histogram;
 }
 
-void Family::write(std::string& text) const {
+void Family::write(Exposition& to) const {
   const MutexLock lock(mutex_);
   if (!exposed_ || series_.empty()) return;
-  write_header(text, spec_);
+  to.begin_family(spec_);
   for (const auto& [values, one] : series_) {
     const std::vector<LabelPair> labels = pairs(spec_, sorted_labels_, values);
     switch (spec_.type) {
       case MetricType::kCounter:
-        write_sample(text, spec_.name, labels, static_cast<double>(one->counter.value()));
+        to.sample(labels, static_cast<double>(one->counter.value()));
         break;
-      case MetricType::kGauge: write_sample(text, spec_.name, labels, one->gauge.value()); break;
-      case MetricType::kHistogram:
-        write_histogram(text, spec_.name, labels, *one->histogram);
-        break;
+      case MetricType::kGauge: to.sample(labels, one->gauge.value()); break;
+      case MetricType::kHistogram: to.histogram(labels, *one->histogram); break;
     }
   }
 }
@@ -209,14 +208,18 @@ std::string_view Registry::allowed(const MetricSpec& spec, std::string_view labe
   return "unexpected";
 }
 
-std::string Registry::text() const {
+std::string Registry::write(MetricsFormat format) const {
+  const std::unique_ptr<Exposition> exposition = make_exposition(format);
   // What is computed is asked for without the lock: it may count something itself.
   std::map<std::string, Computed, std::less<>> to_compute;
   std::map<std::string, std::string, std::less<>> parts;
   {
     const MutexLock lock(mutex_);
     to_compute = computed_;
-    for (const auto& [name, family] : families_) family->write(parts[name]);
+    for (const auto& [name, family] : families_) {
+      family->write(*exposition);
+      parts[name] = exposition->end_family();
+    }
   }
   for (const auto& [name, computed] : to_compute) {
     const std::vector<std::size_t> places = places_by_name(computed.spec.labels);
@@ -228,11 +231,10 @@ std::string Registry::text() const {
     }
     if (samples.empty()) continue;
     std::ranges::sort(samples, {}, &ComputedSample::values);
-    std::string& text = parts[name];
-    write_header(text, computed.spec);
+    exposition->begin_family(computed.spec);
     for (const ComputedSample& sample : samples)
-      write_sample(text, computed.spec.name, pairs(computed.spec, places, sample.values),
-                   sample.value);
+      exposition->sample(pairs(computed.spec, places, sample.values), sample.value);
+    parts[name] += exposition->end_family();
   }
   std::string all;
   for (const auto& [name, part] : parts) all += part;

@@ -84,6 +84,12 @@ class Histogram {
 };
 
 class Registry;
+class Exposition;
+
+enum class MetricsFormat : std::uint8_t {
+  kText,      // Prometheus' text format 0.0.4
+  kProtobuf,  // io.prometheus.client.MetricFamily, each behind its length
+};
 
 // All series of one name.
 class Family {
@@ -107,7 +113,7 @@ class Family {
     std::unique_ptr<Histogram> histogram;
   };
   Series& series(std::initializer_list<std::string_view> values, MetricType type) EXCLUDES(mutex_);
-  void write(std::string& text) const EXCLUDES(mutex_);
+  void write(Exposition& to) const EXCLUDES(mutex_);
   void reset() EXCLUDES(mutex_);
 
   Registry& registry_;
@@ -154,8 +160,9 @@ class Registry {
   const Family* find(std::string_view name) const EXCLUDES(mutex_);
   std::vector<MetricSpec> specs() const EXCLUDES(mutex_);
 
-  // Everything in Prometheus' text format 0.0.4, sorted as upstream sorts.
-  std::string text() const EXCLUDES(mutex_);
+  // Everything, sorted as upstream sorts.
+  std::string write(MetricsFormat format) const EXCLUDES(mutex_);
+  std::string text() const { return write(MetricsFormat::kText); }
   // Counters and histograms with labels go back to 0. Gauges are states, and stay.
   void reset() EXCLUDES(mutex_);
 
@@ -179,10 +186,6 @@ class Registry {
   std::map<std::string, Computed, std::less<>> computed_ GUARDED_BY(mutex_);
   std::map<std::string, double> registered_ GUARDED_BY(mutex_);  // by stability
 };
-
-// What a server answers with text().
-inline constexpr std::string_view kMetricsContentType =
-    "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
 
 // As Go prints a float64 with %g and as few digits as tell it apart: "0.001", "1e+06", "+Inf".
 std::string go_float(double value);

@@ -1,6 +1,10 @@
 #include "telemetry/metrics.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <protozero/pbf_reader.hpp>
+#include <set>
 
 #include <cmath>
 #include <limits>
@@ -94,6 +98,64 @@ TEST(RegistryText, LabelledFamiliesAppearWithTheirFirstSeries) {
   EXPECT_NE(registry.text().find("plain 0\n"), std::string::npos);
   labelled.counter({"1"});
   EXPECT_NE(registry.text().find("labelled{x=\"1\"} 0\n"), std::string::npos);
+}
+
+// Messages as protoc --decode_raw would show them, in short: "1=name 4={1={1=l 2=v} 3={1:8bytes}}".
+std::string raw(protozero::pbf_reader message, const std::set<std::string>& nested,
+                const std::string& path = "") {
+  std::string text;
+  while (message.next()) {
+    const std::string here = path + "." + std::to_string(message.tag());
+    text += (text.empty() ? "" : " ") + std::to_string(message.tag()) + "=";
+    switch (message.wire_type()) {
+      case protozero::pbf_wire_type::varint: text += std::to_string(message.get_uint64()); break;
+      case protozero::pbf_wire_type::fixed64: text += go_float(message.get_double()); break;
+      default:
+        text += nested.contains(here) ? "{" + raw(message.get_message(), nested, here) + "}"
+                                      : message.get_string();
+    }
+  }
+  return text;
+}
+
+TEST(RegistryProtobuf, WritesFamiliesBehindTheirLengths) {
+  Registry registry;
+  registry.add({.name = "b_total", .labels = {"z", "a"}, .help = "Bees."})
+      .counter({"one", "two"})
+      .add(3);
+  registry
+      .add({.name = "c_gauge",
+            .type = MetricType::kGauge,
+            .stability = Stability::kNone,
+            .help = "Sea\nlevel."})
+      .gauge()
+      .set(-1.5);
+  Histogram& histogram = registry
+                             .add({.name = "d_seconds",
+                                   .type = MetricType::kHistogram,
+                                   .stability = Stability::kStable,
+                                   .buckets = {0.1, 1},
+                                   .help = "Days."})
+                             .histogram();
+  histogram.observe(0.05);
+  histogram.observe(0.5);
+  histogram.observe(5);
+  registry.add({.name = "empty_total", .labels = {"x"}});
+  registry.add_computed({.name = "a_total", .help = "Eh."},
+                        [] { return std::vector<ComputedSample>{{{}, 7}}; });
+  const std::string page = registry.write(MetricsFormat::kProtobuf);
+  std::vector<std::string> families;
+  for (const char* at = page.data(); at != page.data() + page.size();) {
+    const std::uint64_t size = protozero::decode_varint(&at, page.data() + page.size());
+    families.push_back(raw({at, size}, {".4", ".4.1", ".4.2", ".4.3", ".4.7", ".4.7.3"}));
+    at += size;
+  }
+  EXPECT_THAT(families, ::testing::ElementsAre(
+                            "1=a_total 2=[ALPHA] Eh. 3=0 4={3={1=7}}",
+                            "1=b_total 2=[ALPHA] Bees. 3=0 4={1={1=a 2=two} 1={1=z 2=one} 3={1=3}}",
+                            "1=c_gauge 2=Sea\nlevel. 3=1 4={2={1=-1.5}}",
+                            "1=d_seconds 2=[STABLE] Days. 3=4 "
+                            "4={7={1=3 2=5.55 3={1=1 2=0.1} 3={1=2 2=1}}}"));
 }
 
 TEST(Registry, GivesTheSameSeriesForTheSameValues) {

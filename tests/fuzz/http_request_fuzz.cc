@@ -1,16 +1,13 @@
 // Any bytes as an HTTP request: read in one piece and in small ones, which must come to the same,
 // then taken apart and answered the way the server does.
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "net/http_exchange.h"
 #include "net/http_message.h"
 #include "net/http_wire.h"
 
@@ -77,13 +74,7 @@ void check_answer(const Read& read) {
   HttpResponse response;
   response.headers.add("X-Echo", read.request->body);
   response.body = read.request->body;
-  const auto exchange = std::make_shared<HttpExchange>(
-      read.form, 1 << 20, [](int, std::string) { return HttpResponse(); },
-      std::make_shared<std::atomic<bool>>(false), [] {});
-  make_responder(exchange)->respond(response);
-  const HttpExchange::Output output = exchange->take();
-  check(output.complete && output.pieces.size() == 1);
-  const std::string& bytes = output.pieces.front();
+  const std::string bytes = response_bytes(response, read.form);
   const std::size_t end = bytes.find("\r\n\r\n");
   check(end != std::string::npos);
   check(bytes.size() == end + 4 + (read.form.head_only ? 0 : response.body.size()));

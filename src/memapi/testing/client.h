@@ -17,6 +17,7 @@ namespace berth::memapi::testing {
 
 // Keeps what it is given. `capacity` chunks are taken; the one after is refused.
 struct Recorder final : net::HttpResponder {
+  void read_body(std::size_t, std::function<void(std::string)>) override {}  // it is whole
   void respond(net::HttpResponse answer) override { response = std::move(answer); }
   void begin(int code, net::HttpHeaders headers) override {
     response.status = code;

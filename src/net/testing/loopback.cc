@@ -3,10 +3,12 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 
 namespace berth::net::testing {
 
@@ -165,9 +167,29 @@ RawSocket::RawSocket(std::uint16_t port, int receive_buffer)
 
 RawSocket::~RawSocket() { ::close(socket_); }
 
+void RawSocket::FreeTls::operator()(ssl_st* tls) const { SSL_free(tls); }
+
+std::string RawSocket::start_tls(const std::vector<std::string>& protocols) {
+  std::signal(SIGPIPE, SIG_IGN);  // which OpenSSL's writes may cause
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  tls_.reset(SSL_new(context));
+  SSL_CTX_free(context);
+  std::string names;
+  for (const std::string& name : protocols) names += static_cast<char>(name.size()) + name;
+  SSL_set_alpn_protos(tls_.get(), reinterpret_cast<const unsigned char*>(names.data()),
+                      static_cast<unsigned>(names.size()));
+  SSL_set_fd(tls_.get(), socket_);
+  if (SSL_connect(tls_.get()) != 1) return {};
+  const unsigned char* chosen = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(tls_.get(), &chosen, &size);
+  return {reinterpret_cast<const char*>(chosen), size};
+}
+
 bool RawSocket::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent = tls_ ? SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size()))
+                              : ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -178,7 +200,8 @@ void RawSocket::finish_sending() { ::shutdown(socket_, SHUT_WR); }
 
 bool RawSocket::receive_more() {
   std::array<char, 65536> buffer;
-  const ssize_t size = ::recv(socket_, buffer.data(), buffer.size(), 0);
+  const ssize_t size = tls_ ? SSL_read(tls_.get(), buffer.data(), static_cast<int>(buffer.size()))
+                            : ::recv(socket_, buffer.data(), buffer.size(), 0);
   if (size <= 0) return false;
   received_.append(buffer.data(), static_cast<std::size_t>(size));
   return true;

@@ -15,6 +15,8 @@
 #include "net/http_server.h"
 #include "net/tls.h"
 
+struct ssl_st;  // OpenSSL's own name for SSL
+
 namespace berth::net::testing {
 
 // Far more than anything here takes; a test that waits this long has failed.
@@ -77,6 +79,10 @@ class RawSocket {
   RawSocket(const RawSocket&) = delete;
   RawSocket& operator=(const RawSocket&) = delete;
 
+  // Speaks TLS from now on, believing anybody, and offers these protocols ("h2"). Says which was
+  // chosen; empty: none, or no TLS at all.
+  std::string start_tls(const std::vector<std::string>& protocols = {});
+
   bool send(std::string_view bytes);
   void finish_sending();
   // All up to this text, or up to the end of the connection.
@@ -89,8 +95,13 @@ class RawSocket {
   }
 
  private:
+  struct FreeTls {
+    void operator()(ssl_st* tls) const;
+  };
+
   bool receive_more();
   int socket_;
+  std::unique_ptr<ssl_st, FreeTls> tls_;
   std::string received_;
 };
 
