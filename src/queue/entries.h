@@ -36,6 +36,10 @@ class Entries {
   const QueueEntry& operator[](Slot slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
   std::size_t size() const { return by_name_.size(); }
 
+  // Every entry's slot is below this.
+  Slot slots() const { return used_; }
+  bool used(Slot slot) const { return static_cast<bool>((*this)[slot].queued.pod); }
+
   // kNoSlot when there is no pod of that namespace and name.
   Slot find(const Pod& pod) const;
 
@@ -47,7 +51,7 @@ class Entries {
   template <typename Visit>
   void for_each(Visit visit) const {
     for (Slot slot = 0; slot < used_; ++slot)
-      if ((*this)[slot].queued.pod) visit(slot);
+      if (used(slot)) visit(slot);
   }
 
  private:
