@@ -109,6 +109,7 @@ struct EventRecorder::Parts {
   std::uint64_t dropped_told = 0;
   std::optional<TimePoint> drops_told_at;
   bool pump_posted = false;
+  bool pods_ignored = false;
   std::vector<Eventual<bool>*> flushing;
   TimerId refresh_timer;
   TimerId finish_timer;
@@ -119,7 +120,7 @@ struct EventRecorder::Parts {
 // ---- what happens -------------------------------------------------------------------------------
 
 void EventRecorder::Parts::add(PodEvent event) {
-  if (!event.pod) return;
+  if (!event.pod || pods_ignored) return;
   if (queue.size() >= kMostQueued) {
     ++dropped;
     tell_of_drop();
@@ -313,6 +314,8 @@ EventRecorder::~EventRecorder() {
 }
 
 void EventRecorder::record(PodEvent event) { parts_->add(std::move(event)); }
+
+void EventRecorder::ignore_pods() { parts_->pods_ignored = true; }
 
 void EventRecorder::record_lease_event(ObjectReference lease, std::string message) {
   parts_->add_lease_event(std::move(lease), std::move(message));

@@ -43,6 +43,8 @@ class EventRecorder {
 
   // Never waits, never fails.
   void record(PodEvent event);
+  // From now on events about pods are ignored: without the lease nothing of theirs is our business.
+  void ignore_pods();
   // About a lease (kind, apiVersion, namespace, name, UID, version): "host_1 became leader".
   void record_lease_event(ObjectReference lease, std::string message);
 

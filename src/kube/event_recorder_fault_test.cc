@@ -94,6 +94,20 @@ TEST_F(EventRecorderTest, DuringAnOutageNoMoreSeriesWaitThanMay) {
   EXPECT_THAT(log_text, HasSubstr("too many queued events, dropped event"));
 }
 
+TEST_F(EventRecorderTest, WithoutTheLeaseThereIsNoNewsOfPods) {
+  start_with_events_api();
+  answer_all();
+  recorder->record(failed());
+  recorder->ignore_pods();
+  recorder->record(failed("no", "1", "other"));
+  ObjectReference lease;
+  lease.kind = "Lease";
+  lease.name = "kube-scheduler";
+  recorder->record_lease_event(lease, "a stopped leading");
+  pass(seconds(1));
+  EXPECT_EQ(client.calls().size(), 3u) << "the probe, the first event, the lease";
+}
+
 TEST_F(EventRecorderTest, OneThatIsThereAlreadyIsNoNews) {
   start_with_events_api();
   client.script(refused(409, "AlreadyExists", "there"));
