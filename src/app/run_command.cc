@@ -111,6 +111,7 @@ void stop_when_idle(RealLoop& loop, Engine& engine, const LiveSummary& summary,
 
 Result<void> run_cluster(const RunOptions& options, std::ostream& out, std::ostream& err) {
   RealLoop loop;
+  ignore_broken_pipes();
   const SignalWatch signals({SIGINT, SIGTERM}, [&loop](int) { loop.stop(); });
   Result<std::unique_ptr<EmbeddedServer>> server = EmbeddedServer::start(loop, options.server);
   if (!server) return fail(server.error());

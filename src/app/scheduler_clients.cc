@@ -30,6 +30,13 @@ kube::HttpApiClientOptions client_options(const SchedulerSetup& setup, const Sch
   return options;
 }
 
+kube::HttpApiClientOptions main_client_options(const SchedulerSetup& setup,
+                                               const SchedulerHost& host, kube::WriteGate* gate) {
+  kube::HttpApiClientOptions options = client_options(setup, host, "scheduler");
+  options.write_gate = gate;
+  return options;
+}
+
 kube::HttpApiClientOptions lease_client_options(const SchedulerSetup& setup,
                                                 const SchedulerHost& host) {
   kube::HttpApiClientOptions options = client_options(setup, host, "leader-election");
@@ -41,8 +48,9 @@ kube::HttpApiClientOptions lease_client_options(const SchedulerSetup& setup,
 }  // namespace
 
 SchedulerClients::SchedulerClients(const SchedulerSetup& setup, const SchedulerHost& host,
-                                   const telemetry::Log& log, telemetry::ClientMetrics& metrics)
-    : main(client_options(setup, host, "scheduler"), host.world, log, metrics),
+                                   kube::WriteGate* gate, const telemetry::Log& log,
+                                   telemetry::ClientMetrics& metrics)
+    : main(main_client_options(setup, host, gate), host.world, log, metrics),
       events(client_options(setup, host, "scheduler"), host.world, log, metrics),
       lease(lease_client_options(setup, host), host.election, log, metrics) {}
 

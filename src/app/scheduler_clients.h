@@ -4,14 +4,15 @@
 
 #include "app/scheduler_setup.h"
 #include "kube/http_api_client.h"
+#include "kube/write_gate.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
 
 namespace berth::app {
 
 struct SchedulerClients {
-  // `metrics` outlives them.
-  SchedulerClients(const SchedulerSetup& setup, const SchedulerHost& host,
+  // `gate` is for what the main client writes. All that is referred to outlives them.
+  SchedulerClients(const SchedulerSetup& setup, const SchedulerHost& host, kube::WriteGate* gate,
                    const telemetry::Log& log, telemetry::ClientMetrics& metrics);
 
   kube::HttpApiClient main;  // lists, watches, bindings, statuses, deletions

@@ -14,6 +14,7 @@
 #include "app/scheduler_process.h"
 #include "base/file.h"
 #include "base/loop.h"
+#include "base/signals.h"
 #include "config/flags/command.h"
 #include "config/write.h"
 #include "explain/evaluator.h"
@@ -126,6 +127,7 @@ std::expected<int, config::CommandFailure> carry_out(const config::SchedulerComm
 }  // namespace
 
 int run_scheduler(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+  ignore_broken_pipes();  // whoever reads our log may go before us
   RealLoop loop;
   std::shared_ptr<LogOutput> log = open_log({}, loop, out, err);
   std::vector<config::EarlyRecord> records;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/loop_thread.h"
 #include "base/signals.h"
 #include "config/write.h"
 #include "engine/debug_dump.h"
@@ -44,7 +45,8 @@ SchedulerProcess::SchedulerProcess(SchedulerSetup setup, SchedulerHost host, Int
       log_(std::move(log)),
       random_(host_.seed),
       metrics_(setup_.command.options),
-      clients_(setup_, host_, log_, metrics_.client),
+      gate_(make_gate()),
+      clients_(setup_, host_, gate_.get(), log_, metrics_.client),
       events_(loop_, clients_.events, random_.fork(),
               {.hostname = host_.name,
                .component = setup_.configuration.profiles.front().scheduler_name,
@@ -99,48 +101,44 @@ Result<void> SchedulerProcess::make() {
           .each = {.streaming_lists = gates.enabled("WatchListClient"), .texts = text_options()}},
       [this](Delta delta) { engine_->apply(std::move(delta)); });
 
-  if (elects()) {
-    const kube::LeaderElectionOptions options = election_options();
-    if (coordinated())
-      candidate_.emplace(
-          loop_, clients_.main, random_.fork(),
-          kube::LeaseCandidateOptions{.namespace_name = options.namespace_name,
-                                      .name = options.identity,
-                                      .lease_name = options.name,
-                                      .binary_version = "1.36.4",
-                                      .emulation_version = setup_.command.options.emulated + ".0"},
-          log_);
-    elector_.emplace(host_.election, clients_.lease, random_.fork(), options, election_callbacks(),
-                     log_);
-  }
+  if (elects())
+    election_.emplace(setup_, host_, clients_.lease, random_.fork(), metrics_.leader_election,
+                      election_callbacks(), log_);
   return serve();
 }
 
-kube::LeaderElectionOptions SchedulerProcess::election_options() {
+// What was sent in time arrives before anybody else can lead, if the network takes no longer than
+// the lease lasts after writes have to stop.
+std::unique_ptr<kube::WriteGate> SchedulerProcess::make_gate() {
+  if (!elects()) return nullptr;
   const config::LeaderElection& election = setup_.configuration.leader_election;
-  kube::LeaderElectionOptions options;
-  options.namespace_name = election.resource_namespace;
-  options.name = election.resource_name;
-  options.identity = kube::election_identity(host_.name, random_.fork());
-  options.lease_duration = election.lease_duration;
-  options.renew_deadline = election.renew_deadline;
-  options.retry_period = election.retry_period;
-  options.coordinated = coordinated();
-  options.metrics = &metrics_.leader_election;
-  return options;
+  return std::make_unique<kube::WriteGate>(
+      loop_, [this] { return election_->write_permit(); },
+      election.lease_duration - election.renew_deadline);
 }
 
-kube::LeaderCallbacks SchedulerProcess::election_callbacks() {
-  kube::LeaderCallbacks callbacks;
-  callbacks.on_started_leading = [this] {
+SchedulerElection::Callbacks SchedulerProcess::election_callbacks() {
+  SchedulerElection::Callbacks callbacks;
+  callbacks.started_leading = [this] {
     if (delays_cache()) reflectors_->start();
     reflectors_->on_synced([this] {
-      if (elector_->leading()) engine_->start();
+      if (election_->leading()) engine_->start();
     });
   };
-  callbacks.on_stopped_leading = [this] { engine_->stop(); };
-  callbacks.on_event = [this](const ObjectReference& lease, const std::string& message) {
-    events_.record_lease_event(lease, message);
+  callbacks.stopped_leading = [this] {
+    engine_->stop();
+    events_.ignore_pods();  // bindings that are dropped now are no news to their owners
+  };
+  callbacks.settle = [this](Duration limit) { return gate_->settle(limit); };
+  callbacks.event = [this](ObjectReference lease, std::string message) {
+    events_.record_lease_event(std::move(lease), std::move(message));
+  };
+  callbacks.ended = [this](kube::ElectionEnd end) {
+    if (end == kube::ElectionEnd::kLost)
+      log_.error(std::nullopt, "Leaderelection lost");
+    else
+      log_.info(0, "Requested to terminate, exiting");
+    tasks_.spawn(finish(end == kube::ElectionEnd::kLost ? 1 : 0));
   };
   return callbacks;
 }
@@ -162,7 +160,7 @@ Result<void> SchedulerProcess::serve() {
 
 serve::HealthChecks SchedulerProcess::health_checks() {
   const serve::HealthCheck leader_election{"leaderElection",
-                                           [this] { return elector_->healthy(loop_.now()); }};
+                                           [this] { return election_->healthy(); }};
   const serve::HealthCheck shutdown{"shutdown", [this]() -> Result<void> {
                                       if (!stopping_) return {};
                                       return fail(ErrorKind::kUnavailable,
@@ -178,10 +176,10 @@ serve::HealthChecks SchedulerProcess::health_checks() {
   if (elects()) {
     checks.healthz = {leader_election};
     checks.readyz = {leader_election, shutdown, synced};
-    if (coordinated())
+    if (coordinated_election(setup_))
       checks.readyz.insert(checks.readyz.begin() + 1,
                            {"informer-sync", [this]() -> Result<void> {
-                              if (candidate_known_) return {};
+                              if (election_->candidate_known()) return {};
                               return fail(ErrorKind::kUnavailable,
                                           "the LeaseCandidate has not been listed yet");
                             }});
@@ -195,7 +193,7 @@ serve::HealthChecks SchedulerProcess::health_checks() {
 serve::ListPods SchedulerProcess::pods_door() {
   return [this](std::function<void(std::optional<serve::PodList>)> done) {
     loop_.post([this, done = std::move(done)] {
-      if (elects() && !elector_->leading()) return done(std::nullopt);
+      if (elects() && !election_->leading()) return done(std::nullopt);
       serve::PodList pods;
       engine_->cluster().for_each_seen([&](const Ref<const Pod>& pod) { pods.push_back(pod); });
       done(std::move(pods));
@@ -208,8 +206,7 @@ void SchedulerProcess::note_sync() {
   std::string text;
   for (const std::string& kind : reflectors_->unsynced())
     text += (text.empty() ? "handlers are not fully synchronized: " : "; ") + kind;
-  if (candidate_) candidate_known_ = candidate_->synced();
-  const bool synced = text.empty() && (!candidate_ || candidate_known_);
+  const bool synced = text.empty();
   {
     const MutexLock lock(mutex_);
     unsynced_ = std::move(text);
@@ -252,30 +249,16 @@ void SchedulerProcess::begin() {
 }
 
 void SchedulerProcess::synced() {
-  if (stop_.cancelled()) return;
+  if (stopping_) return;
   if (!elects()) return engine_->start();
-  electing_ = true;
-  if (candidate_) tasks_.spawn(candidate_->run(stop_.token()));
-  tasks_.spawn(elect());
-}
-
-Task<void> SchedulerProcess::elect() {
-  Task<kube::ElectionEnd> running = elector_->run(stop_.token());
-  const kube::ElectionEnd end = co_await running;
-  if (end == kube::ElectionEnd::kLost)
-    log_.error(std::nullopt, "Leaderelection lost");
-  else
-    log_.info(0, "Requested to terminate, exiting");
-  Task<void> finishing = finish(end == kube::ElectionEnd::kLost ? 1 : 0);
-  co_await finishing;
+  election_->start();
 }
 
 void SchedulerProcess::stop() {
-  if (stop_.cancelled() || !ended_) return;
+  if (stopping_ || !ended_) return;
   stopping_ = true;
-  stop_.cancel("asked to terminate");
   engine_->stop();
-  if (electing_) return;  // the election's end is the program's
+  if (election_ && election_->started()) return election_->stop();  // whose end is the program's
   // Parity: without leader election upstream fails when it is asked to end.
   if (!elects())
     return tasks_.spawn(finish(fail(ErrorKind::kCancelled, "finished without leader elect")));
@@ -293,6 +276,7 @@ Task<void> SchedulerProcess::finish(Result<int> result) {
 
 Result<int> run_scheduler_process(SchedulerSetup setup, RealLoop& loop, Interner& interner,
                                   telemetry::Log log) {
+  RealLoop election;
   std::optional<SchedulerProcess> process;
   int asked = 0;
   // Before any other thread, which would take the signals.
@@ -303,10 +287,13 @@ Result<int> run_scheduler_process(SchedulerSetup setup, RealLoop& loop, Interner
       signal == SIGUSR2 ? process->dump() : process->stop();
     });
   });
-  SchedulerHost host{.world = loop, .election = loop, .name = hostname()};
+  const bool elects = elects_leader(setup);
+  SchedulerHost host{.world = loop, .election = election, .name = hostname()};
   host.seed = seed_from_system();
   process.emplace(std::move(setup), std::move(host), interner, std::move(log));
   if (Result<void> made = process->make(); !made) return fail(made.error());
+  std::optional<LoopThread> election_thread;
+  if (elects) election_thread.emplace("leader-election", election);
   std::optional<Result<int>> result;
   process->start([&](Result<int> ended) {
     result = std::move(ended);

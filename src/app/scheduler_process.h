@@ -11,10 +11,10 @@
 
 #include "api/interner.h"
 #include "app/scheduler_clients.h"
+#include "app/scheduler_election.h"
 #include "app/scheduler_metrics.h"
 #include "app/scheduler_serving.h"
 #include "app/scheduler_setup.h"
-#include "base/cancel.h"
 #include "base/loop.h"
 #include "base/random.h"
 #include "base/result.h"
@@ -28,15 +28,14 @@
 #include "framework/plugin_table.h"
 #include "kube/event_recorder.h"
 #include "kube/kube_cluster_api.h"
-#include "kube/leader_election.h"
-#include "kube/lease_candidate.h"
 #include "kube/reflectors.h"
+#include "kube/write_gate.h"
 #include "telemetry/log.h"
 
 namespace berth::app {
 
-// Everything that lives as long as the scheduler does. World thread. Who destroys it before it has
-// ended must not run its loops again: that is a process that was killed.
+// Everything that lives as long as the scheduler does. World thread. Neither of its loops runs when
+// it is destroyed, nor ever after if that was before it has ended: a process that was killed.
 class SchedulerProcess {
  public:
   // `interner` is the one that the configuration was read with.
@@ -59,20 +58,16 @@ class SchedulerProcess {
  private:
   EngineOptions engine_options();
   kube::TextOptions text_options();
-  kube::LeaderElectionOptions election_options();
-  kube::LeaderCallbacks election_callbacks();
+  std::unique_ptr<kube::WriteGate> make_gate();
+  SchedulerElection::Callbacks election_callbacks();
   Result<void> serve();
   serve::HealthChecks health_checks();
   serve::ListPods pods_door();
   void note_sync();
   void begin();
   void synced();
-  Task<void> elect();
   Task<void> finish(Result<int> result);
-  bool elects() const { return setup_.configuration.leader_election.leader_elect; }
-  bool coordinated() const {
-    return elects() && setup_.command.options.gates.enabled("CoordinatedLeaderElection");
-  }
+  bool elects() const { return elects_leader(setup_); }
   bool delays_cache() const { return elects() && setup_.configuration.delay_cache_until_active; }
 
   const SchedulerSetup setup_;
@@ -83,6 +78,7 @@ class SchedulerProcess {
   Random random_;
 
   ProgramMetrics metrics_;
+  const std::unique_ptr<kube::WriteGate> gate_;  // none: without leader election all may be written
   SchedulerClients clients_;
   kube::EventRecorder events_;
   kube::KubeClusterApi api_;
@@ -92,13 +88,9 @@ class SchedulerProcess {
   std::unique_ptr<extender::Extenders> extenders_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<kube::Reflectors> reflectors_;
-  std::optional<kube::LeaderElector> elector_;
-  std::optional<kube::LeaseCandidate> candidate_;  // where the API server chooses the leader
-  CancelSource stop_;
-  bool electing_ = false;
+  std::optional<SchedulerElection> election_;
   std::function<void(Result<int>)> ended_;  // empty: it has been called
   std::atomic<bool> stopping_ = false;
-  std::atomic<bool> candidate_known_ = false;
   Mutex mutex_;
   std::string unsynced_ GUARDED_BY(mutex_) = "handlers are not fully synchronized";
   std::unique_ptr<SchedulerServing> serving_;  // none: no port

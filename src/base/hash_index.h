@@ -1,6 +1,7 @@
 // HashIndex: finds small numbers (slots) by a hash of what the caller keeps under them.
 //
-// Open addressing with linear probing, at most two thirds full. The hash stands beside the slot, so
+// Open addressing with linear probing, at most two thirds full and, if it is large, at least an
+// eighth. The hash stands beside the slot, so
 // that neither probing nor growing visits what the slots stand for: a million of them grow in
 // milliseconds. What is the same is for the caller to say.
 #pragma once
@@ -31,7 +32,7 @@ class HashIndex {
   }
 
   void insert(std::uint32_t hash, Slot slot) {
-    if ((size_ + 1) * 3 > cells_.size() * 2) grow();
+    if ((size_ + 1) * 3 > cells_.size() * 2) resize(cells_.empty() ? 16 : cells_.size() * 2);
     place({hash, slot});
     ++size_;
   }
@@ -54,9 +55,14 @@ class HashIndex {
     }
     cells_[hole] = Cell{};
     --size_;
+    if (cells_.size() > kAlwaysKept && size_ * 8 < cells_.size()) resize(cells_.size() / 2);
   }
+  // What is allocated, in slots.
+  std::size_t capacity() const { return cells_.size(); }
 
  private:
+  static constexpr std::size_t kAlwaysKept = 1024;
+
   struct Cell {
     std::uint32_t hash = 0;
     Slot slot = kNone;
@@ -69,8 +75,8 @@ class HashIndex {
     while (cells_[at].slot != kNone) at = next(at);
     cells_[at] = cell;
   }
-  void grow() {
-    std::vector<Cell> before(cells_.empty() ? 16 : cells_.size() * 2);
+  void resize(std::size_t count) {
+    std::vector<Cell> before(count);
     std::swap(before, cells_);
     for (const Cell& cell : before)
       if (cell.slot != kNone) place(cell);

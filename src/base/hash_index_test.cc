@@ -36,5 +36,17 @@ TEST(HashIndex, KnowsWhatAMapKnows) {
   }
 }
 
+TEST(HashIndex, ShrinksAgain) {
+  HashIndex index;
+  constexpr std::uint32_t kMany = 100'000;
+  const auto hash = [](std::uint32_t slot) { return slot * 0x9e3779b9U; };
+  for (std::uint32_t slot = 0; slot < kMany; ++slot) index.insert(hash(slot), slot);
+  EXPECT_GE(index.capacity(), std::size_t{kMany});
+  for (std::uint32_t slot = 10; slot < kMany; ++slot) index.erase(hash(slot), slot);
+  EXPECT_LE(index.capacity(), 1024U);
+  for (std::uint32_t slot = 0; slot < 10; ++slot)
+    EXPECT_EQ(index.find(hash(slot), [&](HashIndex::Slot found) { return found == slot; }), slot);
+}
+
 }  // namespace
 }  // namespace berth

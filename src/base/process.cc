@@ -77,7 +77,11 @@ Result<ProcessResult> run(const ProcessStop* stop, const std::string& command,
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  sigset_t ignored;  // by ignore_broken_pipes()
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &ignored);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, command.c_str(), &actions, &attributes,
                                    pointers(words).data(), pointers(variables).data());

@@ -25,6 +25,16 @@ sigset_t set_of(const std::vector<int>& signals) {
 
 }  // namespace
 
+void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+
+SignalsBlocked::SignalsBlocked() {
+  sigset_t all;
+  sigfillset(&all);
+  BERTH_CHECK(pthread_sigmask(SIG_SETMASK, &all, &before_) == 0);
+}
+
+SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 SignalWatch::SignalWatch(std::vector<int> signals, std::function<void(int)> on_signal)
     : signals_(std::move(signals)), on_signal_(std::move(on_signal)) {
   const sigset_t set = set_of(signals_);

@@ -1,15 +1,34 @@
+// What a program that runs for long does about signals.
+//
 // SignalWatch: signals as calls, on a thread of its own, where anything may be done.
 //
 // Build it before any other thread is started: threads inherit that the signals are not theirs. One
 // watch per signal and process.
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <vector>
 
 #include "base/thread.h"
 
 namespace berth {
+
+// From now on a write to a pipe or socket whose reader has gone fails with EPIPE, and does not end
+// the process. Programs that run_process starts are ended by it as ever.
+void ignore_broken_pipes();
+
+// While it lives the calling thread takes no signals, nor do the threads that it starts.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 class SignalWatch {
  public:

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <vector>
 
 #include "base/process.h"
@@ -58,6 +60,54 @@ TEST(SignalWatch, ProgramsThatAreStartedMeanwhileHearSignalsAsEver) {
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->exit_code, 128 + SIGTERM);
   EXPECT_EQ(ended->out, "");
+}
+
+TEST(Signals, ABrokenPipeIsAnErrorAndNotTheEnd) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  EXPECT_EXIT(
+      {
+        ignore_broken_pipes();
+        const bool failed = ::write(ends[1], "x", 1) < 0 && errno == EPIPE;
+        std::_Exit(failed ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+  ::close(ends[1]);
+}
+
+TEST(Signals, ProgramsThatAreStartedAreStillEndedByABrokenPipe) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  const auto ended = run_process("sh", {"-c", "kill -PIPE $$; echo not reached"}, {});
+  std::signal(SIGPIPE, before);
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->exit_code, 128 + SIGPIPE);
+}
+
+TEST(Signals, AThreadThatTakesNoneLeavesThemToTheOthers) {
+  Told told;
+  Mutex mutex;
+  Condition changed;
+  bool over = false;
+  Thread other;
+  {
+    const SignalsBlocked blocked;
+    other = Thread("other", [&] {
+      const MutexLock lock(mutex);
+      while (!over) changed.wait(mutex);
+    });
+  }
+  {
+    // Blocked for this thread by the watch, and for the other from its beginning.
+    const SignalWatch watch({SIGUSR1}, [&](int signal) { told.add(signal); });
+    ::kill(::getpid(), SIGUSR1);
+    EXPECT_EQ(told.wait_for(1), (std::vector<int>{SIGUSR1}));
+  }
+  {
+    const MutexLock lock(mutex);
+    over = true;
+  }
+  changed.notify_one();
 }
 
 }  // namespace

@@ -34,8 +34,11 @@ void ScheduleOne::wake() {
 
 void ScheduleOne::take_turn() {
   if (!running_) return;
-  for (int taken = 0; taken < kPodsPerTurn; ++taken)
+  const TimePoint begun = with_.loop.tick();
+  for (int taken = 0; taken < kPodsPerTurn; ++taken) {
     if (!run_one()) return;
+    if (with_.loop.tick() - begun >= kLongestTurn) break;
+  }
   if (with_.queue.ready()) wake();
 }
 

@@ -56,7 +56,10 @@ class ScheduleOne {
   bool cycle_open() const { return open_; }
 
  private:
-  static constexpr int kPodsPerTurn = 16;  // before timers and other work get their turn
+  // Before timers and posted work get their turn: so many pods, or so long. In virtual time a turn
+  // takes no time, so that only the number counts there.
+  static constexpr int kPodsPerTurn = 16;
+  static constexpr Duration kLongestTurn = std::chrono::milliseconds(10);
 
   void wake();
   void take_turn();

@@ -107,6 +107,69 @@ TEST_F(ScheduleOneTest, AfterStopNoPodIsTaken) {
   EXPECT_THAT(fixture.observer.decisions, IsEmpty());
 }
 
+// ---- turns
+
+// Virtual time in which work takes as long as the test says.
+class BusyLoop final : public Loop {
+ public:
+  explicit BusyLoop(VirtualLoop& loop) : loop_(loop) {}
+  TimePoint now() const override { return loop_.now(); }
+  WallTime wall_now() const override { return loop_.wall_now(); }
+  TimePoint tick() const override { return now() + worked; }
+  void post(Callback work) override { loop_.post(std::move(work)); }
+  TimerId at(TimePoint when, Callback work, TimerKind kind) override {
+    return loop_.at(when, std::move(work), kind);
+  }
+  void cancel(TimerId id) override { loop_.cancel(id); }
+
+  Duration worked{0};
+
+ private:
+  VirtualLoop& loop_;
+};
+
+struct TurnTest : ScheduleOneTest {
+  BusyLoop busy{world.loop};
+
+  // Each pod takes so long, and twenty of them are there.
+  void start(Duration of_pod) {
+    fixture.loop = &busy;
+    profile.filter("Slow", [this, of_pod](const Cycle&, NodeRow) {
+      busy.worked += of_pod;
+      return Outcome();
+    });
+    fixture.start();
+    for (int i = 0; i < 20; ++i) fixture.add("p" + std::to_string(i));
+  }
+};
+
+TEST_F(TurnTest, AfterTenMillisecondsPostedWorkIsDoneBeforeTheNextPod) {
+  start(4ms);
+  std::size_t decided_before = 0;
+  ASSERT_TRUE(world.loop.step());  // the first turn
+  world.loop.post([&] { decided_before = fixture.observer.decisions.size(); });
+  EXPECT_THAT(fixture.observer.decisions, SizeIs(3));
+  fixture.settle();
+  EXPECT_LE(decided_before, 6u);
+  EXPECT_THAT(fixture.observer.decisions, SizeIs(20));
+}
+
+TEST_F(TurnTest, OnePodMayTakeLongerThanATurn) {
+  start(50ms);
+  ASSERT_TRUE(world.loop.step());
+  EXPECT_THAT(fixture.observer.decisions, SizeIs(1));
+  fixture.settle();
+  EXPECT_THAT(fixture.observer.decisions, SizeIs(20));
+}
+
+TEST_F(TurnTest, PodsThatTakeNoTimeAreCounted) {
+  start(0ms);
+  ASSERT_TRUE(world.loop.step());
+  EXPECT_THAT(fixture.observer.decisions, SizeIs(16));
+  fixture.settle();
+  EXPECT_THAT(fixture.observer.decisions, SizeIs(20));
+}
+
 // ---- a cycle that is suspended in the middle
 
 // Answers when it is told to.

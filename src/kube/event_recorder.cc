@@ -14,6 +14,7 @@
 #include "kube/core_event_correlator.h"
 #include "kube/event_delivery.h"
 #include "kube/event_series.h"
+#include "kube/lru_map.h"
 
 namespace berth::kube {
 namespace {
@@ -64,7 +65,8 @@ struct EventRecorder::Parts {
         client(with_client),
         random(with_random),
         options(std::move(with)),
-        delivery(loop, client, random.fork(), options.log) {}
+        delivery(loop, client, random.fork(), options.log),
+        backlog(options.most_series_waiting) {}
 
   // ---- what happens
   void add(PodEvent event);
@@ -97,7 +99,8 @@ struct EventRecorder::Parts {
   EventDelivery delivery;
   Api api = Api::kUndecided;
   std::deque<Occurrence> queue;
-  std::deque<EventLetter> backlog;  // series that are to be written again; after all that is new
+  // Series that are to be written again, by name, each as it was last; after all that is new.
+  LruMap<std::string, EventLetter> backlog;
   std::size_t sending = 0;
   SeriesOfEvents series;
   CoreEventCorrelator core;
@@ -106,6 +109,7 @@ struct EventRecorder::Parts {
   std::uint64_t dropped_told = 0;
   std::optional<TimePoint> drops_told_at;
   bool pump_posted = false;
+  bool pods_ignored = false;
   std::vector<Eventual<bool>*> flushing;
   TimerId refresh_timer;
   TimerId finish_timer;
@@ -116,7 +120,7 @@ struct EventRecorder::Parts {
 // ---- what happens -------------------------------------------------------------------------------
 
 void EventRecorder::Parts::add(PodEvent event) {
-  if (!event.pod) return;
+  if (!event.pod || pods_ignored) return;
   if (queue.size() >= kMostQueued) {
     ++dropped;
     tell_of_drop();
@@ -193,7 +197,15 @@ void EventRecorder::Parts::finish_later() {
 }
 
 void EventRecorder::Parts::write_again(const std::vector<Occurrence>& occurrences) {
-  for (const Occurrence& occurrence : occurrences) backlog.push_back(letter_of(occurrence));
+  for (const Occurrence& occurrence : occurrences) {
+    EventLetter letter = letter_of(occurrence);
+    if (!backlog.find(letter.name) && backlog.size() == options.most_series_waiting) {
+      ++dropped;
+      tell_of_drop();
+    }
+    const std::string name = letter.name;
+    backlog.set(name, std::move(letter));
+  }
   pump_soon();
 }
 
@@ -227,10 +239,8 @@ void EventRecorder::Parts::pump() {
     send(std::move(occurrence));
   }
   while (sending < kSenders && !backlog.empty()) {
-    EventLetter letter = std::move(backlog.front());
-    backlog.pop_front();
     ++sending;
-    tasks.spawn(deliver(std::move(letter)));
+    tasks.spawn(deliver(*backlog.take_oldest()));
   }
   const std::weak_ptr<int> present = alive;
   while (!present.expired() && idle() && !flushing.empty()) {
@@ -304,6 +314,8 @@ EventRecorder::~EventRecorder() {
 }
 
 void EventRecorder::record(PodEvent event) { parts_->add(std::move(event)); }
+
+void EventRecorder::ignore_pods() { parts_->pods_ignored = true; }
 
 void EventRecorder::record_lease_event(ObjectReference lease, std::string message) {
   parts_->add_lease_event(std::move(lease), std::move(message));

@@ -8,6 +8,7 @@
 // held back when they become too many.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,6 +30,8 @@ struct EventRecorderOptions {
   telemetry::Log log;
   // Those of so long leave together, which costs less: nobody waits for an event.
   Duration gather = Duration::zero();
+  // Series that wait to be written again, at most; the oldest are dropped, and counted.
+  std::size_t most_series_waiting = 10'000;
 };
 
 class EventRecorder {
@@ -40,6 +43,8 @@ class EventRecorder {
 
   // Never waits, never fails.
   void record(PodEvent event);
+  // From now on events about pods are ignored: without the lease nothing of theirs is our business.
+  void ignore_pods();
   // About a lease (kind, apiVersion, namespace, name, UID, version): "host_1 became leader".
   void record_lease_event(ObjectReference lease, std::string message);
 

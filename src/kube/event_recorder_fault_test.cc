@@ -70,6 +70,44 @@ TEST_F(EventRecorderTest, WhatTheServerRejectsIsDropped) {
   }
 }
 
+TEST_F(EventRecorderTest, DuringAnOutageNoMoreSeriesWaitThanMay) {
+  constexpr std::size_t kSeries = 300;
+  most_series_waiting = 100;
+  start_with_events_api();
+  answer_all();
+  for (int times = 0; times < 2; ++times) {
+    for (std::size_t i = 0; i < kSeries; ++i)
+      recorder->record(failed("no", "1", "pod-" + std::to_string(i)));
+    pass(seconds(1));
+  }
+  answer_all(no_answer("connection refused"));
+  pass(minutes(13));  // the series have ended
+  std::size_t written = 0;
+  client.set_responder([&](const ApiCall&) {
+    ++written;
+    return std::optional(answered());
+  });
+  pass(minutes(1));
+  EXPECT_GE(written, 100u);
+  EXPECT_LE(written, 100u + 32u);
+  EXPECT_GE(recorder->dropped(), kSeries - 100 - 32);
+  EXPECT_THAT(log_text, HasSubstr("too many queued events, dropped event"));
+}
+
+TEST_F(EventRecorderTest, WithoutTheLeaseThereIsNoNewsOfPods) {
+  start_with_events_api();
+  answer_all();
+  recorder->record(failed());
+  recorder->ignore_pods();
+  recorder->record(failed("no", "1", "other"));
+  ObjectReference lease;
+  lease.kind = "Lease";
+  lease.name = "kube-scheduler";
+  recorder->record_lease_event(lease, "a stopped leading");
+  pass(seconds(1));
+  EXPECT_EQ(client.calls().size(), 3u) << "the probe, the first event, the lease";
+}
+
 TEST_F(EventRecorderTest, OneThatIsThereAlreadyIsNoNews) {
   start_with_events_api();
   client.script(refused(409, "AlreadyExists", "there"));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -83,6 +84,12 @@ std::string body_type(const HttpApiClientOptions& options) {
   return options.accept_content_types.empty() ? std::string(kProtoContentType) : "application/json";
 }
 
+constexpr const char* kLeaseLost = "not sent, because the lease is no longer held";
+
+bool changes_something(const ApiCall& call) {
+  return call.method != "GET" && call.method != "HEAD";
+}
+
 ApiResult no_answer(ErrorKind kind, std::string message) {
   return std::unexpected(ApiFailure{{kind, std::move(message)}, {}});
 }
@@ -110,6 +117,9 @@ struct HttpApiClient::Parts {
   ApiResult result_of(const ApiCall& call, Result<net::HttpResponse> answer,
                       const Credential& credential);
   std::string why_unauthorized(const Credential& credential) const;
+  Task<std::optional<Result<net::HttpResponse>>> send(const ApiCall& call,
+                                                      const Credential& credential,
+                                                      CancelToken cancel);
   struct Tried;
   Task<std::unique_ptr<Tried>> try_once(const ApiCall& call, int number, CancelToken cancel);
   Task<ApiResult> call_with_retries(const ApiCall& call, CancelToken cancel);
@@ -253,6 +263,33 @@ struct HttpApiClient::Parts::Tried {
   std::string lost;            // why there was no answer, if it is to be tried again
 };
 
+// Nothing: it was not sent, because it may not be, or was cancelled before it might.
+Task<std::optional<Result<net::HttpResponse>>> HttpApiClient::Parts::send(
+    const ApiCall& call, const Credential& credential, CancelToken cancel) {
+  WriteGate* const gate = changes_something(call) ? options.write_gate : nullptr;
+  for (;;) {
+    net::HttpCall http = http_call(call, credential);
+    if (!gate) {
+      Task<Result<net::HttpResponse>> fetching = net::fetch(*client, loop, std::move(http), cancel);
+      Result<net::HttpResponse> answer = co_await fetching;
+      co_return answer;
+    }
+    Task<bool> passing = gate->pass(cancel);
+    const bool passed = co_await passing;
+    if (!passed) co_return std::nullopt;
+    const auto withheld = std::make_shared<std::atomic<bool>>(false);
+    http.may_send = [gate, withheld] {
+      *withheld = gate->permit() != WritePermit::kSend;
+      return !*withheld;
+    };
+    WriteGate::UnderWay under_way(*gate);
+    Task<Result<net::HttpResponse>> fetching = net::fetch(*client, loop, std::move(http), cancel);
+    Result<net::HttpResponse> answer = co_await fetching;
+    if (answer || *withheld) under_way.answered();
+    if (answer || !*withheld) co_return answer;
+  }
+}
+
 // One try, by whoever has a slot for it.
 Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_once(
     const ApiCall& call, int number, CancelToken cancel) {
@@ -265,9 +302,15 @@ Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_onc
   }
   show(*who);
   const TimePoint sent = loop.now();
-  Task<Result<net::HttpResponse>> fetching =
-      net::fetch(*client, loop, http_call(call, *who), cancel);
-  Result<net::HttpResponse> answer = co_await fetching;
+  Task<std::optional<Result<net::HttpResponse>>> sending = send(call, *who, cancel);
+  std::optional<Result<net::HttpResponse>> sent_answer = co_await sending;
+  if (!sent_answer) {
+    tried->result =
+        no_answer(ErrorKind::kCancelled,
+                  prefix(call) + (cancel.cancelled() ? "context canceled" : kLeaseLost));
+    co_return tried;
+  }
+  Result<net::HttpResponse>& answer = *sent_answer;
   const std::optional<int> code = answer ? std::optional(answer->status) : std::nullopt;
   report.tried(call.method, call.path, code, number > 1, loop.now() - sent);
   report.sent(call.method, call.body.size());

@@ -18,6 +18,7 @@
 #include "kube/api_client.h"
 #include "kube/client_config.h"
 #include "kube/credentials.h"
+#include "kube/write_gate.h"
 #include "net/http_client.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
@@ -38,6 +39,9 @@ struct HttpApiClientOptions {
   std::string accept_content_types;  // sent as they are; empty: made of `content_type`
 
   Duration timeout = Duration::zero();  // of calls that have none of their own; none: no limit
+
+  // Asked about every request but GET and HEAD; null: all may be sent. Outlives the client.
+  WriteGate* write_gate = nullptr;
 
   net::MakeHttpTransport transport;  // empty: a net::HttpClient
 };

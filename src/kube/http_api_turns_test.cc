@@ -42,6 +42,96 @@ TEST_F(HttpApiClientTest, WhatTheServerPutsOffIsTriedAgainWhenItSays) {
   EXPECT_THAT(log_text, HasSubstr("\"Got a Retry-After response\" delay=\"3s\" attempt=1 url="));
 }
 
+// ---- writes without the lease -------------------------------------------------------------------
+
+struct GatedClientTest : HttpApiClientTest {
+  std::atomic<WritePermit> permit = WritePermit::kSend;
+  WriteGate gate{loop, [this] { return permit.load(); }, std::chrono::seconds(5)};
+  Server server;
+
+  GatedClientTest() {
+    options.config.server = server.url();
+    options.write_gate = &gate;
+  }
+  static Task<void> keep_settled(Task<bool> asking, std::optional<bool>& settled) {
+    const bool got = co_await asking;
+    settled = got;
+  }
+  // As it is, without waiting.
+  bool settled() {
+    std::optional<bool> settled;
+    tasks.spawn(keep_settled(gate.settle(Duration::zero()), settled));
+    return settled.value();
+  }
+  static ApiCall post() {
+    ApiCall call = at("/x");
+    call.method = "POST";
+    call.body = "b";
+    return call;
+  }
+};
+
+TEST_F(GatedClientTest, AWriteWithoutTheLeaseIsNotSent) {
+  permit = WritePermit::kDrop;
+  for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
+    ApiCall write = post();
+    write.method = method;
+    const ApiResult result = call(write);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().error.kind, ErrorKind::kCancelled);
+    EXPECT_EQ(result.error().status.code, 0);
+    EXPECT_THAT(result.error().error.message,
+                EndsWith("/x\": not sent, because the lease is no longer held"));
+  }
+  EXPECT_EQ(server.requests().size(), 0u);
+  EXPECT_TRUE(get("/x")) << "reading is free";
+}
+
+TEST_F(GatedClientTest, WritesThatWaitForTheirTurnAreJudgedWhenItComes) {
+  options.qps = 0.01F;
+  options.burst = 1;
+  EXPECT_TRUE(call(post()));
+  std::vector<std::optional<ApiResult>> results(2);
+  for (std::optional<ApiResult>& result : results)
+    tasks.spawn(keep(client().call(post(), {}), result));
+  permit = WritePermit::kDrop;
+  loop.run_until([&] { return results[1].has_value(); });
+  EXPECT_FALSE(*results[0]);
+  EXPECT_FALSE(*results[1]);
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
+TEST_F(GatedClientTest, AWriteIsNotTriedAgainWithoutTheLease) {
+  server.answer({status(429, {{"Retry-After", "3"}}), status(201)});
+  std::optional<ApiResult> result;
+  tasks.spawn(keep(client().call(post(), {}), result));
+  loop.run_until([&] { return server.requests().size() == 1; });
+  permit = WritePermit::kDrop;
+  loop.run_until([&] { return result.has_value(); });
+  EXPECT_FALSE(*result);
+  EXPECT_EQ(server.requests().size(), 1u);
+}
+
+TEST_F(GatedClientTest, AWriteWaitsWhileARenewalIsLate) {
+  permit = WritePermit::kWait;
+  std::optional<ApiResult> result;
+  tasks.spawn(keep(client().call(post(), {}), result));
+  const TimePoint later = loop.now() + std::chrono::seconds(1);
+  loop.run_until([&] { return loop.now() >= later; });
+  EXPECT_EQ(server.requests().size(), 0u);
+  permit = WritePermit::kSend;
+  loop.run_until([&] { return result.has_value(); });
+  EXPECT_TRUE(*result);
+}
+
+TEST_F(GatedClientTest, TheGateKnowsWhatIsUnanswered) {
+  EXPECT_TRUE(call(post()));
+  EXPECT_TRUE(settled());
+  server.stop();
+  EXPECT_FALSE(call(post()));
+  EXPECT_FALSE(settled());
+}
+
 TEST_F(HttpApiClientTest, NotForEver) {
   Server server;
   server.answer({status(503, {{"Retry-After", "1"}})});

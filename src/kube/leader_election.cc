@@ -72,7 +72,7 @@ Task<ElectionEnd> LeaderElector::run(CancelToken cancel) {
   const ElectionEnd end = cancel.cancelled() ? ElectionEnd::kCancelled : ElectionEnd::kLost;
   stop_leading();
   if (options_.release_on_cancel) {
-    Task<void> releasing = release();
+    Task<void> releasing = release_settled();
     co_await releasing;
   }
   record_event("stopped leading");
@@ -280,6 +280,22 @@ Task<bool> LeaderElector::write_lease(LeaseRecord record, std::string_view compl
 
 // ---- going --------------------------------------------------------------------------------------
 
+// A write of ours that arrives when a successor has begun is one that it does not know of.
+Task<void> LeaderElector::release_settled() {
+  const Duration limit = std::max(hold_until_.load() - loop_.now(), Duration::zero());
+  if (callbacks_.settle) {
+    Task<bool> settling = callbacks_.settle(limit);
+    const bool settled = co_await settling;
+    if (!settled) {
+      log_.info(0, "Lease is not released because writes have not been answered",
+                {{"lock", lock_.description()}});
+      co_return;
+    }
+  }
+  Task<void> releasing = release();
+  co_await releasing;
+}
+
 Task<void> LeaderElector::release() {
   leading_ = false;
   written_ = false;
@@ -357,11 +373,13 @@ void LeaderElector::observe(LeaseRecord record) {
   seen_ = true;
   observed_ = std::move(record);
   observed_time_ = loop_.now();
+  if (!holds()) write_until_ = TimePoint{};
 }
 
 // A record of ours has been written; the request was sent at `sent`.
 void LeaderElector::renewed(LeaseRecord record, TimePoint sent) {
   hold_until_ = sent + std::chrono::seconds(record.duration_seconds);
+  write_until_ = sent + options_.renew_deadline;
   renewed_at_ = loop_.now();
   seen_ = true;
   observed_ = std::move(record);
@@ -381,6 +399,11 @@ void LeaderElector::count_slow_path() {
 void LeaderElector::record_event(std::string_view what) {
   if (callbacks_.on_event)
     callbacks_.on_event(lock_.reference(), fmt::format("{} {}", options_.identity, what));
+}
+
+WritePermit LeaderElector::write_permit() const {
+  if (!leading()) return WritePermit::kDrop;
+  return loop_.now() < write_until_.load() ? WritePermit::kSend : WritePermit::kWait;
 }
 
 Result<void> LeaderElector::healthy(TimePoint now) const {

@@ -10,7 +10,11 @@
 //   LeaderElector elector(loop, client, random, options, callbacks, log);
 //   ElectionEnd end = co_await elector.run(stop.token());     // once; then the program exits
 //
-// World thread, but for leading() and healthy(), which any thread may ask.
+// A leader may write (write_permit()) until renew_deadline after it sent its last renewal that
+// succeeded; from then on writes wait until the next one succeeds, or the lease is lost.
+//
+// The thread of its loop, which may be another than the world's; leading(), write_permit() and
+// healthy() may be asked on any thread.
 #pragma once
 
 #include <atomic>
@@ -28,6 +32,7 @@
 #include "base/task.h"
 #include "kube/api_client.h"
 #include "kube/lease_lock.h"
+#include "kube/write_gate.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
 
@@ -50,12 +55,15 @@ struct LeaderElectionOptions {
   telemetry::LeaderElectionMetrics* metrics = nullptr;  // null: not counted
 };
 
-// Called on the world thread; none may be missing from a real program, all may be from a test.
+// Called on the thread of the elector's loop; none may be missing from a real program, all may be
+// from a test.
 struct LeaderCallbacks {
   std::function<void()> on_started_leading;
-  // Once for each on_started_leading, when leading() has become false and before the lease is
-  // released: whoever decides things for the cluster has stopped when this returns.
+  // Once for each on_started_leading, when leading() has become false.
   std::function<void()> on_stopped_leading;
+  // Before the lease is released: whether nothing that was written under it can still arrive; it is
+  // left to run out otherwise. May wait for that, but not for longer than `limit`.
+  std::function<Task<bool>(Duration limit)> settle;
   std::function<void(const std::string& identity)> on_new_leader;  // also ourselves
   // A core/v1 Event on the Lease: Normal, reason LeaderElection, with this message.
   std::function<void(const ObjectReference& lease, const std::string& message)> on_event;
@@ -88,8 +96,11 @@ class LeaderElector {
            loop_.now() < hold_until_.load(std::memory_order_relaxed);
   }
 
+  // Any thread. What becomes of a write that is about to be sent.
+  WritePermit write_permit() const;
+
   // Any thread. The check `leaderElection`: fails when a leader has not renewed for 20 s longer
-  // than the lease lasts, which only happens when the world is stuck.
+  // than the lease lasts, which only happens when its thread is stuck. `now` is of its loop.
   Result<void> healthy(TimePoint now) const;
 
   // Whose name was seen on the lease last; empty: nobody's.
@@ -109,6 +120,7 @@ class LeaderElector {
   Task<bool> try_coordinated_renew(CancelToken cancel);
   Task<bool> create_lease(CancelToken cancel);
   Task<bool> write_lease(LeaseRecord record, std::string_view complaint, CancelToken cancel);
+  Task<void> release_settled();
   Task<bool> release_once(CancelToken cancel);
 
   LeaseRecord own_record(const LeaseRecord& current) const;
@@ -135,9 +147,10 @@ class LeaderElector {
   std::string reported_leader_;
   bool written_ = false;  // our name may be on the lease, as far as we know
 
-  // Written by the world, read by any thread.
+  // Written by the loop's thread, read by any.
   std::atomic<bool> leading_ = false;
-  std::atomic<TimePoint> hold_until_{};
+  std::atomic<TimePoint> hold_until_{};   // nobody else can have the lease before
+  std::atomic<TimePoint> write_until_{};  // what is sent before arrives by then
   std::atomic<TimePoint> renewed_at_{};
 };
 

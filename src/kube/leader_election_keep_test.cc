@@ -88,6 +88,48 @@ TEST_F(LeaderElection, WithoutAServerLeadershipEndsTwelveSecondsAfterTheLastRene
   EXPECT_THAT(a.events, ElementsAre("a became leader", "a stopped leading"));
 }
 
+TEST_F(LeaderElection, WritesEndTheRenewDeadlineAfterTheLastRenewalWasSent) {
+  Candidate a(loop, server, "a");
+  EXPECT_EQ(a.elector->write_permit(), WritePermit::kDrop);
+  a.start();
+  run_for(seconds(19));
+  EXPECT_EQ(a.elector->write_permit(), WritePermit::kSend);
+  // The last renewal is sent at 20 s and answered at 21 s.
+  a.client.set_fault([this](const ApiCall&) {
+    return loop.now() < at(seconds(21)) ? Fault{.back = seconds(1)} : Fault{.request_lost = true};
+  });
+  run_for(milliseconds(10999));
+  EXPECT_EQ(a.elector->write_permit(), WritePermit::kSend);
+  run_for(milliseconds(1));
+  EXPECT_EQ(a.elector->write_permit(), WritePermit::kWait) << "a try is still under way";
+  run_for(seconds(10));
+  EXPECT_EQ(a.elector->write_permit(), WritePermit::kDrop);
+}
+
+TEST_F(LeaderElection, ALateRenewalLetsWritesGoOn) {
+  Candidate a(loop, server, "a");
+  a.start();
+  run_for(seconds(20));
+  a.client.set_fault([this](const ApiCall&) {
+    return loop.now() < at(seconds(30))
+               ? Fault{.instead = no_answer("dial tcp: connect: connection refused")}
+               : Fault{.back = milliseconds(500)};
+  });
+  run_for(milliseconds(10400));
+  EXPECT_EQ(a.elector->write_permit(), WritePermit::kWait);
+  run_for(milliseconds(100));
+  EXPECT_EQ(a.elector->write_permit(), WritePermit::kSend);
+}
+
+TEST_F(LeaderElection, AForeignHolderStopsWritesAsSoonAsItIsSeen) {
+  Candidate a(loop, server, "a");
+  a.start();
+  run_for(milliseconds(20500));
+  server.put(kForeign);
+  run_for(milliseconds(1500));
+  EXPECT_EQ(a.elector->write_permit(), WritePermit::kWait);
+}
+
 TEST_F(LeaderElection, ASilentServerCostsLeadershipAtTheSameMoment) {
   Candidate a(loop, server, "a");
   a.start();
@@ -181,6 +223,40 @@ TEST_F(LeaderElection, ItsNameIsTakenOffWhenItGoes) {
                                        R"("renewTime":"2026-01-01T00:00:04.500000Z",)"
                                        R"("leaseTransitions":0})"));
   EXPECT_THAT(a.log, Not(HasSubstr("Failed to renew lease")));
+}
+
+TEST_F(LeaderElection, TheLeaseIsReleasedWhenNothingOfOursCanArriveAnyMore) {
+  Candidate a(loop, server, "a");
+  Eventual<bool> settled;
+  a.settled = &settled;
+  a.start();
+  run_for(milliseconds(4500));
+  a.stop();
+  run_for(seconds(3));
+  EXPECT_EQ(server.holder(), "a");
+  EXPECT_EQ(a.settle_limit, milliseconds(14500)) << "until the lease runs out by itself";
+  settled.set(true);
+  run_for(milliseconds(1));
+  EXPECT_EQ(server.holder(), "");
+  EXPECT_EQ(a.end, ElectionEnd::kCancelled);
+}
+
+TEST_F(LeaderElection, ALeaseUnderWhichSomethingMayStillArriveRunsOut) {
+  Candidate a(loop, server, "a"), b(loop, server, "b");
+  Eventual<bool> settled;
+  a.settled = &settled;
+  a.start();
+  b.start();
+  run_for(milliseconds(4500));
+  a.stop();
+  settled.set(false);
+  run_for(milliseconds(1));
+  EXPECT_EQ(a.end, ElectionEnd::kCancelled);
+  EXPECT_EQ(server.holder(), "a");
+  run_for(seconds(14));
+  EXPECT_FALSE(b.elector->leading());
+  run_for(seconds(6));
+  EXPECT_TRUE(b.elector->leading());
 }
 
 TEST_F(LeaderElection, AStandbyTakesAReleasedLeaseAtItsNextTry) {

@@ -1,7 +1,8 @@
 // LeaseCandidate: in coordinated election (gate CoordinatedLeaderElection, shell.md §5) the API
 // server chooses who leads, among those that have made themselves known by an object of their own.
 // This makes ours, keeps it fresh, and answers when the server asks whether we are still there.
-// Beside a LeaderElector with `coordinated`. World thread.
+// Beside a LeaderElector with `coordinated`, on the same loop. The thread of its loop, but for
+// synced().
 #pragma once
 
 #include <optional>
@@ -30,7 +31,7 @@ struct LeaseCandidateOptions {
 
 class LeaseCandidate {
  public:
-  // `loop` and `client` (the main one) outlive this.
+  // `loop` and `client` (the elector's, which may write when nobody leads) outlive this.
   LeaseCandidate(Loop& loop, ApiClient& client, Random random, LeaseCandidateOptions options,
                  telemetry::Log log);
   LeaseCandidate(const LeaseCandidate&) = delete;
@@ -39,7 +40,7 @@ class LeaseCandidate {
   // Until `cancel`.
   Task<void> run(CancelToken cancel);
 
-  // The check `informer-sync` of readyz: whether it is known what the server has.
+  // Any thread. The check `informer-sync` of readyz: whether it is known what the server has.
   bool synced() const { return watch_.synced(); }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <list>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -48,7 +49,16 @@ class LruMap {
   void for_each(Visit&& visit) {
     for (auto& [key, value] : order_) visit(value);
   }
+  // The one that was not used for longest leaves; nothing when the map is empty.
+  std::optional<Value> take_oldest() {
+    if (order_.empty()) return std::nullopt;
+    std::optional<Value> oldest(std::move(order_.front().second));
+    index_.erase(order_.front().first);
+    order_.pop_front();
+    return oldest;
+  }
   std::size_t size() const { return order_.size(); }
+  bool empty() const { return order_.empty(); }
 
  private:
   using Order = std::list<std::pair<Key, Value>>;  // least recently used first

@@ -3,6 +3,7 @@
 // which nothing is forgotten. World thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -35,7 +36,7 @@ class ObjectWatch {
   // Until `cancel`. What goes wrong is tried again, with growing pauses.
   Task<void> run(CancelToken cancel);
 
-  bool synced() const { return synced_; }  // it has been listed
+  bool synced() const { return synced_; }  // any thread: it has been listed
 
  private:
   struct Stream;
@@ -54,7 +55,7 @@ class ObjectWatch {
   const std::string name_;
   const Changed changed_;
   const telemetry::Log log_;
-  bool synced_ = false;
+  std::atomic<bool> synced_ = false;
   std::string version_;     // to watch from; empty: to be listed
   std::size_t events_ = 0;  // of the present watch
 };

@@ -73,6 +73,63 @@ TEST(Http2Client, SendsWhatItIsToldAndReturnsWhatIsAnswered) {
   EXPECT_EQ(server.connections(), 1);
 }
 
+TEST(Http2Client, WhatIsNotToBeSentAnyMoreIsNotSentAndTheConnectionGoesOn) {
+  std::atomic<int> asked = 0;
+  const Http2Server server([&](Http2Peer& peer, const Http2Request& request) {
+    ++asked;
+    describe_request(peer, request);
+  });
+  HttpClient client(options());
+  HttpCall call = post(server.url("/x"), "body");
+  for (int i = 0; i < 3; ++i) {
+    call.headers.add("X-Extra", std::to_string(i));
+    call.may_send = [] { return false; };
+    const Result<HttpResponse> withheld = send(client, call);
+    ASSERT_FALSE(withheld);
+    EXPECT_EQ(withheld.error().kind, ErrorKind::kCancelled);
+    EXPECT_EQ(asked, i);
+    call.may_send = [] { return true; };
+    const Result<HttpResponse> answer = send(client, call);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_THAT(answer->body, HasSubstr("POST /x body"));
+  }
+  EXPECT_EQ(server.connections(), 1);
+}
+
+TEST(Http2Client, WhatWaitsForAStreamIsAskedAboutAgainWhenSomethingHappens) {
+  // One stream at a time, and the first takes for ever.
+  std::promise<void> first_arrived;
+  std::atomic<bool> second_arrived = false;
+  const Http2Server server(
+      [&](Http2Peer& peer, const Http2Request& request) {
+        if (request.path == "/settings") return describe_request(peer, request);
+        if (request.path == "/first") return first_arrived.set_value();
+        second_arrived = true;
+      },
+      1);
+  HttpClient client(options());
+  ASSERT_TRUE(send(client, get(server.url("/settings"))));  // now the limit is known
+  client.send(get(server.url("/first")), [](const Result<HttpResponse>&) {});
+  first_arrived.get_future().wait();
+  std::promise<void> waits;
+  std::atomic<int> questions = 0;
+  std::atomic<bool> wanted = true;
+  HttpCall call = post(server.url("/second"), "body");
+  call.may_send = [&] {
+    if (++questions == 1) waits.set_value();
+    return wanted.load();
+  };
+  std::promise<Result<HttpResponse>> second;
+  client.send(call, [&](Result<HttpResponse> answer) { second.set_value(std::move(answer)); });
+  waits.get_future().wait();
+  wanted = false;
+  client.send(get(server.url("/third")), [](const Result<HttpResponse>&) {});
+  const Result<HttpResponse> answer = second.get_future().get();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, ErrorKind::kCancelled);
+  EXPECT_FALSE(second_arrived);
+}
+
 TEST(Http2Client, ConcurrentCallsShareAConnection) {
   const Http2Server server(describe_request, 7);  // fewer at once than are sent
   HttpClient client(options());

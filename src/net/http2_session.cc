@@ -127,6 +127,7 @@ struct Http2Session::Parts {
   void closed(std::int32_t id, std::uint32_t code);
   ssize_t read_body(std::int32_t id, std::span<std::uint8_t> into, std::uint32_t& flags);
   void refuse(std::int32_t id, Error why);
+  void withhold();
 
   static Callbacks make_callbacks();
 
@@ -134,7 +135,8 @@ struct Http2Session::Parts {
   boost::unordered_flat_map<std::int32_t, Stream> streams;
   boost::unordered_flat_map<HttpCallId, std::int32_t> by_call;
   std::vector<Ended> ended;
-  std::string goodbye;  // why the server ends it, if it had a reason
+  std::vector<std::int32_t> questioned;  // streams to be asked about before they leave
+  std::string goodbye;                   // why the server ends it, if it had a reason
 };
 
 // ---- what nghttp2 tells -------------------------------------------------------------------------
@@ -224,6 +226,18 @@ void Http2Session::Parts::end(std::int32_t id, Result<void> result, bool untouch
 void Http2Session::Parts::refuse(std::int32_t id, Error why) {
   nghttp2_submit_rst_stream(session.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
   end(id, fail(std::move(why)));
+}
+
+// Takes back what has not left and is not to any more. Calls may wait here for long, when the
+// socket takes no more or the server wants no more streams at once.
+void Http2Session::Parts::withhold() {
+  std::erase_if(questioned, [this](std::int32_t id) {
+    const Stream* stream = find(id);
+    if (stream == nullptr || stream->begun) return true;
+    if (stream->call->may_be_sent()) return false;
+    refuse(id, OpenCall::withheld_error());
+    return true;
+  });
 }
 
 void Http2Session::Parts::header(std::int32_t id, std::string_view name, std::string_view value) {
@@ -330,6 +344,7 @@ Result<void> Http2Session::begin(OpenCall& call) {
   if (id < 0) return fail(protocol_error(id));
   parts_->streams.emplace(id, Parts::Stream{.call = &call});
   parts_->by_call.emplace(call.id(), id);
+  if (call.call().may_send) parts_->questioned.push_back(id);
   return {};
 }
 
@@ -368,6 +383,7 @@ std::vector<Http2Session::Ended> Http2Session::lose(const Error& why) {
 }
 
 Result<void> Http2Session::collect(std::string& out, std::size_t enough) {
+  parts_->withhold();
   while (out.size() <= enough) {
     const std::uint8_t* data = nullptr;
     const ssize_t size = nghttp2_session_mem_send(parts_->session.get(), &data);

@@ -63,6 +63,10 @@ struct HttpCall {
   Duration timeout = Duration::zero();  // for all of it; none: no limit
   // Of a stream: the longest silence. In whole seconds; none: no limit.
   Duration idle_timeout = Duration::zero();
+  // Asked on the client's thread when there is a connection and the request is about to leave,
+  // which may be long after it was handed in. False: it is not sent, and ends with kCancelled.
+  // Empty: it may.
+  std::function<bool()> may_send = {};
 };
 
 // What a stream calls back with: begin once, chunks as they come (never empty), end once, whatever

@@ -93,6 +93,27 @@ TEST(HttpClient, LargeBodiesGoBothWays) {
   EXPECT_TRUE(answer->body == "POST / " + call.body);
 }
 
+TEST(HttpClient, WhatIsNotToBeSentAnyMoreIsNotSent) {
+  std::atomic<int> asked = 0;
+  const auto server = start({}, [&](const HttpRequest& request, const auto& responder) {
+    ++asked;
+    describe(request, responder);
+  });
+  HttpClient client(plain_options());
+  HttpCall call = get(url(*server, "/x"));
+  call.method = "POST";
+  for (const bool reused : {false, true}) {
+    call.may_send = [] { return false; };
+    const Result<HttpResponse> withheld = send(client, call);
+    ASSERT_FALSE(withheld);
+    EXPECT_EQ(withheld.error().kind, ErrorKind::kCancelled);
+    EXPECT_EQ(asked, reused ? 1 : 0);
+    call.may_send = [] { return true; };
+    EXPECT_EQ(send(client, call)->status, 200);
+  }
+  EXPECT_EQ(asked, 2);
+}
+
 TEST(HttpClient, KeepsConnections) {
   const auto server = start({}, describe);
   HttpClient client(plain_options());

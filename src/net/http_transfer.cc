@@ -33,6 +33,8 @@ Result<void> HttpTransfer::prepare() {
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, static_cast<void*>(this));
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, static_cast<void*>(this));
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &on_connected);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, static_cast<void*>(this));
   set_headers();
   set_body();
   set_limits();
@@ -83,6 +85,11 @@ void HttpTransfer::set_limits() {
   }
 }
 
+int HttpTransfer::on_connected(void* self, char*, char*, int, int) {
+  return static_cast<HttpTransfer*>(self)->call_.may_be_sent() ? CURL_PREREQFUNC_OK
+                                                               : CURL_PREREQFUNC_ABORT;
+}
+
 std::size_t HttpTransfer::on_header(char* data, std::size_t one, std::size_t size, void* self) {
   static_cast<HttpTransfer*>(self)->header_line(std::string_view(data, one * size));
   return one * size;
@@ -110,6 +117,7 @@ void HttpTransfer::header_line(std::string_view line) {
 
 Result<void> HttpTransfer::result_of(int code) const {
   if (code == CURLE_OK) return {};
+  if (call_.withheld()) return fail(OpenCall::withheld_error());
   if (code == CURLE_WRITE_ERROR && call_.too_large()) return fail(call_.too_large_error());
   HttpFailure failure = easy_.failure(code);
   failure.idle_timeout = call_.call().idle_timeout;

@@ -31,6 +31,7 @@ class HttpTransfer {
   void set_body();
   void set_limits();
 
+  static int on_connected(void* self, char*, char*, int, int);
   static std::size_t on_header(char* data, std::size_t one, std::size_t size, void* self);
   static std::size_t on_body(char* data, std::size_t one, std::size_t size, void* self);
   void header_line(std::string_view line);

@@ -30,6 +30,15 @@ Result<void> OpenCall::can_be_sent() const {
   return {};
 }
 
+bool OpenCall::may_be_sent() {
+  if (!withheld_ && call_.may_send) withheld_ = !call_.may_send();
+  return !withheld_;
+}
+
+Error OpenCall::withheld_error() {
+  return {ErrorKind::kCancelled, "the request was not to be sent any more"};
+}
+
 void OpenCall::begin_head() { response_.headers = {}; }
 
 void OpenCall::header(std::string_view name, std::string_view value) {

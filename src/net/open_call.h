@@ -35,6 +35,11 @@ class OpenCall {
   // An error: a line break in what goes into the head.
   Result<void> can_be_sent() const;
 
+  // Right before it leaves: whether whoever asked still wants that. An answer of no stands.
+  bool may_be_sent();
+  bool withheld() const { return withheld_; }
+  static Error withheld_error();
+
   // What is answered, as it comes.
   void begin_head();  // also after a 100
   void header(std::string_view name, std::string_view value);
@@ -61,6 +66,7 @@ class OpenCall {
   HttpResponse response_;
   bool head_complete_ = false;
   bool too_large_ = false;
+  bool withheld_ = false;
 };
 
 }  // namespace berth::net

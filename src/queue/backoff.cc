@@ -77,15 +77,11 @@ void BackoffQueue::take_completed(WallTime now, std::size_t most, std::vector<Sl
     }
 }
 
-void BackoffQueue::rebuild() {
-  for (Heap* heap : {&rejected_, &errors_}) {
-    const std::vector<Slot> slots = heap->slots();
-    for (const Slot slot : slots) heap->remove(slot);
-    for (const Slot slot : slots) {
-      end_of(entries_[slot].queued);
-      heap->push(slot);
-    }
-  }
+void BackoffQueue::restart(Slot slot) {
+  QueuedPod& queued = entries_[slot].queued;
+  queued.backoff_expiration.reset();
+  end_of(queued);
+  fix(slot);
 }
 
 }  // namespace berth

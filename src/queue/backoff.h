@@ -37,8 +37,8 @@ class BackoffQueue {
 
   std::size_t size() const { return rejected_.size() + errors_.size(); }
   bool empty() const { return size() == 0; }
-  // After timestamps of entries changed under the heaps.
-  void rebuild();
+  // After its timestamp changed: its wait begins anew there.
+  void restart(Slot slot);
 
  private:
   struct ByEnd {

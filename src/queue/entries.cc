@@ -1,5 +1,6 @@
 #include "queue/entries.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -25,12 +26,18 @@ Slot Entries::find(const Pod& pod) const {
 Slot Entries::insert(QueuedPod queued) {
   Slot slot = used_;
   if (!free_.empty()) {
-    slot = free_.back();
-    free_.pop_back();
+    slot = free_.top();
+    free_.pop();
   } else {
-    if (used_ % kChunk == 0) chunks_.push_back(std::make_unique<QueueEntry[]>(kChunk));
+    if (used_ % kChunk == 0) chunks_.emplace_back();
     ++used_;
   }
+  Chunk& chunk = chunks_[slot / kChunk];
+  if (!chunk.entries)
+    chunk.entries = std::make_unique<QueueEntry[]>(kChunk);
+  else if (chunk.used == 0)
+    --spare_;
+  ++chunk.used;
   QueueEntry& entry = (*this)[slot];
   entry.queued = std::move(queued);
   entry.place = QueuePlace::kNowhere;
@@ -40,8 +47,21 @@ Slot Entries::insert(QueuedPod queued) {
 
 QueuedPod Entries::take(Slot slot) {
   by_name_.erase(hash_of((*this)[slot].pod()), slot);
-  free_.push_back(slot);
-  return std::exchange((*this)[slot].queued, QueuedPod{});
+  free_.push(slot);
+  QueuedPod taken = std::exchange((*this)[slot].queued, QueuedPod{});
+  Chunk& chunk = chunks_[slot / kChunk];
+  if (--chunk.used > 0) return taken;
+  // One is kept: a queue whose length goes up and down around a chunk's end does not allocate.
+  if (spare_ > 0)
+    chunk.entries.reset();
+  else
+    ++spare_;
+  return taken;
+}
+
+std::size_t Entries::capacity() const {
+  return kChunk * static_cast<std::size_t>(std::ranges::count_if(
+                      chunks_, [](const Chunk& chunk) { return chunk.entries != nullptr; }));
 }
 
 }  // namespace berth

@@ -1,12 +1,15 @@
 // Entries: the pods of the queue, wherever in it they are, found by namespace and name.
 //
 // An entry lives in a slot, a small number by which the heaps and lists of the queue know it, and
-// does not move while it is there. Slots are reused.
+// does not move while it is there. Slots are reused, the lowest first, so that a queue that was
+// long for a while gives back its memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <queue>
 #include <string_view>
 #include <vector>
 
@@ -32,9 +35,18 @@ struct QueueEntry {
 
 class Entries {
  public:
-  QueueEntry& operator[](Slot slot) { return chunks_[slot / kChunk][slot % kChunk]; }
-  const QueueEntry& operator[](Slot slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
+  // Of a slot that is used.
+  QueueEntry& operator[](Slot slot) { return chunks_[slot / kChunk].entries[slot % kChunk]; }
+  const QueueEntry& operator[](Slot slot) const {
+    return chunks_[slot / kChunk].entries[slot % kChunk];
+  }
   std::size_t size() const { return by_name_.size(); }
+
+  // Every entry's slot is below this.
+  Slot slots() const { return used_; }
+  bool used(Slot slot) const { return chunks_[slot / kChunk].entries && (*this)[slot].queued.pod; }
+  // What is allocated, in entries.
+  std::size_t capacity() const;
 
   // kNoSlot when there is no pod of that namespace and name.
   Slot find(const Pod& pod) const;
@@ -47,7 +59,7 @@ class Entries {
   template <typename Visit>
   void for_each(Visit visit) const {
     for (Slot slot = 0; slot < used_; ++slot)
-      if ((*this)[slot].queued.pod) visit(slot);
+      if (used(slot)) visit(slot);
   }
 
  private:
@@ -56,8 +68,13 @@ class Entries {
   static std::uint32_t hash_of(const Pod& pod);
   bool same_name(Slot slot, const Pod& pod) const;
 
-  std::vector<std::unique_ptr<QueueEntry[]>> chunks_;
-  std::vector<Slot> free_;
+  struct Chunk {
+    std::unique_ptr<QueueEntry[]> entries;  // null: none of them is used
+    std::size_t used = 0;
+  };
+  std::vector<Chunk> chunks_;
+  std::size_t spare_ = 0;  // chunks of which nothing is used, but which are allocated
+  std::priority_queue<Slot, std::vector<Slot>, std::greater<>> free_;
   Slot used_ = 0;  // slots from here on have never been used
   HashIndex by_name_;
 };

@@ -60,5 +60,25 @@ TEST(Entries, StayWhereTheyAreWhileOthersCome) {
   EXPECT_EQ(&entries[entries.find(*first.pod)], entry);
 }
 
+TEST(Entries, GiveBackTheMemoryOfAQueueThatWasLong) {
+  QueueWorld w;
+  Entries entries;
+  std::vector<Slot> slots;
+  const auto insert = [&](int number) {
+    QueuedPod queued;
+    queued.pod = w.pod("pod-" + std::to_string(number));
+    return entries.insert(std::move(queued));
+  };
+  for (int i = 0; i < 20'000; ++i) slots.push_back(insert(i));
+  EXPECT_GE(entries.capacity(), 20'000U);
+  for (int i = 0; i < 19'900; ++i) entries.take(slots[static_cast<std::size_t>(i)]);
+  EXPECT_LE(entries.capacity(), 3 * 1024U) << "the last hundred, and one spare chunk";
+  for (int i = 0; i < 19'900; ++i) EXPECT_FALSE(entries.used(slots[static_cast<std::size_t>(i)]));
+  EXPECT_EQ(insert(30'000), 0U) << "the lowest slot is used again";
+  std::size_t visited = 0;
+  entries.for_each([&](Slot) { ++visited; });
+  EXPECT_EQ(visited, 101U);
+}
+
 }  // namespace
 }  // namespace berth

@@ -68,20 +68,31 @@ WallTime SchedulingQueue::State::read_clock() {
 
 // Timestamps that are in the future now would keep their pods waiting for as long as the clock was
 // set back. They become the present, which leaves the order of pods as it was: whoever has such a
-// timestamp came after whoever has not, and among them the order of arrival decides.
+// timestamp came after whoever has not, and among them the order of arrival decides. Where there
+// are many pods that takes several slices; until its turn has come a pod is behind its like.
 void SchedulingQueue::State::clock_set_back() {
-  const WallTime present = now();
-  entries.for_each([&](Slot slot) {
-    QueuedPod& queued = entries[slot].queued;
-    if (queued.flushed) queued.flushed = std::min(*queued.flushed, present);
-    if (queued.timestamp <= present) return;
-    queued.timestamp = present;
+  clock_repair = ClockRepair{.present = now(), .next = 0, .end = entries.slots()};
+  repair_timestamps(kAtOnce);
+  if (clock_repair) post_slice();
+}
+
+void SchedulingQueue::State::repair_timestamps(std::size_t count) {
+  const WallTime latest = now();  // which may find that the clock was set back once more
+  if (!clock_repair) return;
+  ClockRepair& repair = *clock_repair;
+  for (; repair.next < repair.end && count > 0; ++repair.next, --count) {
+    if (!entries.used(repair.next)) continue;
+    QueueEntry& entry = entries[repair.next];
+    QueuedPod& queued = entry.queued;
+    if (queued.flushed && *queued.flushed > latest) queued.flushed = repair.present;
+    if (queued.timestamp <= latest) continue;  // it came since then
+    queued.timestamp = repair.present;
     queued.backoff_expiration.reset();
-  });
-  const std::vector<Slot> slots = active.slots();
-  for (const Slot slot : slots) active.remove(slot);
-  for (const Slot slot : slots) active.push(slot);
-  backoff.rebuild();
+    if (entry.place == QueuePlace::kActive) active.fix(repair.next);
+    if (entry.place == QueuePlace::kBackoff || entry.place == QueuePlace::kErrorBackoff)
+      backoff.restart(repair.next);
+  }
+  if (repair.next == repair.end) clock_repair.reset();
 }
 
 }  // namespace berth

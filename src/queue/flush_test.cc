@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "queue/testing/queue_world.h"
 
@@ -174,6 +176,53 @@ TEST(Flush, AClockSetBackLeavesTheOrderOfPodsAsItWas) {
   std::vector<std::string> order;
   for (std::size_t i = 0; i < expected.size(); ++i) order.push_back(w.pop_name());
   EXPECT_EQ(order, expected);
+}
+
+// Counts how often it is asked.
+class CountingSort final : public QueueSortPlugin {
+ public:
+  std::string_view name() const override { return "CountingSort"; }
+  bool less(const QueuedPod& a, const QueuedPod& b) const override {
+    ++asked;
+    return a.timestamp < b.timestamp;
+  }
+  mutable std::size_t asked = 0;
+};
+
+// More than are looked at within one operation.
+constexpr int kManyPods = 20'000;
+
+TEST(Flush, AClockSetBackIsNoPauseHoweverManyPodsAreActive) {
+  QueueWorld w;
+  CountingSort sort;
+  w.sort = &sort;
+  w.log.silent = true;
+  for (int i = 0; i < kManyPods; ++i) w.add("pod-" + std::to_string(i));
+  w.wait(1s);
+  w.loop.jump_wall_clock(-1h);
+  sort.asked = 0;
+  std::size_t most = 0;
+  w.add("last");  // the jump is noticed
+  do {
+    most = std::max(most, std::exchange(sort.asked, 0));
+  } while (w.loop.has_posted() && w.loop.step());
+  EXPECT_LT(most, std::size_t{2 * 16 * 8192}) << "comparisons in one turn";
+  for (int i = 0; i < kManyPods; ++i) ASSERT_EQ(w.pop_name(), "pod-" + std::to_string(i));
+  EXPECT_EQ(w.pop_name(), "last");
+}
+
+TEST(Flush, AfterAClockSetBackManyBackoffsEndAsOneDoes) {
+  QueueWorld w;
+  w.log.silent = true;
+  for (int i = 0; i < kManyPods; ++i) ASSERT_TRUE(w.rejected("pod-" + std::to_string(i), {}));
+  ASSERT_EQ(w.queue().sizes().backoff, std::size_t{kManyPods});
+  w.loop.jump_wall_clock(-1h);
+  while (!w.loop.has_posted()) ASSERT_TRUE(w.loop.step());  // until the flush notices
+  ASSERT_TRUE(w.loop.step());
+  ASSERT_TRUE(w.loop.has_posted());
+  w.loop.jump_wall_clock(-1h);  // once more, while some are still to be looked at
+  w.wait(4s);
+  EXPECT_EQ(w.queue().sizes().active, std::size_t{kManyPods});
 }
 
 TEST(Flush, AGatedPodsFlushSurvivesAClockSetBack) {

@@ -16,8 +16,6 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kAtOnce = 8192;
-constexpr std::size_t kSlice = 1024;
 // So many long moves may wait for their slices. Events that come faster than pods can be judged
 // are not worth asking about: everybody gets another try.
 constexpr std::size_t kMostMoves = 8;
@@ -185,6 +183,7 @@ void SchedulingQueue::State::post_slice() {
 
 void SchedulingQueue::State::do_slice() {
   Operation operation(*this);
+  if (clock_repair) repair_timestamps(kSlice);
   if (backoff_ended) {
     end_backoff(kSlice);
     if (!backoff_ended) arm_backoff_flush();
@@ -193,7 +192,7 @@ void SchedulingQueue::State::do_slice() {
     move_some(moves.front(), kSlice);
     if (moves.front().next == moves.front().candidates.size()) moves.pop_front();
   }
-  if (backoff_ended || !moves.empty()) post_slice();
+  if (clock_repair || backoff_ended || !moves.empty()) post_slice();
   operation.finish();
 }
 

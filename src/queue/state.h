@@ -36,6 +36,11 @@ inline constexpr std::string_view kPopFromBackoff = "PopFromBackoffQ";
 }  // namespace queue_label
 
 struct SchedulingQueue::State {
+  // How many pods are moved, or looked at, within one operation; where there are more, a slice of
+  // them in each turn of the loop.
+  static constexpr std::size_t kAtOnce = 8192;
+  static constexpr std::size_t kSlice = 1024;
+
   State(Loop& loop, const Cluster& cluster, const QueueSortPlugin& sort,
         std::vector<QueueProfile> profiles, const QueueOptions& options, Observer& observer);
   ~State();
@@ -136,6 +141,14 @@ struct SchedulingQueue::State {
   WallTime now() { return moment ? *moment : read_clock(); }
   WallTime read_clock();
   void clock_set_back();
+  // The clock was set back to `present`: entries from `next` on may be in the future.
+  struct ClockRepair {
+    WallTime present;
+    Slot next = 0;
+    Slot end = 0;
+  };
+  std::optional<ClockRepair> clock_repair;
+  void repair_timestamps(std::size_t count);
   void run();
   void arm_backoff_flush();
   void arm_unschedulable_flush();

@@ -29,6 +29,9 @@ void UnschedulablePods::put(Slot slot) {
 void UnschedulablePods::remove(Slot slot) {
   leave_class(slot);
   entries_[slot].place = QueuePlace::kNowhere;
+  if (size_ > 0) return;
+  classes_.clear();
+  free_classes_.clear();
 }
 
 void UnschedulablePods::leave_class(Slot slot) {

@@ -73,6 +73,7 @@ class UnschedulablePods {
   static constexpr std::uint32_t kNobodyCame = ~std::uint32_t{0};
   std::uint32_t begin_move() { return ++moves_; }
   bool is_meant(Slot slot, std::uint32_t move) const {
+    if (!entries_.used(slot)) return false;
     const QueueEntry& entry = entries_[slot];
     return entry.place == QueuePlace::kUnschedulable && entry.moves_before < move;
   }

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <ctime>
 
 #include "base/time_text.h"
@@ -14,24 +11,6 @@
 
 namespace berth::telemetry {
 namespace {
-
-class DescriptorSink final : public LogSink {
- public:
-  explicit DescriptorSink(int descriptor) : descriptor_(descriptor) {}
-
-  // A record that cannot be written is lost: there is nobody to tell.
-  void write(std::string_view record) override {
-    while (!record.empty()) {
-      const ssize_t written = ::write(descriptor_, record.data(), record.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return;
-      record.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
- private:
-  int descriptor_;
-};
 
 // In quotes. What both Go and JSON write with a letter is done here, the rest by `escape`, which is
 // asked about each byte that is no part of a character and each character of one byte, and says
@@ -108,10 +87,6 @@ char letter(Severity severity) { return "IWEF"[static_cast<std::size_t>(severity
 
 }  // namespace
 
-std::unique_ptr<LogSink> descriptor_sink(int descriptor) {
-  return std::make_unique<DescriptorSink>(descriptor);
-}
-
 // ---- values
 
 LogValue::LogValue(std::string_view text) : text_(text_value(text)), json_(json_quote(text)) {}
@@ -183,7 +158,10 @@ LogOutput::LogOutput(LogOptions options, Clock clock, std::unique_ptr<LogSink> e
       clock_(std::move(clock)),
       verbosity_(options_.verbosity),
       errors_(std::move(errors)),
-      info_(std::move(info)) {}
+      info_(std::move(info)) {
+  for (const auto& sink : {errors_.get(), info_.get()})
+    if (sink) sink->on_dropped([this](std::uint64_t dropped) { return dropped_line(dropped); });
+}
 
 LogOutput::~LogOutput() { flush(); }
 
@@ -260,8 +238,19 @@ std::string LogOutput::json(const Record& record) const {
   return line += "}\n";
 }
 
+std::string LogOutput::line(const Record& record) const {
+  return options_.format == LogFormat::kJson ? json(record) : text(record);
+}
+
+std::string LogOutput::dropped_line(std::uint64_t dropped) const {
+  const LogField fields[] = {{"dropped", dropped}};
+  return line({.severity = Severity::kWarning,
+               .message = "Log records were dropped because nobody read them",
+               .fields = fields});
+}
+
 void LogOutput::write(const Record& record) {
-  const std::string line = options_.format == LogFormat::kJson ? json(record) : text(record);
+  const std::string line = this->line(record);
   const MutexLock lock(mutex_);
   const bool is_info = options_.split_stream && info_ && record.severity == Severity::kInfo;
   if (!is_info) {

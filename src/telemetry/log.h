@@ -38,9 +38,12 @@ class LogSink {
  public:
   virtual ~LogSink() = default;
   virtual void write(std::string_view record) = 0;
+  // Of a sink that drops records when it cannot keep up: `line` makes the record that says how many
+  // it was. Set before the first record is written; any thread may call it.
+  virtual void on_dropped(std::function<std::string(std::uint64_t dropped)> /*line*/) {}
 };
 
-// For a file descriptor that somebody else owns: 1, 2.
+// For a file descriptor that somebody else owns (1, 2): a DescriptorSink.
 std::unique_ptr<LogSink> descriptor_sink(int descriptor);
 
 class StringSink final : public LogSink {
@@ -146,6 +149,8 @@ class LogOutput {
  private:
   bool enabled_by_module(int level, const char* file) const;
   static std::string caller(const Record& record, int folders);
+  std::string line(const Record& record) const;
+  std::string dropped_line(std::uint64_t dropped) const;
   std::string text(const Record& record) const;
   std::string json(const Record& record) const;
   void flush_buffer() REQUIRES(mutex_);

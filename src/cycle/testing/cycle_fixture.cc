@@ -31,7 +31,7 @@ void CycleFixture::start() {
                                   world.pods_in_pre_bind, *api, gate, *failures, tasks, observer},
       extenders, true);
   schedule_one = std::make_unique<ScheduleOne>(
-      ScheduleOne::Collaborators{world.loop, world.cluster, *queue, world.waiting_pods, *api, gate,
+      ScheduleOne::Collaborators{*loop, world.cluster, *queue, world.waiting_pods, *api, gate,
                                  *failures, *bindings, tasks, observer},
       std::vector<ScheduleProfile>{
           {framework.get(), world.symbol("default-scheduler"), percentage}},

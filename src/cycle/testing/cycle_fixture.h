@@ -88,7 +88,9 @@ class CycleFixture {
   std::unique_ptr<NodeSearch> search;
   std::unique_ptr<BindingCycle> bindings;
   std::unique_ptr<ScheduleOne> schedule_one;
-  ClusterApi* api = &world.api;  // may be replaced before start()
+  // May be replaced before start().
+  ClusterApi* api = &world.api;
+  Loop* loop = &world.loop;  // of the scheduling cycle
 };
 
 }  // namespace berth::testing

@@ -23,13 +23,17 @@ inline constexpr std::string_view kFirstName = "big.18867251edfa0000";
 
 class EventRecorderTest : public ::testing::Test {
  protected:
-  Duration gather = Duration::zero();  // before start()
+  // Before start().
+  Duration gather = Duration::zero();
+  std::size_t most_series_waiting = 10'000;
 
   void start() {
-    recorder.emplace(
-        loop, client, Random(1),
-        EventRecorderOptions{
-            .hostname = "vm", .component = "default-scheduler", .log = log(), .gather = gather});
+    recorder.emplace(loop, client, Random(1),
+                     EventRecorderOptions{.hostname = "vm",
+                                          .component = "default-scheduler",
+                                          .log = log(),
+                                          .gather = gather,
+                                          .most_series_waiting = most_series_waiting});
   }
   void start_with_events_api() {
     client.script(answered());

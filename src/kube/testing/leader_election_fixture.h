@@ -42,6 +42,7 @@ class Candidate {
       EXPECT_FALSE(elector->leading());
       stopped.push_back(loop_.now());
     };
+    callbacks.settle = [this](Duration limit) { return settle(limit); };
     callbacks.on_new_leader = [this](const std::string& leader) { leaders.push_back(leader); };
     callbacks.on_event = [this](const ObjectReference& lease, const std::string& message) {
       EXPECT_EQ(lease.uid, "lease-uid");
@@ -67,8 +68,16 @@ class Candidate {
   std::vector<std::string> leaders, events;
   std::optional<ElectionEnd> end;
   std::string log;
+  Eventual<bool>* settled = nullptr;  // when, and whether; null: at once
+  Duration settle_limit{0};
 
  private:
+  Task<bool> settle(Duration limit) {
+    settle_limit = limit;
+    if (!settled) co_return true;
+    const bool answer = co_await *settled;
+    co_return answer;
+  }
   Task<void> run() {
     Task<ElectionEnd> running = elector->run(stop_.token());
     end = co_await running;
