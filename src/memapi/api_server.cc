@@ -7,6 +7,7 @@
 
 #include "api/json_text.h"
 #include "memapi/api_server_state.h"
+#include "memapi/browser_guard.h"
 #include "memapi/discovery.h"
 #include "memapi/json_edit.h"
 #include "memapi/reviews.h"
@@ -207,6 +208,12 @@ void ApiServer::State::handle(net::HttpRequest http,
     return;
   }
   request.segments = std::move(*segments);
+  if (options_.token.empty()) {
+    if (auto welcome = check_sender(request.http); !welcome) {
+      respond(responder, request, welcome.error());
+      return;
+    }
+  }
   if (answer_health(request, responder)) return;
   if (!authenticated(request)) {
     respond(responder, request, ApiError::unauthorized());
