@@ -250,6 +250,14 @@ void add_server_flags(CLI::App& command, EmbeddedServerOptions& options) {
   option("--token-file", options.token_file, "FILE",
          "What clients must present (default: on an address beyond this machine one is made)");
   command
+      .add_option_function<std::string>(
+          "--event-ttl",
+          [&options](const std::string& text) { options.event_ttl = *parse_go_duration(text); },
+          "How long events are kept; 0: until there are 64 MiB of them (default 1h)")
+      ->type_name("DURATION")
+      ->check(checked(check_duration))
+      ->take_last();
+  command
       .add_option("--controllers", options.controllers,
                   "Which controllers run: * for all, NAME, -NAME")
       ->type_name("NAMES")

@@ -128,6 +128,7 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(Loop& loop,
   memapi::ApiServerOptions server;
   server.token = self.token_;
   server.protobuf = self.codec_.get();
+  server.limits.event_ttl = self.options_.event_ttl;
   self.server_ =
       std::make_unique<memapi::ApiServer>(loop, Random(seed_from_system()), std::move(server));
   if (Result<void> loaded = self.load_data(); !loaded) return fail(loaded.error());

@@ -18,10 +18,11 @@ namespace berth::app {
 
 struct EmbeddedServerOptions {
   std::string listen = "127.0.0.1:8001";
-  std::string kubeconfig;                // where to write one; empty: nowhere
-  std::string data;                      // where objects are kept; empty: nowhere
-  std::string token_file;                // with what clients must present; empty: see below
-  std::vector<std::string> controllers;  // words as choose_controllers() takes them
+  std::string kubeconfig;                      // where to write one; empty: nowhere
+  std::string data;                            // where objects are kept; empty: nowhere
+  std::string token_file;                      // with what clients must present; empty: see below
+  Duration event_ttl = std::chrono::hours(1);  // zero: events stay
+  std::vector<std::string> controllers;        // words as choose_controllers() takes them
   memapi::NodeAgentOptions node_agent;
 };
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -41,23 +42,43 @@ std::vector<std::string> merged_environment(
   return all;
 }
 
-// Until the other end is closed; false if that was not waited for.
-bool read_all(int pipe, const ProcessStop* stop, std::string& out) {
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// What ends a program before it has ended by itself.
+struct Limits {
+  const ProcessStop& stop;
+  Clock::time_point deadline;
+};
+
+// Waits until there is something to read.
+Result<void> wait_for(int pipe, const Limits& limits) {
+  pollfd ready[] = {{limits.stop.descriptor(), POLLIN, 0}, {pipe, POLLIN, 0}};
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(limits.deadline - Clock::now()).count();
+    const int patience = static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
+    if (::poll(ready, 2, patience) < 0 && errno == EINTR) continue;
+    if (ready[0].revents != 0) return fail(ErrorKind::kCancelled, "the program was stopped");
+    if (ready[1].revents != 0) return {};
+    if (Clock::now() >= limits.deadline)
+      return fail(ErrorKind::kTimeout, "the program took too long and was killed");
+  }
+}
+
+// Until the other end is closed; an error if that was not waited for.
+Result<void> read_all(int pipe, const std::optional<Limits>& limits, std::string& out) {
   char chunk[1 << 12];
   while (true) {
-    if (stop) {
-      pollfd ready[] = {{stop->descriptor(), POLLIN, 0}, {pipe, POLLIN, 0}};
-      if (::poll(ready, 2, -1) < 0 && errno == EINTR) continue;
-      if (ready[0].revents != 0) return false;
-    }
+    if (limits)
+      if (Result<void> ready = wait_for(pipe, *limits); !ready) return ready;
     const ssize_t size = ::read(pipe, chunk, sizeof(chunk));
     if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return true;
+    if (size <= 0) return {};
     out.append(chunk, static_cast<std::size_t>(size));
   }
 }
 
-Result<ProcessResult> run(const ProcessStop* stop, const std::string& command,
+Result<ProcessResult> run(const std::optional<Limits>& limits, const std::string& command,
                           const std::vector<std::string>& arguments,
                           const std::vector<std::pair<std::string, std::string>>& environment) {
   int ends[2];
@@ -81,7 +102,12 @@ Result<ProcessResult> run(const ProcessStop* stop, const std::string& command,
   sigemptyset(&ignored);
   sigaddset(&ignored, SIGPIPE);
   posix_spawnattr_setsigdefault(&attributes, &ignored);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // A group of its own, so that what it starts can be killed with it. A program that runs without
+  // limits stays in ours, where the terminal's Ctrl-C finds it.
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const int group = limits ? POSIX_SPAWN_SETPGROUP : 0;
+  posix_spawnattr_setflags(
+      &attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, command.c_str(), &actions, &attributes,
                                    pointers(words).data(), pointers(variables).data());
@@ -94,13 +120,13 @@ Result<ProcessResult> run(const ProcessStop* stop, const std::string& command,
                 std::generic_category().message(error));
   }
   ProcessResult result;
-  const bool ended = read_all(ends[0], stop, result.out);
+  const Result<void> ended = read_all(ends[0], limits, result.out);
   ::close(ends[0]);
-  if (!ended) ::kill(child, SIGKILL);
+  if (!ended) ::kill(-child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!ended) return fail(ErrorKind::kCancelled, "the program was stopped");
+  if (!ended) return fail(ended.error());
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }
@@ -121,13 +147,14 @@ void ProcessStop::stop() {
 Result<ProcessResult> run_process(
     const std::string& command, const std::vector<std::string>& arguments,
     const std::vector<std::pair<std::string, std::string>>& environment) {
-  return run(nullptr, command, arguments, environment);
+  return run(std::nullopt, command, arguments, environment);
 }
 
 Result<ProcessResult> run_process_until(
-    const ProcessStop& stop, const std::string& command, const std::vector<std::string>& arguments,
+    const ProcessStop& stop, std::chrono::milliseconds most, const std::string& command,
+    const std::vector<std::string>& arguments,
     const std::vector<std::pair<std::string, std::string>>& environment) {
-  return run(&stop, command, arguments, environment);
+  return run(Limits{stop, Clock::now() + most}, command, arguments, environment);
 }
 
 std::size_t peak_memory() {

@@ -1,6 +1,7 @@
 // Running another program and reading what it prints. Blocks: not for the world thread.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -37,9 +38,11 @@ class ProcessStop {
 Result<ProcessResult> run_process(
     const std::string& command, const std::vector<std::string>& arguments,
     const std::vector<std::pair<std::string, std::string>>& environment);
-// The same, until somebody stops it: then the program is killed, and the answer is kCancelled.
+// The same, until somebody stops it (kCancelled) or the time is over (kTimeout): then the program
+// is killed, with all that it started in its process group.
 Result<ProcessResult> run_process_until(
-    const ProcessStop& stop, const std::string& command, const std::vector<std::string>& arguments,
+    const ProcessStop& stop, std::chrono::milliseconds most, const std::string& command,
+    const std::vector<std::string>& arguments,
     const std::vector<std::pair<std::string, std::string>>& environment);
 
 // The most memory that this process has had, in bytes.

@@ -143,6 +143,13 @@ Result<void> FeatureGates::validate() const {
   return fail(aggregate(complaints));
 }
 
+std::vector<std::string_view> FeatureGates::without_effect() const {
+  std::vector<std::string_view> names;
+  for (const Gate& gate : known_gates())
+    if (gate.use == Gate::Use::kNotBuilt && enabled(gate.name)) names.push_back(gate.name);
+  return names;
+}
+
 bool FeatureGates::enabled(std::string_view name) const {
   if (const auto found = set_.find(name); found != set_.end()) return found->second;
   const std::optional<Gate> gate = find(name);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -15,11 +16,16 @@ namespace berth::config {
 struct Gate {
   // kPreAlpha: not there yet, in the version that is emulated.
   enum class Stage : std::uint8_t { kAlpha, kBeta, kStable, kDeprecated, kPreAlpha };
+  enum class Use : std::uint8_t {
+    kOthers,    // other components' only: the name is accepted
+    kHere,      // berth acts upon it, or upstream's scheduler does not differ with it
+    kNotBuilt,  // upstream's scheduler acts upon it, berth does not
+  };
   std::string_view name;
   bool enabled_by_default = false;
   Stage stage = Stage::kAlpha;
   bool locked = false;
-  bool acted_upon = false;  // false: the name is accepted, nothing here depends on it
+  Use use = Use::kOthers;
 };
 
 // Every gate that v1.36's binary knows, sorted by name.
@@ -43,6 +49,9 @@ class FeatureGates {
 
   // The gate as it is in the emulated version. Nothing: no such gate.
   std::optional<Gate> find(std::string_view name) const;
+
+  // The gates that are on though berth does not act upon them, as upstream's scheduler does.
+  std::vector<std::string_view> without_effect() const;
 
   // What was set by name: for warnings about stable and deprecated gates.
   const std::map<std::string, bool, std::less<>>& settings() const { return set_; }

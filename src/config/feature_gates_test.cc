@@ -65,6 +65,16 @@ TEST(FeatureGates, HaveV136Defaults) {
   }
 }
 
+TEST(FeatureGates, TellWhichOfThoseThatAreOnHaveNoEffect) {
+  FeatureGates gates;
+  EXPECT_TRUE(gates.without_effect().empty());
+  ASSERT_TRUE(
+      gates.set("GenericWorkload=true,GangScheduling=true,StorageCapacityScoring=true,"
+                "ImageVolumeWithDigest=true,DRADeviceTaintRules=false"));
+  EXPECT_EQ(gates.without_effect(),
+            (std::vector<std::string_view>{"GangScheduling", "GenericWorkload"}));
+}
+
 TEST(FeatureGates, AreSetByName) {
   FeatureGates gates;
   ASSERT_TRUE(gates.set(" SchedulerAsyncAPICalls = T , NodeDeclaredFeatures=0,"));

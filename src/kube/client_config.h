@@ -4,6 +4,7 @@
 // $KUBECONFIG is not read, as by upstream's control plane components. Any thread.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct ExecPlugin {
   std::string install_hint;
   bool provide_cluster_info = false;
   bool needs_terminal = false;  // interactiveMode Always
+  // Longer than this it is not waited for. client-go waits for ever.
+  std::chrono::milliseconds timeout = std::chrono::minutes(1);
 };
 
 struct Impersonation {

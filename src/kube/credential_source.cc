@@ -21,6 +21,8 @@ Credentials::RunProcess counted(Credentials::RunProcess run, telemetry::ClientMe
       status = result->exit_code == 0 ? "no_error" : "plugin_execution_error";
     } else if (result.error().kind == ErrorKind::kNotFound) {
       status = "plugin_not_found_error";
+    } else if (result.error().kind == ErrorKind::kTimeout) {
+      status = "plugin_execution_error";
     }
     metrics.exec_plugin_call.counter({code, status}).add();
     return result;
@@ -35,14 +37,15 @@ CredentialSource::CredentialSource(const ClientConfig& config, const Loop& loop,
       runs_program_(config.uses_tls() && !reads_file_ && config.token.empty() && config.exec),
       loop_(loop),
       metrics_(metrics),
-      credentials_(config, loop, counted(run ? std::move(run) : until_closed(), metrics)) {
+      credentials_(config, loop, counted(run ? std::move(run) : with_limits(config), metrics)) {
   if (reads_file_ || runs_program_) thread_ = Thread("credentials", [this] { this->run(); });
 }
 
-Credentials::RunProcess CredentialSource::until_closed() {
-  return [this](const std::string& command, const std::vector<std::string>& arguments,
-                const auto& environment) {
-    return run_process_until(stop_, command, arguments, environment);
+// Until it has ended, is closed, or takes too long.
+Credentials::RunProcess CredentialSource::with_limits(const ClientConfig& config) {
+  return [this, &config](const std::string& command, const std::vector<std::string>& arguments,
+                         const auto& environment) {
+    return run_process_until(stop_, config.exec->timeout, command, arguments, environment);
   };
 }
 
@@ -86,7 +89,10 @@ void CredentialSource::run() {
       std::swap(taken, inbox_);
     }
     for (const Credential& refused : taken.refused) credentials_.refuse(refused);
-    for (const Done& done : taken.asking) done(find());
+    if (taken.asking.empty()) continue;
+    // One answer for all, so that a program that fails slowly is not run once for each of them.
+    const Result<Credential> found = find();
+    for (const Done& done : taken.asking) done(found);
   }
 }
 

@@ -1,6 +1,6 @@
 // CredentialSource: Credentials that nobody has to wait for on his own thread. A program that
-// prints credentials may take its time (somebody logs in): it runs on a thread of its own. All else
-// is at hand.
+// prints credentials may take its time: it runs on a thread of its own, and is killed after
+// ExecPlugin::timeout. All else is at hand.
 //
 // Any thread. For http_api_client.cc.
 #pragma once
@@ -44,7 +44,7 @@ class CredentialSource {
     std::vector<Credential> refused;
     std::vector<Done> asking;
   };
-  Credentials::RunProcess until_closed();
+  Credentials::RunProcess with_limits(const ClientConfig& config);
   void run() EXCLUDES(mutex_);
   Result<Credential> find() EXCLUDES(mutex_);
   void note(const Credential& credential);

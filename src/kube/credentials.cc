@@ -157,9 +157,12 @@ Result<Credential> Credentials::from_plugin() {
   environment.emplace_back("KUBERNETES_EXEC_INFO", *info);
   const Result<ProcessResult> ran = run_(exec.command, exec.args, environment);
   if (!ran) {
-    std::string message = ran.error().kind == ErrorKind::kNotFound
-                              ? fmt::format("exec: executable {} not found", exec.command)
-                              : fmt::format("exec: {}", ran.error().message);
+    std::string message = fmt::format("exec: {}", ran.error().message);
+    if (ran.error().kind == ErrorKind::kNotFound)
+      message = fmt::format("exec: executable {} not found", exec.command);
+    if (ran.error().kind == ErrorKind::kTimeout)
+      message = fmt::format("exec: executable {} did not end within {} and was killed",
+                            exec.command, go_duration(exec.timeout));
     if (!exec.install_hint.empty()) message += ". " + exec.install_hint;
     return failed(message);
   }

@@ -151,6 +151,7 @@ net::HttpClientOptions client_options(const HttpApiClientOptions& options,
                                       telemetry::ClientMetrics& metrics) {
   net::HttpClientOptions result;
   result.tls = tls_settings(options.config, Credential());
+  result.tls_file_interval = options.tls_file_interval;
   result.proxy = options.config.proxy_url;
   result.user_agent = options.user_agent;
   result.resolved = [&metrics](std::string_view host, Duration took) {

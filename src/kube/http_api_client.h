@@ -38,6 +38,9 @@ struct HttpApiClientOptions {
   std::string content_type{kProtoContentType};
   std::string accept_content_types;  // sent as they are; empty: made of `content_type`
 
+  // How long a rotated CA, certificate or key may go unnoticed while a connection lives.
+  Duration tls_file_interval = std::chrono::seconds(1);
+
   Duration timeout = Duration::zero();  // of calls that have none of their own; none: no limit
 
   // Asked about every request but GET and HEAD; null: all may be sent. Outlives the client.
@@ -49,7 +52,7 @@ struct HttpApiClientOptions {
 class HttpApiClient final : public ApiClient {
  public:
   // `metrics` outlives this. `run` runs the programs that print credentials; without it they run
-  // until they end, or this does.
+  // until they end, take too long, or this ends.
   HttpApiClient(HttpApiClientOptions options, Loop& loop, telemetry::Log log,
                 telemetry::ClientMetrics& metrics, Credentials::RunProcess run = {});
   ~HttpApiClient() override;

@@ -107,12 +107,18 @@ bool has_default_constraints(const config::Profile& profile) {
 // Consumers by the name of the kind.
 using Consumers = std::set<std::pair<std::string_view, std::string_view>>;
 
+// An API server that does not serve what only features that are not built would read must not keep
+// the scheduler from starting.
+bool acts_upon(std::string_view gate, const config::FeatureGates& gates) {
+  return gates.enabled(gate) && gates.find(gate)->use == config::Gate::Use::kHere;
+}
+
 void add_needs(const config::Profile& profile, const config::FeatureGates& gates,
                Consumers& consumers) {
   const std::set<std::string_view> plugins = plugins_of(profile);
   for (const Need& need : kNeeds) {
     if (!plugins.contains(need.plugin)) continue;
-    if (!need.gate.empty() && !gates.enabled(need.gate)) continue;
+    if (!need.gate.empty() && !acts_upon(need.gate, gates)) continue;
     if (need.plugin == "PodTopologySpread" && !has_default_constraints(profile)) continue;
     consumers.emplace(need.kind_name, need.plugin);
   }
@@ -142,7 +148,7 @@ std::string WatchedKind::type_name() const {
 std::vector<WatchedKind> watched_kinds(const config::Configuration& configuration,
                                        const config::FeatureGates& gates) {
   Consumers consumers{{"Pod", "core"}, {"Node", "core"}};
-  if (gates.enabled("GenericWorkload")) consumers.emplace("PodGroup", "core");
+  if (acts_upon("GenericWorkload", gates)) consumers.emplace("PodGroup", "core");
   for (const config::Profile& profile : configuration.profiles)
     add_needs(profile, gates, consumers);
 

@@ -7,12 +7,15 @@
 
 #include "api/json_text.h"
 #include "memapi/api_server_state.h"
+#include "memapi/browser_guard.h"
 #include "memapi/discovery.h"
 #include "memapi/json_edit.h"
 #include "memapi/reviews.h"
 
 namespace berth::memapi {
 namespace {
+
+constexpr std::size_t kMostWarningBytes = 4096;  // more of them is more than clients read
 
 JsonValue named(std::string_view name) {
   JsonValue metadata = JsonValue::object();
@@ -33,8 +36,13 @@ bool same_secret(std::string_view a, std::string_view b) {
 
 void add_warnings(net::HttpResponse& response, const ApiRequest& request) {
   if (!request.warnings) return;
-  for (const std::string& warning : *request.warnings)
-    response.headers.add("Warning", fmt::format("299 - {}", go_quoted(warning)));
+  std::size_t bytes = 0;
+  for (const std::string& warning : *request.warnings) {
+    std::string text = fmt::format("299 - {}", go_quoted(warning));
+    bytes += text.size();
+    if (bytes > kMostWarningBytes) return;
+    response.headers.add("Warning", std::move(text));
+  }
 }
 
 std::optional<std::vector<std::string>> path_segments(std::string_view path) {
@@ -200,6 +208,12 @@ void ApiServer::State::handle(net::HttpRequest http,
     return;
   }
   request.segments = std::move(*segments);
+  if (options_.token.empty()) {
+    if (auto welcome = check_sender(request.http); !welcome) {
+      respond(responder, request, welcome.error());
+      return;
+    }
+  }
   if (answer_health(request, responder)) return;
   if (!authenticated(request)) {
     respond(responder, request, ApiError::unauthorized());
@@ -371,7 +385,10 @@ void ApiServer::handle(net::HttpRequest request, std::shared_ptr<net::HttpRespon
   state_->handle(std::move(request), std::move(responder));
 }
 
-void ApiServer::start() { state_->tick(); }
+void ApiServer::start() {
+  state_->tick();
+  state_->tick_events();
+}
 std::string ApiServer::save() const { return state_->save(); }
 Result<void> ApiServer::load(std::string_view saved) { return state_->load(saved); }
 LocalClient& ApiServer::local() { return state_->local(); }

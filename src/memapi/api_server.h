@@ -1,8 +1,8 @@
 // ApiServer: an API server in memory that kubectl, client-go and schedulers take for a real one.
 //
 // It answers HTTP requests; somebody else listens. handle() may be called from any thread; timers
-// (ends of watches, bookmarks) run on the Loop that it is given. Objects live as long as the
-// server.
+// (ends of watches and events, bookmarks) run on the Loop that it is given. Objects live as long as
+// the server.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@
 #include "memapi/admission.h"
 #include "memapi/codec.h"
 #include "memapi/local_client.h"
+#include "memapi/store.h"
 #include "net/http_message.h"
 
 namespace berth::memapi {
@@ -25,8 +26,7 @@ struct ApiServerOptions {
   // What a client must present ("Authorization: Bearer …"); empty: nothing.
   std::string token;
   AdmissionPlugins admission;
-  // Changes that are remembered per kind, for watches that begin in the past.
-  std::size_t history_limit = 10'000;
+  StoreLimits limits;
   // For bodies that are not JSON; null: they are refused. Must outlive the server.
   const ProtobufCodec* protobuf = nullptr;
 };
@@ -42,7 +42,7 @@ class ApiServer {
   // Any thread.
   void handle(net::HttpRequest request, std::shared_ptr<net::HttpResponder> responder);
 
-  // World thread, once: the timer that repeats (bookmarks once a minute).
+  // World thread, once: the timers that repeat (bookmarks once a minute, the end of old events).
   void start();
 
   // Everything there is, as JSON: a List of objects with kind and apiVersion. Any thread.

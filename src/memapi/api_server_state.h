@@ -18,7 +18,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   State(Loop& loop, Random random, ApiServerOptions options)
       : loop_(loop),
         options_(std::move(options)),
-        store_(options_.history_limit),
+        store_(loop, options_.limits),
         views_(options_.protobuf, loop),
         writes_(store_, loop, std::move(random), options_.admission, options_.protobuf),
         local_(store_, writes_, loop) {}
@@ -26,6 +26,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   void populate();
   void handle(net::HttpRequest http, std::shared_ptr<net::HttpResponder> responder);
   void tick();
+  void tick_events();
   std::string save() const;
   Result<void> load(std::string_view saved);
   void end_watches() EXCLUDES(watchers_mutex_);

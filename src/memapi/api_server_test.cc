@@ -329,7 +329,7 @@ TEST(ApiServer, PagesAreOneSnapshot) {
 
 TEST(ApiServer, APageThatIsTooOldIsGone) {
   ApiServerOptions options;
-  options.history_limit = 2;
+  options.limits.history_bytes = 1;
   Client client(options);
   for (const char* name : {"a", "b"}) client.ask("POST", kPodList, pod_json(name));
   const JsonValue first = client.ask("GET", kPodList + "?limit=1");

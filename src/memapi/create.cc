@@ -153,6 +153,8 @@ Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue
   if (auto problems = validate_new(resource, object); !problems.empty())
     return refuse(ApiError::invalid(resource, name, std::move(problems)));
 
+  if (auto fits = check_size(resource, name, object); !fits) return refuse(fits.error());
+
   for (int attempt = 1;; ++attempt) {
     if (dry_run) {
       const std::string now_name(text_at(object, "metadata.name"));

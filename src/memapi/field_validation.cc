@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "api/json_text.h"
 #include "api/proto_table.h"
@@ -119,7 +120,7 @@ Answer<void> validate_fields(const ApiRequest& request, std::string_view kind,
 }
 
 Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& patch,
-                                   const std::string& shown) {
+                                   const std::function<std::string()>& shown) {
   const Directive directive = directive_of(request);
   if (directive == Directive::kIgnore) return {};
   const std::vector<std::string> problems = field_problems(
@@ -131,7 +132,7 @@ Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& p
   }
   ApiError error = ApiError::invalid_options(
       "",
-      {FieldProblem::invalid("patch", go_quoted(shown),
+      {FieldProblem::invalid("patch", go_quoted(shown()),
                              fmt::format("strict decoding error: {}", fmt::join(problems, ", ")))});
   // Parity: the error is about no kind and no name.
   error.group.clear();
@@ -139,7 +140,9 @@ Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& p
   return refuse(std::move(error));
 }
 
-std::string go_map_text(const JsonValue& value) {
+namespace {
+
+std::string sorted_map_text(const JsonValue& value) {
   switch (value.kind) {
     case JsonValue::Kind::kNull: return "<nil>";
     case JsonValue::Kind::kBool: return value.boolean ? "true" : "false";
@@ -147,17 +150,23 @@ std::string go_map_text(const JsonValue& value) {
     case JsonValue::Kind::kString: return value.text;
     case JsonValue::Kind::kArray: {
       std::vector<std::string> items;
-      for (const JsonValue& item : value.items) items.push_back(go_map_text(item));
+      for (const JsonValue& item : value.items) items.push_back(sorted_map_text(item));
       return fmt::format("[{}]", fmt::join(items, " "));
     }
     case JsonValue::Kind::kObject: break;
   }
+  std::vector<std::string> members;
+  for (const JsonMember& member : value.members)
+    members.push_back(fmt::format("{}:{}", member.name, sorted_map_text(member.value)));
+  return fmt::format("map[{}]", fmt::join(members, " "));
+}
+
+}  // namespace
+
+std::string go_map_text(const JsonValue& value) {
   JsonValue sorted = value;
   sort_members(sorted);
-  std::vector<std::string> members;
-  for (const JsonMember& member : sorted.members)
-    members.push_back(fmt::format("{}:{}", member.name, go_map_text(member.value)));
-  return fmt::format("map[{}]", fmt::join(members, " "));
+  return sorted_map_text(sorted);
 }
 
 }  // namespace berth::memapi

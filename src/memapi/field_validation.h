@@ -2,6 +2,7 @@
 // twice. In upstream's words. By the table of fields (api/proto_table.h). Any thread.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,9 @@ std::vector<std::string> field_problems(std::string_view api_version, std::strin
 // (Strict), warnings with the answer (Warn, and saying nothing), or nothing.
 Answer<void> validate_fields(const ApiRequest& request, std::string_view kind,
                              const JsonValue& object);
-// The same for a patch. `shown` is what the error shows of it.
+// The same for a patch. `shown` is asked for what the error shows of it.
 Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& patch,
-                                   const std::string& shown);
+                                   const std::function<std::string()>& shown);
 
 // As Go prints a map with %+v.
 std::string go_map_text(const JsonValue& value);

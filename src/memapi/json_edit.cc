@@ -122,6 +122,35 @@ void copy_member(JsonValue& object, const JsonValue& from, std::string_view name
 bool is_object(const JsonValue* value) { return value != nullptr && value->kind == Kind::kObject; }
 bool is_array(const JsonValue* value) { return value != nullptr && value->kind == Kind::kArray; }
 
+namespace {
+
+// By name, of equal names in their order.
+std::vector<const JsonMember*> by_name(const JsonValue& object) {
+  std::vector<const JsonMember*> ordered;
+  ordered.reserve(object.members.size());
+  for (const JsonMember& member : object.members) ordered.push_back(&member);
+  std::ranges::sort(ordered, [](const JsonMember* x, const JsonMember* y) {
+    return x->name != y->name ? x->name < y->name : x < y;
+  });
+  return ordered;
+}
+
+bool equal_members(const JsonValue& a, const JsonValue& b) {
+  if (a.members.size() != b.members.size()) return false;
+  const auto same = [](const JsonMember& x, const JsonMember& y) {
+    return x.name == y.name && equal(x.value, y.value);
+  };
+  // Most are in the same order.
+  const auto differ = std::ranges::mismatch(
+      a.members, b.members,
+      [](const JsonMember& x, const JsonMember& y) { return x.name == y.name; });
+  if (differ.in1 == a.members.end()) return std::ranges::equal(a.members, b.members, same);
+  return std::ranges::equal(by_name(a), by_name(b),
+                            [&](const JsonMember* x, const JsonMember* y) { return same(*x, *y); });
+}
+
+}  // namespace
+
 bool equal(const JsonValue& a, const JsonValue& b) {
   if (a.kind != b.kind) return false;
   switch (a.kind) {
@@ -132,12 +161,7 @@ bool equal(const JsonValue& a, const JsonValue& b) {
     case Kind::kArray:
       return std::ranges::equal(a.items, b.items,
                                 [](const JsonValue& x, const JsonValue& y) { return equal(x, y); });
-    case Kind::kObject:
-      return a.members.size() == b.members.size() &&
-             std::ranges::all_of(a.members, [&](const JsonMember& member) {
-               const JsonValue* other = b.find(member.name);
-               return other != nullptr && equal(member.value, *other);
-             });
+    case Kind::kObject: return equal_members(a, b);
   }
   return false;
 }
@@ -145,6 +169,16 @@ bool equal(const JsonValue& a, const JsonValue& b) {
 bool equal(const JsonValue* a, const JsonValue* b) {
   if (a == nullptr || b == nullptr) return a == b;
   return equal(*a, *b);
+}
+
+bool nests_deeper(const JsonValue& value, std::size_t levels) {
+  if (value.kind != Kind::kObject && value.kind != Kind::kArray) return false;
+  if (levels == 0) return true;
+  return std::ranges::any_of(
+             value.items, [&](const JsonValue& item) { return nests_deeper(item, levels - 1); }) ||
+         std::ranges::any_of(value.members, [&](const JsonMember& member) {
+           return nests_deeper(member.value, levels - 1);
+         });
 }
 
 void normalize(JsonValue& value) {

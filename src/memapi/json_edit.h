@@ -2,6 +2,7 @@
 // Paths are member names with dots between: "spec.nodeName". Any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,11 @@ bool is_array(const JsonValue* value);
 // Members in any order.
 bool equal(const JsonValue& a, const JsonValue& b);
 bool equal(const JsonValue* a, const JsonValue* b);
+
+// Whether there are more than `levels` objects and lists one inside the other; looks no deeper.
+bool nests_deeper(const JsonValue& value, std::size_t levels);
+// Fewer than may be read (kMaxNesting): an object is also written as a part of others.
+inline constexpr std::size_t kMaxObjectNesting = 900;
 
 // Members by name, of equal names the last, none that is null: equal objects become equal texts.
 void normalize(JsonValue& value);

@@ -1,14 +1,34 @@
 // JSON patch (RFC 6902) and merge patch (RFC 7386) on a tree.
 #pragma once
 
+#include <cstddef>
+
 #include "api/json_tree.h"
 #include "memapi/api_error.h"
 
 namespace berth::memapi {
 
-// 422 when an operation does not fit the object, 400 when the patch itself makes no sense.
-Answer<void> apply_json_patch(JsonValue& object, const JsonValue& patch);
+// What has been done for one patch. A few kilobytes of patch can ask for hours of looking through
+// long lists and large objects: whoever looks through one counts its members or items here.
+class PatchWork {
+ public:
+  explicit PatchWork(std::size_t most = 100'000'000) : most_(most) {}  // less than a second
 
-void apply_merge_patch(JsonValue& object, const JsonValue& patch);
+  void add(std::size_t looked_at) { done_ += looked_at; }
+  bool too_much() const { return done_ > most_; }
+  static ApiError error();  // 413
+
+ private:
+  std::size_t most_;
+  std::size_t done_ = 0;
+};
+
+// 422 when an operation does not fit the object or nests too deeply, 400 when the patch itself
+// makes no sense, 413 when it is too much work.
+Answer<void> apply_json_patch(JsonValue& object, const JsonValue& patch,
+                              PatchWork work = PatchWork());
+
+Answer<void> apply_merge_patch(JsonValue& object, const JsonValue& patch,
+                               PatchWork work = PatchWork());
 
 }  // namespace berth::memapi

@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "memapi/json_edit.h"
 #include "memapi/strategic_merge.h"
+#include "memapi/testing/client.h"
 
 namespace berth::memapi {
 namespace {
+
+using testing::nested_lists;
 
 struct PatchCase {
   const char* name;
@@ -65,9 +69,90 @@ TEST(JsonPatch, CopyCannotGrowWithoutBound) {
   EXPECT_FALSE(apply_json_patch(object, parse_json(patch).value()).has_value());
 }
 
+TEST(JsonPatch, NothingNestsDeeperThanCanBeReadAgain) {
+  JsonValue object = parse_json(R"({"a":{}})").value();
+  const auto apply = [&](const std::string& patch) {
+    return apply_json_patch(object, parse_json(patch).value()).has_value();
+  };
+  EXPECT_TRUE(apply(R"([{"op":"add","path":"/a/x","value":)" + nested_lists(600) + "}]"));
+  std::string innermost = "/a/x";
+  for (int i = 0; i < 599; ++i) innermost += "/0";
+  // One patch may have many operations, each of which goes deeper.
+  const std::string deeper = nested_lists(400) + "}]";
+  EXPECT_FALSE(apply(R"([{"op":"add","path":")" + innermost + R"(/-","value":)" + deeper));
+  EXPECT_FALSE(apply(R"([{"op":"replace","path":")" + innermost + R"(","value":)" + deeper));
+  EXPECT_FALSE(apply(R"([{"op":"copy","from":"/a","path":")" + innermost + R"(/-"}])"));
+  EXPECT_TRUE(apply(R"([{"op":"add","path":"/b","value":)" + deeper));
+  EXPECT_FALSE(apply(R"([{"op":"move","from":"/b","path":")" + innermost + R"(/-"}])"));
+  EXPECT_TRUE(parse_json(to_json(object)).has_value());
+}
+
+// `count` members "key0", "key1", … with this value.
+std::string many_members(int count, const std::string& value) {
+  std::string text = "{";
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) text += ',';
+    text += "\"key" + std::to_string(i) + "\":" + value;
+  }
+  return text + "}";
+}
+
+// What is looked through grows with the product of patch and object: with the largest that a server
+// takes it would be minutes.
+TEST(Patches, TooMuchWorkIsRefused) {
+  constexpr int kMany = 300;
+  const PatchWork little(10'000);
+  JsonValue object = parse_json(R"({"metadata":)" + many_members(kMany, "1") + "}").value();
+  const JsonValue merge = parse_json(R"({"metadata":)" + many_members(kMany, "2") + "}").value();
+  EXPECT_EQ(apply_merge_patch(object, merge, little).error().code, 413);
+  EXPECT_EQ(apply_strategic_merge("Pod", object, merge, little).error().code, 413);
+  EXPECT_TRUE(apply_merge_patch(object, merge));
+
+  std::string texts = "[";
+  std::string items = "[";
+  for (int i = 0; i < kMany; ++i) {
+    const std::string text = "\"f" + std::to_string(i) + "\"";
+    texts += (i > 0 ? "," : "") + text;
+    items += (i > 0 ? "," : "") + (R"({"name":)" + text + "}");
+  }
+  texts += "]";
+  items += "]";
+  JsonValue pod = parse_json(R"({"metadata":{"finalizers":)" + texts +
+                             R"(},"spec":{"containers":)" + items + "}}")
+                      .value();
+  for (const std::string& patch :
+       {R"({"metadata":{"finalizers":)" + texts + "}}",
+        R"({"metadata":{"$deleteFromPrimitiveList/finalizers":)" + texts + "}}",
+        R"({"metadata":{"$setElementOrder/finalizers":)" + texts + "}}",
+        R"({"spec":{"containers":)" + items + "}}",
+        R"({"spec":{"$setElementOrder/containers":)" + items + "}}"}) {
+    JsonValue patched = pod;
+    EXPECT_EQ(apply_strategic_merge("Pod", patched, parse_json(patch).value(), little).error().code,
+              413)
+        << patch.substr(0, 60);
+  }
+
+  std::string operations = "[";
+  for (int i = 0; i < kMany; ++i) {
+    if (i > 0) operations += ',';
+    operations += R"({"op":"add","path":"/metadata/finalizers/0","value":1})";
+  }
+  EXPECT_EQ(apply_json_patch(pod, parse_json(operations + "]").value(), little).error().code, 413);
+}
+
+TEST(Patches, MembersAreComparedByName) {
+  JsonValue a = parse_json(many_members(100, "1")).value();
+  JsonValue b = a;
+  std::reverse(b.members.begin(), b.members.end());
+  EXPECT_TRUE(equal(a, b));
+  b.members[7].value.text = "2";
+  EXPECT_FALSE(equal(a, b));
+}
+
 TEST(MergePatch, NullRemovesAndObjectsMerge) {
   JsonValue object = parse_json(R"({"a":{"x":1,"y":2},"b":[1,2],"c":3})").value();
-  apply_merge_patch(object, parse_json(R"({"a":{"x":null,"z":4},"b":[9],"d":{"e":null}})").value());
+  const JsonValue patch = parse_json(R"({"a":{"x":null,"z":4},"b":[9],"d":{"e":null}})").value();
+  EXPECT_TRUE(apply_merge_patch(object, patch));
   normalize(object);
   EXPECT_EQ(to_json(object), R"({"a":{"y":2,"z":4},"b":[9],"c":3,"d":{}})");
 }

@@ -1,4 +1,4 @@
-// The server's watches: how they begin, get bookmarks, and end.
+// The server's watches: how they begin, get bookmarks, and end. And the timers that repeat.
 
 #include <fmt/format.h>
 
@@ -13,6 +13,9 @@ namespace {
 constexpr Duration kBookmarkInterval = std::chrono::minutes(1);
 constexpr Duration kBookmarkBeforeEnd = std::chrono::seconds(2);
 constexpr std::int64_t kDefaultWatchSeconds = 3600;
+// How late an event may go.
+constexpr Duration kMostEventDelay = std::chrono::minutes(1);
+constexpr Duration kLeastEventDelay = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -108,6 +111,19 @@ void ApiServer::State::tick() {
         if (!self) return;
         self->store_.bookmark_all();
         self->tick();
+      },
+      TimerKind::kHousekeeping);
+}
+
+void ApiServer::State::tick_events() {
+  if (options_.limits.event_ttl <= Duration::zero()) return;
+  loop_.after(
+      std::clamp(options_.limits.event_ttl / 60, kLeastEventDelay, kMostEventDelay),
+      [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->store_.expire_events();
+        self->tick_events();
       },
       TimerKind::kHousekeeping);
 }

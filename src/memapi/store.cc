@@ -11,7 +11,11 @@
 namespace berth::memapi {
 namespace {
 
-ObjectRef make_object(const Resource& resource, JsonValue tree, std::uint64_t version) {
+// Events that are removed without letting anybody else in between.
+constexpr int kExpiredAtOnce = 200;
+
+ObjectRef make_object(const Resource& resource, JsonValue tree, std::uint64_t version,
+                      TimePoint now) {
   set_text(object_at(tree, "metadata"), "resourceVersion", fmt::format("{}", version));
   normalize(tree);
   auto object = std::make_shared<StoredObject>();
@@ -19,6 +23,7 @@ ObjectRef make_object(const Resource& resource, JsonValue tree, std::uint64_t ve
   object->name = text_at(tree, "metadata.name");
   object->uid = text_at(tree, "metadata.uid");
   object->version = version;
+  object->written = now;
   object->labels = labels_of(tree);
   object->fields = field_values(resource, tree);
   object->json = to_json(tree);
@@ -68,6 +73,11 @@ class StateWalk {
 };
 
 }  // namespace
+
+Store::Store(const Loop& loop, StoreLimits limits)
+    : loop_(loop), limits_(limits), events_(resource_of("events")) {
+  kinds_.resize(resources().size());
+}
 
 JsonValue StoredObject::tree() const {
   Result<JsonValue> parsed = parse_json(json);
@@ -157,7 +167,7 @@ ObjectRef Store::commit(const Resource& resource, ChangeType type, JsonValue obj
   Change change;
   change.type = type;
   change.version = ++version_;
-  change.object = make_object(resource, std::move(object), version_);
+  change.object = make_object(resource, std::move(object), version_, loop_.now());
   change.previous = std::move(previous);
   KindStore& stored = kind(resource);
   const std::string key = object_key(change.object->namespace_name, change.object->name);
@@ -168,13 +178,66 @@ ObjectRef Store::commit(const Resource& resource, ChangeType type, JsonValue obj
   }
   for (const auto& sink : stored.sinks) sink->offer(change);
   ObjectRef written = change.object;
-  stored.history.push_back(std::move(change));
-  while (stored.history.size() > history_limit_) {
-    stored.forgotten = stored.history.front().version;
-    stored.history.pop_front();
-  }
+  if (storage_index(resource) == storage_index(events_))
+    count_event(change.previous, type == ChangeType::kDeleted ? nullptr : written);
+  remember(stored, std::move(change));
   return written;
 }
+
+void Store::remember(KindStore& stored, Change change) {
+  const auto bytes = [](const Change& of) {
+    return of.object->bytes() + (of.previous ? of.previous->bytes() : 0);
+  };
+  stored.history_bytes += bytes(change);
+  stored.history.push_back(std::move(change));
+  while (stored.history_bytes > limits_.history_bytes) {
+    const Change& oldest = stored.history.front();
+    stored.forgotten = oldest.version;
+    stored.history_bytes -= bytes(oldest);
+    stored.history.pop_front();
+  }
+}
+
+// ---- events -------------------------------------------------------------------------------------
+
+// In place of `previous` there is `now`; either may be null.
+void Store::count_event(const ObjectRef& previous, const ObjectRef& now) {
+  if (previous && events_by_age_.erase(previous->version) > 0) event_bytes_ -= previous->bytes();
+  if (!now) return;
+  events_by_age_.emplace(now->version, now);
+  event_bytes_ += now->bytes();
+}
+
+void Store::remove_oldest_event() {
+  const ObjectRef oldest = events_by_age_.begin()->second;
+  commit(events_, ChangeType::kDeleted, oldest->tree(), oldest);
+}
+
+// The newest one stays, however large it is.
+void Store::limit_events() {
+  while (event_bytes_ > limits_.event_bytes && events_by_age_.size() > 1) remove_oldest_event();
+}
+
+void Store::expire_events() {
+  if (limits_.event_ttl <= Duration::zero()) return;
+  const TimePoint now = loop_.now();
+  for (bool more = true; more;) {
+    std::vector<std::shared_ptr<ChangeSink>> sinks;
+    {
+      const MutexLock lock(mutex_);
+      const auto expired = [&]() REQUIRES(mutex_) {
+        return !events_by_age_.empty() &&
+               events_by_age_.begin()->second->written + limits_.event_ttl <= now;
+      };
+      for (int i = 0; i < kExpiredAtOnce && expired(); ++i) remove_oldest_event();
+      more = expired();
+      sinks = kind(events_).sinks;
+    }
+    for (const auto& sink : sinks) sink->flush();
+  }
+}
+
+// ---- writes -------------------------------------------------------------------------------------
 
 Answer<ObjectRef> Store::create(const Resource& resource, JsonValue object) {
   const std::string name(text_at(object, "metadata.name"));
@@ -186,6 +249,7 @@ Answer<ObjectRef> Store::create(const Resource& resource, JsonValue object) {
     KindStore& stored = kind(resource);
     if (stored.objects.contains(key)) return refuse(ApiError::already_exists(resource, name));
     written = commit(resource, ChangeType::kAdded, std::move(object), nullptr);
+    limit_events();
     sinks = stored.sinks;
   }
   for (const auto& sink : sinks) sink->flush();
@@ -214,6 +278,7 @@ ObjectRef Store::change(const Resource& resource, ChangeType type, const ObjectR
     const auto found = stored.objects.find(object_key(current->namespace_name, current->name));
     if (found == stored.objects.end() || found->second != current) return nullptr;
     written = commit(resource, type, std::move(object), current);
+    limit_events();
     sinks = stored.sinks;
   }
   for (const auto& sink : sinks) sink->flush();

@@ -2,7 +2,9 @@
 //
 // An object is kept once, as the JSON text that clients get, with what selectors ask about beside
 // it; it never changes, a write puts another in its place. Each kind keeps its last changes, so
-// that a watch can begin in the past and a list can be continued as it was. Any thread; one mutex.
+// that a watch can begin in the past and a list can be continued as it was. Events are removed some
+// time after they were last written, and the oldest ones when there are too many. Any thread; one
+// mutex.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "api/json_tree.h"
+#include "base/loop.h"
 #include "base/thread.h"
 #include "memapi/api_error.h"
 #include "memapi/resources.h"
@@ -29,12 +32,15 @@ struct StoredObject {
   std::string name;
   std::string uid;
   std::uint64_t version = 0;
+  TimePoint written;
   LabelPairs labels;
   std::vector<std::string> fields;  // of selectable_fields()
   std::string json;                 // without kind and apiVersion; members by name
 
   Selectable selectable() const { return {namespace_name, name, labels, fields}; }
   JsonValue tree() const;
+  // About what it takes in memory.
+  std::size_t bytes() const { return json.size() + 512; }
 };
 using ObjectRef = std::shared_ptr<const StoredObject>;
 
@@ -85,11 +91,18 @@ struct WatchStart {
   bool initial_end = false;            // tell when the state has been told
 };
 
+struct StoreLimits {
+  // Of each kind: changes that are remembered, for watches that begin in the past.
+  std::size_t history_bytes = std::size_t{64} << 20;
+  std::size_t event_bytes = std::size_t{64} << 20;  // of all events
+  // How long an event stays after it was last written; zero: until there are too many.
+  Duration event_ttl = std::chrono::hours(1);
+};
+
 class Store {
  public:
-  explicit Store(std::size_t history_limit) : history_limit_(history_limit) {
-    kinds_.resize(resources().size());
-  }
+  // `loop`, whose clock is used, outlives this.
+  Store(const Loop& loop, StoreLimits limits);
 
   std::uint64_t version() const EXCLUDES(mutex_);
   // Versions from here on are greater than `version`.
@@ -123,6 +136,9 @@ class Store {
   void bookmark(const Resource& resource, const std::shared_ptr<ChangeSink>& sink) EXCLUDES(mutex_);
   std::size_t watchers() const EXCLUDES(mutex_);
 
+  // Removes the events whose time is over.
+  void expire_events() EXCLUDES(mutex_);
+
   // The oldest version a watch of the kind may begin at.
   std::uint64_t oldest(const Resource& resource) const EXCLUDES(mutex_);
 
@@ -130,6 +146,7 @@ class Store {
   struct KindStore {
     std::map<std::string, ObjectRef, std::less<>> objects;
     std::deque<Change> history;
+    std::size_t history_bytes = 0;
     std::uint64_t forgotten = 0;  // version of the last change that history has lost
     std::vector<std::shared_ptr<ChangeSink>> sinks;
   };
@@ -140,11 +157,19 @@ class Store {
                    JsonValue object) EXCLUDES(mutex_);
   ObjectRef commit(const Resource& resource, ChangeType type, JsonValue object, ObjectRef previous)
       REQUIRES(mutex_);
+  void remember(KindStore& stored, Change change) REQUIRES(mutex_);
+  void count_event(const ObjectRef& previous, const ObjectRef& now) REQUIRES(mutex_);
+  void limit_events() REQUIRES(mutex_);
+  void remove_oldest_event() REQUIRES(mutex_);
 
-  const std::size_t history_limit_;
+  const Loop& loop_;
+  const StoreLimits limits_;
+  const Resource& events_;
   mutable Mutex mutex_;
   std::uint64_t version_ GUARDED_BY(mutex_) = 1;
   std::vector<KindStore> kinds_ GUARDED_BY(mutex_);
+  std::map<std::uint64_t, ObjectRef> events_by_age_ GUARDED_BY(mutex_);  // by version
+  std::size_t event_bytes_ GUARDED_BY(mutex_) = 0;
 };
 
 // "default/web-1", "node-1".

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,7 +108,7 @@ MergeRule rule_for(std::string_view type, std::string_view member, bool top) {
 }
 
 Answer<void> merge_object(JsonValue& object, const JsonValue& patch, std::string_view type,
-                          bool top);
+                          bool top, PatchWork& work);
 
 bool is_directive(std::string_view name) {
   return name == kDirective || name == kRetainKeys || name.starts_with(kElementOrder) ||
@@ -115,10 +116,10 @@ bool is_directive(std::string_view name) {
 }
 
 // What is left of a patch where there is nothing to merge with.
-Answer<JsonValue> as_new(const JsonValue& patch, std::string_view type) {
+Answer<JsonValue> as_new(const JsonValue& patch, std::string_view type, PatchWork& work) {
   if (patch.kind == Kind::kObject) {
     JsonValue made = JsonValue::object();
-    if (auto merged = merge_object(made, patch, type, false); !merged)
+    if (auto merged = merge_object(made, patch, type, false, work); !merged)
       return refuse(std::move(merged.error()));
     return made;
   }
@@ -126,7 +127,7 @@ Answer<JsonValue> as_new(const JsonValue& patch, std::string_view type) {
     JsonValue made = JsonValue::array();
     for (const JsonValue& item : patch.items) {
       if (is_object(&item) && item.find(kDirective) != nullptr) continue;
-      Answer<JsonValue> one = as_new(item, type);
+      Answer<JsonValue> one = as_new(item, type, work);
       if (!one) return one;
       made.items.push_back(std::move(*one));
     }
@@ -136,9 +137,10 @@ Answer<JsonValue> as_new(const JsonValue& patch, std::string_view type) {
 }
 
 // Items in `order` as it says; others keep their place among those that were there.
-void reorder(std::vector<JsonValue>& items, const std::vector<JsonValue>& before,
-             const std::vector<JsonValue>& order, std::string_view key) {
+Answer<void> reorder(std::vector<JsonValue>& items, const std::vector<JsonValue>& before,
+                     const std::vector<JsonValue>& order, std::string_view key, PatchWork& work) {
   const auto same = [&](const JsonValue& a, const JsonValue& b) {
+    work.add(1 + a.members.size() + b.members.size());
     if (key.empty()) return equal(a, b);
     return equal(a.find(key), b.find(key));
   };
@@ -149,16 +151,19 @@ void reorder(std::vector<JsonValue>& items, const std::vector<JsonValue>& before
   std::vector<JsonValue> ordered;
   std::vector<JsonValue> others;
   for (const JsonValue& wanted : order) {
+    if (work.too_much()) return refuse(PatchWork::error());
     const auto found =
         std::ranges::find_if(items, [&](const JsonValue& item) { return same(item, wanted); });
     if (found == items.end()) continue;
     ordered.push_back(std::move(*found));
+    work.add(static_cast<std::size_t>(items.end() - found));
     items.erase(found);
   }
   others = std::move(items);
   items.clear();
   std::size_t next_other = 0;
   for (JsonValue& item : ordered) {
+    if (work.too_much()) return refuse(PatchWork::error());
     const auto place = place_in(before, item);
     const bool known = place < std::ssize(before);
     while (known && next_other < others.size() && place_in(before, others[next_other]) < place)
@@ -166,25 +171,29 @@ void reorder(std::vector<JsonValue>& items, const std::vector<JsonValue>& before
     items.push_back(std::move(item));
   }
   while (next_other < others.size()) items.push_back(std::move(others[next_other++]));
+  return {};
 }
 
-Answer<void> merge_keyed_list(JsonValue& list, const JsonValue& patch, const MergeRule& rule) {
+Answer<void> merge_keyed_list(JsonValue& list, const JsonValue& patch, const MergeRule& rule,
+                              PatchWork& work) {
   const auto replaces = [](const JsonValue& item) {
     return is_object(&item) && text_at(item, kDirective) == "replace";
   };
   if (std::ranges::any_of(patch.items, replaces)) {
-    Answer<JsonValue> made = as_new(patch, rule.child);
+    Answer<JsonValue> made = as_new(patch, rule.child, work);
     if (!made) return refuse(std::move(made.error()));
     list = std::move(*made);
     return {};
   }
   for (const JsonValue& item : patch.items) {
+    if (work.too_much()) return refuse(PatchWork::error());
     const JsonValue* key = is_object(&item) ? item.find(rule.key) : nullptr;
     if (key == nullptr) {
       return refuse(ApiError::internal(
           fmt::format("map: {} does not contain declared merge key: {}", to_json(item), rule.key)));
     }
     const auto same_key = [&](const JsonValue& one) {
+      work.add(1 + one.members.size());
       return is_object(&one) && equal(one.find(rule.key), key);
     };
     if (text_at(item, kDirective) == "delete") {
@@ -193,45 +202,99 @@ Answer<void> merge_keyed_list(JsonValue& list, const JsonValue& patch, const Mer
     }
     const auto found = std::ranges::find_if(list.items, same_key);
     if (found == list.items.end()) {
-      Answer<JsonValue> made = as_new(item, rule.child);
+      Answer<JsonValue> made = as_new(item, rule.child, work);
       if (!made) return refuse(std::move(made.error()));
       list.items.push_back(std::move(*made));
-    } else if (auto merged = merge_object(*found, item, rule.child, false); !merged) {
+    } else if (auto merged = merge_object(*found, item, rule.child, false, work); !merged) {
       return merged;
     }
   }
   return {};
 }
 
-void merge_set(JsonValue& list, const JsonValue& patch) {
+Answer<void> merge_set(JsonValue& list, const JsonValue& patch, PatchWork& work) {
   for (const JsonValue& item : patch.items) {
+    work.add(list.items.size());
+    if (work.too_much()) return refuse(PatchWork::error());
     const auto found =
         std::ranges::find_if(list.items, [&](const JsonValue& one) { return equal(one, item); });
     if (found == list.items.end()) list.items.push_back(item);
   }
+  return {};
 }
 
-Answer<void> merge_member(JsonValue& object, const JsonMember& change, const MergeRule& rule) {
+Answer<void> merge_member(JsonValue& object, const JsonMember& change, const MergeRule& rule,
+                          PatchWork& work) {
   JsonValue* current = const_cast<JsonValue*>(object.find(change.name));
   const JsonValue& patch = change.value;
   const bool mergeable = current != nullptr && current->kind == patch.kind && !rule.replace;
   if (mergeable && patch.kind == Kind::kObject)
-    return merge_object(*current, patch, rule.child, false);
+    return merge_object(*current, patch, rule.child, false, work);
   if (mergeable && patch.kind == Kind::kArray) {
-    if (rule.set) {
-      merge_set(*current, patch);
-      return {};
-    }
-    if (!rule.key.empty()) return merge_keyed_list(*current, patch, rule);
+    if (rule.set) return merge_set(*current, patch, work);
+    if (!rule.key.empty()) return merge_keyed_list(*current, patch, rule, work);
   }
-  Answer<JsonValue> made = as_new(patch, rule.child);
+  Answer<JsonValue> made = as_new(patch, rule.child, work);
   if (!made) return refuse(std::move(made.error()));
   set(object, change.name, std::move(*made));
   return {};
 }
 
+// The members that a directive names, as they were before the patch.
+JsonValue ordered_before(const JsonValue& object, const JsonValue& patch, PatchWork& work) {
+  JsonValue before = JsonValue::object();
+  for (const JsonMember& member : patch.members) {
+    if (!member.name.starts_with(kElementOrder) || work.too_much()) continue;
+    const std::string_view name = std::string_view(member.name).substr(kElementOrder.size());
+    work.add(object.members.size());
+    if (const JsonValue* list = object.find(name)) before.add(name, *list);
+  }
+  return before;
+}
+
+Answer<void> delete_from_primitive_lists(JsonValue& object, const JsonValue& patch,
+                                         PatchWork& work) {
+  for (const JsonMember& member : patch.members) {
+    if (!member.name.starts_with(kDeletePrimitives)) continue;
+    work.add(object.members.size());
+    JsonValue* list = const_cast<JsonValue*>(
+        object.find(std::string_view(member.name).substr(kDeletePrimitives.size())));
+    if (!is_array(list)) continue;
+    for (const JsonValue& gone : member.value.items) {
+      work.add(list->items.size());
+      if (work.too_much()) return refuse(PatchWork::error());
+      std::erase_if(list->items, [&](const JsonValue& item) { return equal(item, gone); });
+    }
+  }
+  return {};
+}
+
+Answer<void> put_in_order(JsonValue& object, const JsonValue& before, const JsonValue& patch,
+                          std::string_view type, bool top, PatchWork& work) {
+  for (const JsonMember& member : patch.members) {
+    if (!member.name.starts_with(kElementOrder)) continue;
+    const std::string_view name = std::string_view(member.name).substr(kElementOrder.size());
+    work.add(object.members.size() + before.members.size());
+    if (work.too_much()) return refuse(PatchWork::error());
+    JsonValue* list = const_cast<JsonValue*>(object.find(name));
+    if (!is_array(list)) continue;
+    const JsonValue* old = before.find(name);
+    auto ordered = reorder(list->items, is_array(old) ? old->items : std::vector<JsonValue>{},
+                           member.value.items, rule_for(type, name, top).key, work);
+    if (!ordered) return ordered;
+  }
+  return {};
+}
+
+void retain_keys(JsonValue& object, const JsonValue& retained) {
+  std::set<std::string_view> names;
+  for (const JsonValue& name : retained.items) names.insert(name.text);
+  std::erase_if(object.members,
+                [&](const JsonMember& member) { return !names.contains(member.name); });
+}
+
 Answer<void> merge_object(JsonValue& object, const JsonValue& patch, std::string_view type,
-                          bool top) {
+                          bool top, PatchWork& work) {
   if (const JsonValue* directive = patch.find(kDirective)) {
     if (directive->text == "replace" || directive->text == "delete") {
       JsonValue fresh = JsonValue::object();
@@ -246,56 +309,34 @@ Answer<void> merge_object(JsonValue& object, const JsonValue& patch, std::string
       return refuse(ApiError::bad_request(fmt::format("Unknown patch type: {}", directive->text)));
     }
   }
-  if (const JsonValue* retained = patch.find(kRetainKeys); is_array(retained)) {
-    std::erase_if(object.members, [&](const JsonMember& member) {
-      return std::ranges::find(retained->items, member.name, &JsonValue::text) ==
-             retained->items.end();
-    });
-  }
-  const bool ordered = std::ranges::any_of(patch.members, [](const JsonMember& member) {
-    return member.name.starts_with(kElementOrder);
-  });
-  const JsonValue before = ordered ? object : JsonValue::object();
-  for (const JsonMember& member : patch.members) {
-    if (!member.name.starts_with(kDeletePrimitives)) continue;
-    JsonValue* list = const_cast<JsonValue*>(
-        object.find(std::string_view(member.name).substr(kDeletePrimitives.size())));
-    if (!is_array(list)) continue;
-    for (const JsonValue& gone : member.value.items)
-      std::erase_if(list->items, [&](const JsonValue& item) { return equal(item, gone); });
-  }
+  if (const JsonValue* retained = patch.find(kRetainKeys); is_array(retained))
+    retain_keys(object, *retained);
+  const JsonValue before = ordered_before(object, patch, work);
+  if (auto deleted = delete_from_primitive_lists(object, patch, work); !deleted) return deleted;
   for (const JsonMember& member : patch.members) {
     if (is_directive(member.name)) continue;
+    work.add(object.members.size());
+    if (work.too_much()) return refuse(PatchWork::error());
     if (member.value.is_null()) {
       erase(object, member.name);
       continue;
     }
-    if (auto merged = merge_member(object, member, rule_for(type, member.name, top)); !merged)
+    if (auto merged = merge_member(object, member, rule_for(type, member.name, top), work); !merged)
       return merged;
   }
-  for (const JsonMember& member : patch.members) {
-    if (!member.name.starts_with(kElementOrder)) continue;
-    const std::string_view name = std::string_view(member.name).substr(kElementOrder.size());
-    JsonValue* list = const_cast<JsonValue*>(object.find(name));
-    if (!is_array(list)) continue;
-    const MergeRule rule = rule_for(type, name, top);
-    const JsonValue* old = before.find(name);
-    reorder(list->items, is_array(old) ? old->items : std::vector<JsonValue>{}, member.value.items,
-            rule.key);
-  }
-  return {};
+  return put_in_order(object, before, patch, type, top, work);
 }
 
 }  // namespace
 
-Answer<void> apply_strategic_merge(std::string_view kind, JsonValue& object,
-                                   const JsonValue& patch) {
+Answer<void> apply_strategic_merge(std::string_view kind, JsonValue& object, const JsonValue& patch,
+                                   PatchWork work) {
   if (patch.kind != Kind::kObject) {
     return refuse(ApiError::bad_request(
         "error decoding patch: json: cannot unmarshal array into Go value of type "
         "map[string]interface {}"));
   }
-  return merge_object(object, patch, kind, true);
+  return merge_object(object, patch, kind, true, work);
 }
 
 }  // namespace berth::memapi

@@ -7,10 +7,12 @@
 
 #include "api/json_tree.h"
 #include "memapi/api_error.h"
+#include "memapi/patch.h"
 
 namespace berth::memapi {
 
-Answer<void> apply_strategic_merge(std::string_view kind, JsonValue& object,
-                                   const JsonValue& patch);
+// 413 when it is too much work.
+Answer<void> apply_strategic_merge(std::string_view kind, JsonValue& object, const JsonValue& patch,
+                                   PatchWork work = PatchWork());
 
 }  // namespace berth::memapi

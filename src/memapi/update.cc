@@ -91,6 +91,7 @@ Answer<Written> Writes::change(const Resource& resource, std::string_view namesp
     if (!current) return refuse(ApiError::not_found(resource, name));
     JsonValue object = current->tree();
     if (auto done = edit(object, current); !done) return refuse(std::move(done.error()));
+    if (auto fits = check_size(resource, name, object); !fits) return refuse(fits.error());
     if (dry_run) {
       normalize(object);
       auto shown = std::make_shared<StoredObject>(*current);
@@ -230,10 +231,11 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
 
   const Resource& resource = *request.resource;
   if (type == kStrategicPatch) {
-    if (auto fits = validate_patch_fields(request, *patch, go_map_text(*patch)); !fits)
+    const auto shown = [&] { return go_map_text(*patch); };
+    if (auto fits = validate_patch_fields(request, *patch, shown); !fits)
       return refuse(std::move(fits.error()));
   } else if (type == kMergePatch) {
-    if (auto fits = validate_patch_fields(request, *patch, json); !fits)
+    if (auto fits = validate_patch_fields(request, *patch, [&] { return json; }); !fits)
       return refuse(std::move(fits.error()));
   }
   return update_object(request, [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
@@ -245,8 +247,8 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
       if (auto done = apply_json_patch(object, *patch); !done) return done;
     } else if (type == kStrategicPatch) {
       if (auto done = apply_strategic_merge(resource.kind, object, *patch); !done) return done;
-    } else {
-      apply_merge_patch(object, *patch);
+    } else if (auto done = apply_merge_patch(object, *patch); !done) {
+      return done;
     }
     if (object.kind != JsonValue::Kind::kObject)
       return refuse(ApiError::bad_request("the patch does not leave an object"));
@@ -309,8 +311,8 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
           scale = *body;
         } else if (request.content_type() == kJsonPatch) {
           if (auto done = apply_json_patch(scale, *body); !done) return done;
-        } else {
-          apply_merge_patch(scale, *body);
+        } else if (auto done = apply_merge_patch(scale, *body); !done) {
+          return done;
         }
         const std::int64_t replicas = int_at(scale, "spec.replicas").value_or(0);
         if (replicas < 0) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "api/labels.h"
 #include "memapi/json_edit.h"
@@ -29,6 +30,17 @@ constexpr std::string_view kPodSpecRule =
     "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
     "`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+constexpr std::size_t kMaxObjectBytes = 1'572'864;  // etcd's limit
+
+// About what it is as text, without what has to be escaped.
+std::size_t text_bytes(const JsonValue& value) {
+  std::size_t bytes = value.text.size() + 4;
+  for (const JsonValue& item : value.items) bytes += text_bytes(item);
+  for (const JsonMember& member : value.members)
+    bytes += member.name.size() + text_bytes(member.value);
+  return bytes;
+}
 
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
@@ -210,6 +222,23 @@ std::vector<FieldProblem> validate_update(const Resource& resource, const JsonVa
     problems.push_back(FieldProblem::forbidden("value", "may not be changed in an update."));
   }
   return problems;
+}
+
+Answer<void> check_size(const Resource& resource, std::string_view name, const JsonValue& object) {
+  ApiError error;
+  if (nests_deeper(object, kMaxObjectNesting)) {
+    error.code = 422;
+    error.reason = "Invalid";
+    error.message = fmt::format("{} \"{}\" is invalid: it nests deeper than {} levels",
+                                resource.kind, name, kMaxObjectNesting);
+  } else if (text_bytes(object) > kMaxObjectBytes) {
+    error.code = 413;
+    error.reason = "RequestEntityTooLarge";
+    error.message = fmt::format("Request entity too large: limit is {}", kMaxObjectBytes);
+  } else {
+    return {};
+  }
+  return refuse(std::move(error));
 }
 
 }  // namespace berth::memapi

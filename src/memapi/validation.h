@@ -16,6 +16,10 @@ std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue
 std::vector<FieldProblem> validate_update(const Resource& resource, const JsonValue& object,
                                           const JsonValue& old);
 
+// Whether it can be kept: 413 if it is larger than etcd takes, 422 if it nests too deeply to be
+// read again.
+Answer<void> check_size(const Resource& resource, std::string_view name, const JsonValue& object);
+
 bool is_dns_label(std::string_view name);
 bool is_dns_subdomain(std::string_view name);
 

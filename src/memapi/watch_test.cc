@@ -85,7 +85,7 @@ TEST(Watch, WithoutAVersionTheStateComesFirst) {
 
 TEST(Watch, TooOldAVersionIsAnErrorInTheStream) {
   ApiServerOptions options;
-  options.history_limit = 1;
+  options.limits.history_bytes = 1;
   Client client(options);
   for (const char* name : {"a", "b", "c"}) client.ask("POST", kWatchedPods, pod_json(name));
   const auto watch = client.send("GET", "/api/v1/pods?watch=1&resourceVersion=1");

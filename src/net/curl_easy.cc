@@ -156,6 +156,10 @@ void CurlEasy::set_connection(const std::string& url) {
 void CurlEasy::set_tls() {
   const TlsClientSettings& tls = *tls_;
   parts_->set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  // A session that is taken up again would not show the server our certificate anew.
+  parts_->set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
+  // In seconds, of the system's authorities (others are given as text): libcurl's own is a day.
+  parts_->set(CURLOPT_CA_CACHE_TIMEOUT, 60L);
   if (tls.insecure) {
     parts_->set(CURLOPT_SSL_VERIFYPEER, 0L);
     parts_->set(CURLOPT_SSL_VERIFYHOST, 0L);

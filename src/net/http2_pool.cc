@@ -55,7 +55,7 @@ struct Line {
   std::vector<HttpCallId> waiting;  // until it is open
   TimePoint heard;
   bool pinged = false;
-  bool retired = false;  // others have newer certificates
+  bool retired = false;  // certificates are newer, or the server answered 401
   bool over = false;
 };
 
@@ -70,9 +70,15 @@ struct Entry {
 }  // namespace
 
 struct Http2Pool::Parts {
-  Parts(HttpTransferSet& with_set, const HttpClientOptions& with_options, const Loop& with_clock)
-      : set(with_set), options(with_options), clock(with_clock), buffer(kBuffer) {}
+  Parts(HttpTransferSet& with_set, const HttpClientOptions& with_options,
+        std::shared_ptr<const TlsClientSettings> with_tls, const Loop& with_clock)
+      : set(with_set),
+        options(with_options),
+        clock(with_clock),
+        tls(std::move(with_tls)),
+        buffer(kBuffer) {}
 
+  Line* open_line(std::string_view origin) const;
   Line& line_for(const OpenCall& call);
   void place(Entry& entry);
   void begin_on(Line& line, Entry& entry);
@@ -87,11 +93,11 @@ struct Http2Pool::Parts {
   HttpTransferSet& set;
   const HttpClientOptions& options;
   const Loop& clock;
+  std::shared_ptr<const TlsClientSettings> tls;
   std::vector<std::unique_ptr<Line>> lines;
   boost::unordered_flat_map<HttpCallId, Entry> entries;
   std::set<std::pair<TimePoint, HttpCallId>> deadlines;
-  // Those who did not want to speak HTTP/2.
-  std::vector<std::pair<std::string, std::shared_ptr<const TlsClientSettings>>> refusing;
+  std::vector<std::string> refusing;  // those who did not want to speak HTTP/2
   std::vector<Outcome> outcomes;
   std::vector<WaitedSocket> sockets;
   std::vector<char> buffer;
@@ -100,14 +106,18 @@ struct Http2Pool::Parts {
 
 // ---- where calls go -----------------------------------------------------------------------------
 
+// One that takes calls; null if there is none.
+Line* Http2Pool::Parts::open_line(std::string_view origin) const {
+  for (const std::unique_ptr<Line>& line : lines)
+    if (line->origin == origin && line->takes_calls()) return line.get();
+  return nullptr;
+}
+
 // One that takes the call; perhaps a new one.
 Line& Http2Pool::Parts::line_for(const OpenCall& call) {
   const std::string_view origin = *origin_of(call.call().url);
-  for (const std::unique_ptr<Line>& line : lines)
-    if (line->tls == call.tls() && line->origin == origin && line->takes_calls()) return *line;
-  for (const std::unique_ptr<Line>& line : lines)
-    if (line->origin == origin && line->tls != call.tls()) line->retired = true;
-  return *lines.emplace_back(std::make_unique<Line>(set, options, call.tls(), origin));
+  if (Line* line = open_line(origin)) return *line;
+  return *lines.emplace_back(std::make_unique<Line>(set, options, tls, origin));
 }
 
 void Http2Pool::Parts::place(Entry& entry) {
@@ -144,6 +154,7 @@ void Http2Pool::Parts::settle(std::vector<Http2Session::Ended> ended) {
     const auto found = entries.find(each.call);
     if (found == entries.end()) continue;
     Entry& entry = found->second;
+    if (entry.call->status() == kUnauthorized) entry.line->retired = true;
     const bool again = each.untouched && !entry.call->head_complete() && ++entry.tries < kMostTries;
     if (again) {
       place(entry);
@@ -211,19 +222,28 @@ void Http2Pool::Parts::drop_finished() {
 
 // ---- the pool itself ----------------------------------------------------------------------------
 
-Http2Pool::Http2Pool(HttpTransferSet& set, const HttpClientOptions& options, const Loop& clock)
-    : parts_(std::make_unique<Parts>(set, options, clock)) {}
+Http2Pool::Http2Pool(HttpTransferSet& set, const HttpClientOptions& options,
+                     std::shared_ptr<const TlsClientSettings> tls, const Loop& clock)
+    : parts_(std::make_unique<Parts>(set, options, std::move(tls), clock)) {}
 
 Http2Pool::~Http2Pool() = default;
+
+void Http2Pool::use_tls(std::shared_ptr<const TlsClientSettings> tls) {
+  parts_->tls = std::move(tls);
+  parts_->refusing.clear();
+  for (const std::unique_ptr<Line>& line : parts_->lines) line->retired = true;
+}
 
 bool Http2Pool::takes(const OpenCall& call) const {
   if (!parts_->options.http2 || parts_->options.compression) return false;
   if (call.call().idle_timeout > Duration::zero()) return false;
   const std::optional<std::string_view> origin = origin_of(call.call().url);
   if (!origin) return false;
-  return std::ranges::none_of(parts_->refusing, [&](const auto& refusing) {
-    return refusing.first == *origin && refusing.second == call.tls();
-  });
+  return std::ranges::find(parts_->refusing, *origin) == parts_->refusing.end();
+}
+
+bool Http2Pool::connected(const OpenCall& call) const {
+  return parts_->open_line(*origin_of(call.call().url)) != nullptr;
 }
 
 void Http2Pool::begin(OpenCall& call) {
@@ -257,7 +277,7 @@ void Http2Pool::dialed(const CurlEasy& easy, int code) {
   if (!open || !*open) line.over = true;
   if (open && !*open) {
     if (parts_->refusing.size() >= kMostRefusing) parts_->refusing.clear();
-    parts_->refusing.emplace_back(line.origin, line.tls);
+    parts_->refusing.push_back(line.origin);
   }
   for (const HttpCallId id : waiting) {
     const auto entry = parts_->entries.find(id);

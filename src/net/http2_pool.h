@@ -1,6 +1,7 @@
 // Http2Pool: one connection of HTTP/2 for each server that speaks it, and the calls on them. It
-// makes connections when they are needed, leaves those that the server is about to end, sends again
-// what the server says it never looked at, and watches the time. For http_client.cc; the client's
+// makes connections when they are needed, leaves those that the server is about to end, those made
+// with old certificates and those on which a 401 was answered, sends again what the server says it
+// never looked at, and watches the time. For http_client.cc; the client's
 // thread only.
 #pragma once
 
@@ -18,11 +19,17 @@ namespace berth::net {
 class Http2Pool {
  public:
   // All of these outlive it; of the loop only the clock is used.
-  Http2Pool(HttpTransferSet& set, const HttpClientOptions& options, const Loop& clock);
+  Http2Pool(HttpTransferSet& set, const HttpClientOptions& options,
+            std::shared_ptr<const TlsClientSettings> tls, const Loop& clock);
   ~Http2Pool();
+
+  // For new connections; those that there are take no further calls.
+  void use_tls(std::shared_ptr<const TlsClientSettings> tls);
 
   // Whether such a call can go this way.
   bool takes(const OpenCall& call) const;
+  // Whether there is a connection for it, or one is being made.
+  bool connected(const OpenCall& call) const;
   void begin(OpenCall& call);
   // A call that has not ended is of no interest any more.
   void forget(const OpenCall& call);

@@ -12,6 +12,7 @@
 #include "net/http2_pool.h"
 #include "net/http_transfer.h"
 #include "net/open_call.h"
+#include "net/tls_files.h"
 
 namespace berth::net {
 
@@ -19,13 +20,14 @@ namespace berth::net {
 struct HttpClient::Parts {
   explicit Parts(HttpClientOptions given)
       : options(std::move(given)),
-        pool(transfers, options, clock),
-        tls(std::make_shared<const TlsClientSettings>(options.tls)),
+        files(options.tls),
+        pool(transfers, options, files.settings(), clock),
         thread("http-client", [this] { run(); }) {}
 
   struct Inbox {
     std::vector<std::unique_ptr<OpenCall>> calls;
     std::vector<HttpCallId> cancels;
+    std::optional<TlsClientSettings> tls;  // to be used for these calls and all that follow
     bool ending = false;
 
     bool empty() const { return calls.empty() && cancels.empty() && !ending; }
@@ -38,6 +40,8 @@ struct HttpClient::Parts {
 
   HttpCallId submit(HttpCall call, HttpCallbacks callbacks) EXCLUDES(mutex);
   void run() EXCLUDES(mutex);
+  void use(const TlsClientSettings& settings);
+  void look_at_files(const OpenCall& call);
   void begin(std::unique_ptr<OpenCall> call);
   void transfer(Open& open);
   void work();
@@ -47,12 +51,13 @@ struct HttpClient::Parts {
   const HttpClientOptions options;
   const RealLoop clock;  // never run
   HttpTransferSet transfers;
+  TlsFiles files;                            // the client's thread only
+  std::optional<TimePoint> looked_at_files;  // nothing: the next call looks, whatever the interval
   Http2Pool pool;
 
   Mutex mutex;
   Inbox inbox GUARDED_BY(mutex);
   HttpCallId last_id GUARDED_BY(mutex) = 0;
-  std::shared_ptr<const TlsClientSettings> tls GUARDED_BY(mutex);
 
   // The client's thread only.
   boost::unordered_flat_map<HttpCallId, Open> open;
@@ -69,10 +74,26 @@ HttpCallId HttpClient::Parts::submit(HttpCall call, HttpCallbacks callbacks) {
     first = inbox.empty();
     id = ++last_id;
     inbox.calls.push_back(
-        std::make_unique<OpenCall>(id, std::move(call), std::move(callbacks), options, tls));
+        std::make_unique<OpenCall>(id, std::move(call), std::move(callbacks), options));
   }
   if (first) transfers.wake();
   return id;
+}
+
+void HttpClient::Parts::use(const TlsClientSettings& settings) {
+  looked_at_files = clock.now();
+  if (files.use(settings)) pool.use_tls(files.settings());
+}
+
+// Before every new connection, and from time to time while one lives. Whether libcurl makes a new
+// one for a call of HTTP/1.1 is not known.
+void HttpClient::Parts::look_at_files(const OpenCall& call) {
+  if (!call.call().url.starts_with("https:")) return;
+  const TimePoint now = clock.now();
+  const bool dials = pool.takes(call) && !pool.connected(call);
+  if (!dials && looked_at_files && now - *looked_at_files < options.tls_file_interval) return;
+  looked_at_files = now;
+  if (files.look()) pool.use_tls(files.settings());
 }
 
 void HttpClient::Parts::begin(std::unique_ptr<OpenCall> call) {
@@ -80,6 +101,7 @@ void HttpClient::Parts::begin(std::unique_ptr<OpenCall> call) {
   Open& entered = open[id];
   entered.call = std::move(call);
   if (Result<void> ok = entered.call->can_be_sent(); !ok) return end(id, std::move(ok));
+  look_at_files(*entered.call);
   if (pool.takes(*entered.call))
     pool.begin(*entered.call);
   else
@@ -87,7 +109,7 @@ void HttpClient::Parts::begin(std::unique_ptr<OpenCall> call) {
 }
 
 void HttpClient::Parts::transfer(Open& given) {
-  given.transfer = std::make_unique<HttpTransfer>(*given.call);
+  given.transfer = std::make_unique<HttpTransfer>(*given.call, files.settings());
   Result<void> begun = given.transfer->prepare();
   if (begun) begun = transfers.add(given.transfer->easy());
   if (begun) return;
@@ -104,6 +126,8 @@ void HttpClient::Parts::end(HttpCallId id, Result<void> ended) {
     transfers.remove(taken.transfer->easy());
     taken.transfer->easy().report_lookup();
   }
+  // The next connection of HTTP/1.1 may be a new one.
+  if (!ended || taken.call->status() == kUnauthorized) looked_at_files.reset();
   taken.call->finish(std::move(ended));
 }
 
@@ -141,6 +165,7 @@ void HttpClient::Parts::run() {
       std::swap(taken, inbox);
       inbox.ending = taken.ending;
     }
+    if (taken.tls) use(*taken.tls);
     for (std::unique_ptr<OpenCall>& call : taken.calls) begin(std::move(call));
     for (const HttpCallId id : taken.cancels) cancel(id, "the request was cancelled");
     if (taken.ending) break;
@@ -185,8 +210,9 @@ void HttpClient::cancel(HttpCallId id) {
 }
 
 void HttpClient::set_tls(TlsClientSettings settings) {
+  // Nobody is woken: it counts when the next call begins.
   MutexLock lock(parts_->mutex);
-  parts_->tls = std::make_shared<const TlsClientSettings>(std::move(settings));
+  parts_->inbox.tls = std::move(settings);
 }
 
 std::string error_prefix(std::string_view method, std::string_view url) {

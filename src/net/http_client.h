@@ -6,9 +6,10 @@
 //   Result<HttpResponse> answer = co_await fetch(client, loop, call);      // on the world thread
 //
 // Callbacks run on the client's thread: they must not block, and must not end the client. A status
-// of 404 or 500 is an answer; an error is when there is no answer at all, and reads as Go's:
-// `Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`. What is under way
-// when the client ends gets the error kCancelled, before the destructor returns.
+// of 404 or 500 is an answer, and after a 401 a new connection is made for the next call (who we
+// are may be bound to the connection); an error is when there is no answer at all, and reads as
+// Go's: `Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`. What is
+// under way when the client ends gets the error kCancelled, before the destructor returns.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,9 @@
 
 namespace berth::net {
 
-// Whom to trust and what to show. Text wins over files; files are read when a connection is made,
-// so that new contents count from then on.
+// Whom to trust and what to show. Text wins over files. Files are read when a connection is made,
+// and again while there are calls: when they say something else, the connections that were made
+// with the old contents take no further calls.
 struct TlsClientSettings {
   std::string ca_pem;
   std::string ca_file;  // neither: what the system trusts
@@ -37,10 +39,14 @@ struct TlsClientSettings {
   std::string key_file;
   std::string server_name;  // expected of the server, in place of the URL's host
   bool insecure = false;    // any server is believed
+
+  friend bool operator==(const TlsClientSettings&, const TlsClientSettings&) = default;
 };
 
 struct HttpClientOptions {
   TlsClientSettings tls;
+  // How long a changed file may go unnoticed while a connection lives and has calls.
+  Duration tls_file_interval = std::chrono::seconds(1);
   std::string proxy;  // "http://proxy:3128"; empty: as the environment says; "-": none
   std::string user_agent = "berth";
   bool http2 = true;
@@ -91,7 +97,7 @@ class HttpTransport {
   // Any thread. It ends with kCancelled, unless it has ended or never was.
   virtual void cancel(HttpCallId id) = 0;
 
-  // Any thread. For calls from now on: rotated certificates, another CA.
+  // Any thread. For calls that begin from now on: rotated certificates, another CA.
   virtual void set_tls(TlsClientSettings settings) = 0;
 };
 

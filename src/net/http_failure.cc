@@ -77,9 +77,9 @@ std::string untrusted(const HttpFailure& failure, const TlsClientSettings& tls) 
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       why = fmt::format(
           "certificate signed by unknown authority (shown by the server {}; trusted are {})", host,
-          !tls.ca_pem.empty()    ? "the authorities of the inline CA data"
-          : !tls.ca_file.empty() ? "those of " + quoted(tls.ca_file)
-                                 : "those of the system");
+          !tls.ca_file.empty()  ? "those of " + quoted(tls.ca_file)
+          : !tls.ca_pem.empty() ? "the authorities of the inline CA data"
+                                : "those of the system");
       break;
     default: why = fmt::format("{} (shown by the server {})", failure.detail, host); break;
   }
@@ -87,9 +87,9 @@ std::string untrusted(const HttpFailure& failure, const TlsClientSettings& tls) 
 }
 
 std::string client_certificate(const TlsClientSettings& tls) {
-  if (!tls.certificate_pem.empty()) return "the inline client certificate";
   if (!tls.certificate_file.empty())
     return "the client certificate " + quoted(tls.certificate_file);
+  if (!tls.certificate_pem.empty()) return "the inline client certificate";
   return {};
 }
 
@@ -152,7 +152,7 @@ Error error_of(const HttpFailure& failure, const TlsClientSettings& tls) {
     case CURLE_SSL_CACERT_BADFILE:
       return {ErrorKind::kInvalid,
               fmt::format("unable to load root certificates from {}: {}",
-                          tls.ca_pem.empty() ? quoted(tls.ca_file) : "the inline CA data",
+                          tls.ca_file.empty() ? "the inline CA data" : quoted(tls.ca_file),
                           failure.detail)};
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CIPHER:

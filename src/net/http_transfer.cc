@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "net/freed.h"
@@ -22,7 +23,8 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-HttpTransfer::HttpTransfer(OpenCall& call) : call_(call), easy_(call.options(), call.tls()) {
+HttpTransfer::HttpTransfer(OpenCall& call, std::shared_ptr<const TlsClientSettings> tls)
+    : call_(call), easy_(call.options(), std::move(tls)) {
   easy_.call = call.id();
 }
 
@@ -112,6 +114,7 @@ void HttpTransfer::header_line(std::string_view line) {
   }
   long status = 0;
   curl_easy_getinfo(easy_.handle(), CURLINFO_RESPONSE_CODE, &status);
+  if (status == kUnauthorized) curl_easy_setopt(easy_.handle(), CURLOPT_FORBID_REUSE, 1L);
   if (status >= 200) call_.end_head(static_cast<int>(status));
 }
 

@@ -16,7 +16,8 @@ namespace berth::net {
 
 class HttpTransfer {
  public:
-  explicit HttpTransfer(OpenCall& call);  // which outlives it
+  // The call outlives it.
+  HttpTransfer(OpenCall& call, std::shared_ptr<const TlsClientSettings> tls);
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
 

@@ -14,12 +14,8 @@ bool breaks_line(std::string_view text) {
 }  // namespace
 
 OpenCall::OpenCall(HttpCallId id, HttpCall call, HttpCallbacks callbacks,
-                   const HttpClientOptions& options, std::shared_ptr<const TlsClientSettings> tls)
-    : id_(id),
-      call_(std::move(call)),
-      callbacks_(std::move(callbacks)),
-      options_(options),
-      tls_(std::move(tls)) {}
+                   const HttpClientOptions& options)
+    : id_(id), call_(std::move(call)), callbacks_(std::move(callbacks)), options_(options) {}
 
 Result<void> OpenCall::can_be_sent() const {
   for (const auto& [name, value] : call_.headers)
@@ -47,6 +43,7 @@ void OpenCall::header(std::string_view name, std::string_view value) {
 
 void OpenCall::end_head(int status) {
   head_complete_ = true;
+  status_ = status;
   response_.status = status;
   if (streaming() && callbacks_.stream.begin)
     callbacks_.stream.begin(response_.status, std::move(response_.headers));

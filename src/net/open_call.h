@@ -15,6 +15,9 @@
 
 namespace berth::net {
 
+// The status after which a connection takes no further calls.
+inline constexpr int kUnauthorized = 401;
+
 // One of the two.
 struct HttpCallbacks {
   std::function<void(Result<HttpResponse>)> done;
@@ -23,15 +26,13 @@ struct HttpCallbacks {
 
 class OpenCall {
  public:
-  OpenCall(HttpCallId id, HttpCall call, HttpCallbacks callbacks, const HttpClientOptions& options,
-           std::shared_ptr<const TlsClientSettings> tls);
+  OpenCall(HttpCallId id, HttpCall call, HttpCallbacks callbacks, const HttpClientOptions& options);
   OpenCall(const OpenCall&) = delete;
   OpenCall& operator=(const OpenCall&) = delete;
 
   HttpCallId id() const { return id_; }
   const HttpCall& call() const { return call_; }
   const HttpClientOptions& options() const { return options_; }
-  const std::shared_ptr<const TlsClientSettings>& tls() const { return tls_; }
   // An error: a line break in what goes into the head.
   Result<void> can_be_sent() const;
 
@@ -45,7 +46,8 @@ class OpenCall {
   void header(std::string_view name, std::string_view value);
   void end_head(int status);
   bool head_complete() const { return head_complete_; }
-  bool body(std::string_view piece);  // false: it is too large
+  int status() const { return status_; }  // 0 until the head is complete
+  bool body(std::string_view piece);      // false: it is too large
 
   // The answer was larger than it may be.
   bool too_large() const { return too_large_; }
@@ -61,10 +63,10 @@ class OpenCall {
   const HttpCall call_;
   const HttpCallbacks callbacks_;
   const HttpClientOptions& options_;
-  const std::shared_ptr<const TlsClientSettings> tls_;
 
   HttpResponse response_;
   bool head_complete_ = false;
+  int status_ = 0;
   bool too_large_ = false;
   bool withheld_ = false;
 };

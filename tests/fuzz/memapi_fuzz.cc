@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view text(reinterpret_cast<const char*>(data), size);
   VirtualLoop loop;
   memapi::ApiServerOptions options;
-  options.history_limit = 8;
+  options.limits.history_bytes = 8 << 10;
   memapi::ApiServer server(loop, Random(1), options);
   while (!text.empty()) {
     static constexpr std::string_view kNext = "\n%%\n";

@@ -232,6 +232,17 @@ void warn_about_emulation(const SchedulerOptions& options, std::vector<EarlyReco
   log.push_back(std::move(record));
 }
 
+void warn_about_gates(const FeatureGates& gates, std::vector<EarlyRecord>& log) {
+  for (const std::string_view name : gates.without_effect()) {
+    EarlyRecord record;
+    record.severity = EarlyRecord::Severity::kWarning;
+    record.caller = "featuregate/feature_gate.go:362";
+    record.message = "Feature gate is on, but berth does not act upon it";
+    record.fields = {{"featureGate", go_quoted(name)}};
+    log.push_back(std::move(record));
+  }
+}
+
 }  // namespace
 
 std::expected<void, CommandFailure> check_options(const SchedulerCommand& command,
@@ -239,6 +250,7 @@ std::expected<void, CommandFailure> check_options(const SchedulerCommand& comman
   const SchedulerOptions& options = command.options;
   Texts complaints = command.complaints;
   warn_about_emulation(options, log);
+  warn_about_gates(options.gates, log);
   check_serving(options.secure_serving, complaints);
   check_authentication(options.authentication, options.gates, complaints, log);
   check_metrics(options.metrics, complaints);

@@ -77,6 +77,27 @@ TEST_F(CommandTest, TheManifestOfKubeadm) {
   EXPECT_THAT(log, IsEmpty());
 }
 
+TEST_F(CommandTest, GatesThatBerthDoesNotActUponAreOneWarningEach) {
+  const auto warned = [&](const std::string& gates) {
+    log.clear();
+    const SchedulerCommand got = command({"--feature-gates=" + gates});
+    EXPECT_TRUE(check_options(got, log));
+    EXPECT_TRUE(make_configuration(got, interner));
+    std::vector<std::string> names;
+    for (const EarlyRecord& record : log) {
+      if (record.message != "Feature gate is on, but berth does not act upon it") continue;
+      EXPECT_EQ(record.severity, EarlyRecord::Severity::kWarning);
+      names.push_back(record.fields.front().second);
+    }
+    return names;
+  };
+  EXPECT_THAT(warned("StorageCapacityScoring=true"), IsEmpty());
+  EXPECT_THAT(warned("GenericWorkload=true,NativeHistograms=false"),
+              ::testing::ElementsAre("\"GenericWorkload\""));
+  // Operators set gates for all components.
+  EXPECT_THAT(warned("AllAlpha=true,AllBeta=true"), SizeIs(8));
+}
+
 TEST_F(CommandTest, FormsOfFlags) {
   EXPECT_EQ(command({"-v=4"}).options.logging.verbosity, 4);
   EXPECT_EQ(command({"-v4"}).options.logging.verbosity, 4);
@@ -267,7 +288,7 @@ TEST_F(CommandTest, EarlierVersionsHaveTheirOwnGates) {
             "minCompatibilityVersion version 1.37 is not between [1.33, 1.36]");
   log.clear();
   EXPECT_EQ(complaint({"--emulated-version=1.35", "--feature-gates=GenericWorkload=true"}), "none");
-  ASSERT_THAT(log, SizeIs(1));
+  ASSERT_THAT(log, SizeIs(2));  // and that it has no effect here
   EXPECT_EQ(log[0].message,
             "component has alpha features enabled in emulated version, this is unsupported: "
             "features=[GenericWorkload]");

@@ -95,6 +95,11 @@ struct Client {
   int code = 0;
 };
 
+// "[[[]]]"
+inline std::string nested_lists(std::size_t levels) {
+  return std::string(levels, '[') + std::string(levels, ']');
+}
+
 inline constexpr std::string_view kPods = "/api/v1/namespaces/default/pods";
 
 inline std::string pod_json(std::string_view name, std::string_view more_spec = "",

@@ -46,8 +46,12 @@ int choose_http2(SSL*, const unsigned char** chosen, unsigned char* size,
 
 class Http2Server::Connection final : public Http2Peer {
  public:
-  Connection(int socket, int number, const Http2Server& server)
-      : server_(server), socket_(socket), number_(number), thread_("http2", [this] { run(); }) {}
+  Connection(int socket, int number, TlsServerSettings tls, const Http2Server& server)
+      : server_(server),
+        socket_(socket),
+        number_(number),
+        tls_(std::move(tls)),
+        thread_("http2", [this] { run(); }) {}
   ~Connection() override {
     ::shutdown(socket_, SHUT_RDWR);
     thread_.join();
@@ -182,6 +186,7 @@ class Http2Server::Connection final : public Http2Peer {
         Http2Request& request = requests_[stream];
         request.stream = stream;
         request.connection = number_;
+        request.peer = peer_;
         server_.handler_(*this, request);
       }
     }
@@ -193,17 +198,22 @@ class Http2Server::Connection final : public Http2Peer {
     sigemptyset(&broken_pipe);
     sigaddset(&broken_pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
-    const auto context = TlsServerContext::make(server_tls()).value();
+    const auto context = TlsServerContext::make(tls_).value();
     ssl_.reset(context->new_connection());
     SSL_CTX_set_alpn_select_cb(SSL_get_SSL_CTX(ssl_.get()), &choose_http2, nullptr);
     SSL_set_fd(ssl_.get(), socket_);
-    if (SSL_accept(ssl_.get()) == 1) serve();
+    if (SSL_accept(ssl_.get()) == 1) {
+      context->identify(*ssl_, peer_);
+      serve();
+    }
     ::shutdown(socket_, SHUT_RDWR);
   }
 
   const Http2Server& server_;
   const int socket_;
   const int number_;
+  const TlsServerSettings tls_;
+  HttpPeer peer_;
   Ssl ssl_;
   Session session_;
   std::map<std::int32_t, Http2Request> requests_;
@@ -215,7 +225,7 @@ class Http2Server::Connection final : public Http2Peer {
 };
 
 Http2Server::Http2Server(Handler handler, std::uint32_t most_streams)
-    : handler_(std::move(handler)), most_streams_(most_streams) {
+    : handler_(std::move(handler)), most_streams_(most_streams), tls_(server_tls()) {
   listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -240,8 +250,13 @@ void Http2Server::accept_all() {
     if (socket < 0) return;
     MutexLock lock(mutex_);
     const int number = static_cast<int>(connections_.size()) + 1;
-    connections_.push_back(std::make_unique<Connection>(socket, number, *this));
+    connections_.push_back(std::make_unique<Connection>(socket, number, tls_, *this));
   }
+}
+
+void Http2Server::set_tls(TlsServerSettings settings) {
+  MutexLock lock(mutex_);
+  tls_ = std::move(settings);
 }
 
 std::string Http2Server::url(const std::string& path) const {

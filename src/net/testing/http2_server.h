@@ -11,6 +11,7 @@
 
 #include "base/thread.h"
 #include "net/http_message.h"
+#include "net/tls.h"
 
 namespace berth::net::testing {
 
@@ -19,6 +20,7 @@ struct Http2Request {
   std::int32_t stream = 0;
   std::string method, path, authority, body;
   HttpHeaders headers;
+  HttpPeer peer;  // by the client authorities of the server's TLS settings
 };
 
 // One connection, as the handler sees it. The streams may be those of earlier requests.
@@ -44,6 +46,9 @@ class Http2Server {
   Http2Server(const Http2Server&) = delete;
   Http2Server& operator=(const Http2Server&) = delete;
 
+  // Of new connections; server_tls() at first.
+  void set_tls(TlsServerSettings settings) EXCLUDES(mutex_);
+
   std::string url(const std::string& path) const;
   int connections() const EXCLUDES(mutex_);
 
@@ -56,6 +61,7 @@ class Http2Server {
   int listener_ = -1;
   std::uint16_t port_ = 0;
   mutable Mutex mutex_;
+  TlsServerSettings tls_ GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Connection>> connections_ GUARDED_BY(mutex_);
   Thread acceptor_;
 };
