@@ -77,10 +77,13 @@ class NodeSearch {
   Task<Outcome> find_feasible(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                               std::int32_t percentage, Found& found);
   Task<bool> try_nominated(Cycle& cycle, const Framework& framework, Found& found);
-  Outcome filter(Cycle& cycle, const Framework& framework, const std::vector<NodeRow>* only,
-                 std::size_t limit, Found& found);
-  Outcome filter_in_turn(Cycle& cycle, const Framework& framework,
-                         const std::vector<NodeRow>& order, std::size_t limit, Found& found);
+  Task<Outcome> filter(Cycle& cycle, const Framework& framework, const std::vector<NodeRow>* only,
+                       std::size_t limit, Found& found);
+  Task<Outcome> filter_in_turn(Cycle& cycle, const Framework& framework, std::vector<NodeRow> order,
+                               std::size_t limit, Found& found);
+  // The rows that a filter has put off, until it has decided about all of them; those that pass
+  // come back to `feasible`.
+  Task<Outcome> ask_deferred(Cycle& cycle, const Framework& framework, NodeSet& feasible);
   std::optional<Outcome> note_rejections(const Cycle& cycle, const Framework& framework,
                                          const NodeSet& looked_at, Found& found);
   Task<Outcome> ask_extenders(Cycle& cycle, Found& found);

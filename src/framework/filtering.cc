@@ -190,6 +190,13 @@ Outcome Framework::run_filters_with_nominated(Cycle& cycle, Cluster& cluster,
   return {};
 }
 
+Task<void> Framework::give_turn(Cycle& cycle) const {
+  cycle.scratch()->deferred.clear();
+  NextTurn next(handle_.loop);
+  co_await next;
+  ++cycle.turn;
+}
+
 Outcome Framework::explain(const Cycle& cycle, const Status& status) const {
   const Plugin* by = plugin(status.plugin);
   Outcome outcome;
