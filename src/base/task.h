@@ -242,6 +242,14 @@ class [[nodiscard]] SleepUntil {
   std::optional<TimerId> timer_;
 };
 
+// Awaitable: until the loop has done what was posted and what is due. Destroying the waiting task
+// cancels it.
+class [[nodiscard]] NextTurn : public SleepUntil {
+ public:
+  explicit NextTurn(Loop& loop) : SleepUntil(loop, loop.now()) {}
+  bool await_ready() const { return false; }
+};
+
 // A value that arrives later, once; the answer to a question asked somewhere else. One task may
 // wait for it, and either side may end while it does. World thread.
 template <typename T>

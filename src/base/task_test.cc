@@ -334,6 +334,35 @@ TEST(SleepUntil, DoesNotSuspendWhenTheTimeIsPast) {
   EXPECT_EQ(woke.size(), 2U);
 }
 
+Task<void> take_turns(VirtualLoop& loop, std::vector<std::string>& order, std::string name) {
+  for (int i = 0; i < 2; ++i) {
+    order.push_back(name);
+    NextTurn next(loop);
+    co_await next;
+  }
+}
+
+TEST(NextTurn, LetsWhatWasPostedAndWhatIsDueRunFirst) {
+  VirtualLoop loop;
+  std::vector<std::string> order;
+  TaskSet tasks;
+  tasks.spawn(take_turns(loop, order, "a"));
+  tasks.spawn(take_turns(loop, order, "b"));
+  loop.post([&] { order.emplace_back("posted"); });
+  loop.run();
+  EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "posted", "a", "b"}));
+  EXPECT_EQ(loop.now(), TimePoint{});
+}
+
+TEST(NextTurn, DestroyedWhileWaitingItIsForgotten) {
+  VirtualLoop loop;
+  std::vector<std::string> order;
+  TaskSet tasks;
+  tasks.spawn(take_turns(loop, order, "a"));
+  tasks.clear();
+  EXPECT_FALSE(loop.work_pending());
+}
+
 TEST(SleepUntil, DestroyedWhileWaitingItTakesItsTimerAlong) {
   VirtualLoop loop;
   std::vector<TimePoint> woke;

@@ -32,6 +32,8 @@ struct SearchResult {
   std::size_t evaluated = 0;
   std::size_t feasible = 0;
   std::optional<Nominating> nominating;  // without success: what becomes of the nomination
+  std::optional<TimePoint> filtered;     // when (Loop::tick), unless it was known without asking
+  std::optional<TimePoint> scored;
 };
 
 class NodeSearch {
@@ -77,16 +79,22 @@ class NodeSearch {
   Task<Outcome> find_feasible(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                               std::int32_t percentage, Found& found);
   Task<bool> try_nominated(Cycle& cycle, const Framework& framework, Found& found);
-  Outcome filter(Cycle& cycle, const Framework& framework, const std::vector<NodeRow>* only,
-                 std::size_t limit, Found& found);
-  Outcome filter_in_turn(Cycle& cycle, const Framework& framework,
-                         const std::vector<NodeRow>& order, std::size_t limit, Found& found);
+  Task<Outcome> filter(Cycle& cycle, const Framework& framework, const std::vector<NodeRow>* only,
+                       std::size_t limit, Found& found);
+  Task<Outcome> filter_in_turn(Cycle& cycle, const Framework& framework, std::vector<NodeRow> order,
+                               std::size_t limit, Found& found);
+  // The rows that a filter has put off, until it has decided about all of them; those that pass
+  // come back to `feasible`.
+  Task<Outcome> ask_deferred(Cycle& cycle, const Framework& framework, NodeSet& feasible);
   std::optional<Outcome> note_rejections(const Cycle& cycle, const Framework& framework,
                                          const NodeSet& looked_at, Found& found);
   Task<Outcome> ask_extenders(Cycle& cycle, Found& found);
   Result<NodeSet> rows_of(const ExtenderVerdicts& verdicts, const Extender& extender,
                           const NodeSet& asked) const;
   Task<Outcome> prioritize(Cycle& cycle, const Framework& framework, const NodeSet& feasible);
+  Task<Outcome> ask_extenders_to_prioritize(Cycle& cycle, const NodeSet& feasible);
+  // One plugin's scores, for an observer who wants them; nothing where none does.
+  ScoreVisitor score_visitor(const Cycle& cycle, const NodeSet& feasible);
   NodeRow row_of(std::string_view node_name) const;
   std::size_t enough(const Framework& framework, std::size_t nodes, std::int32_t percentage) const;
 

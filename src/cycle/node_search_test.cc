@@ -175,6 +175,86 @@ TEST_F(NodeSearchTest, PostFilterMessageIsPartOfTheSentenceAndItsNominationIsTak
   EXPECT_EQ(result.nominating->node_name, "n1");
 }
 
+TEST_F(NodeSearchTest, ScoresAreToldToAnObserverWhoWantsThem) {
+  nodes(2);
+  const auto by_name = [](const Cycle& c, NodeRow row) -> Score {
+    return c.nodes().name_text(row) == "n1" ? 3 : 5;
+  };
+  profile.score("A", by_name, 2).declared = Dependence::kRow;
+  profile.score("B", [](const Cycle&, NodeRow) -> Score { return 1; }).declared = Dependence::kRow;
+  for (int i = 0; i < 3; ++i) search();
+  EXPECT_GT(fixture.search->decided_from_kept(), 0U);
+  EXPECT_THAT(fixture.observer.scores, ElementsAre());
+  fixture.observer.scores_wanted = true;
+  EXPECT_EQ(chosen(search()), "n2");
+  EXPECT_THAT(fixture.observer.scores,
+              ElementsAre("A n1 6", "A n2 10", "B n1 1", "B n2 1", "n1 7", "n2 11"));
+}
+
+// ---- filters that take long
+
+TEST_F(NodeSearchTest, RowsThatAFilterPutsOffAreAskedAboutAgainWhenOthersHadTheirTurn) {
+  nodes(4);
+  int posted = 0;
+  int done = 0;
+  profile.slow_filter("Slow", [&](const Cycle& c, NodeRow row) {
+    EXPECT_EQ(done, posted) << "what was posted in the turn before is done";
+    ++posted;
+    world.loop.post([&] {
+      ++done;
+      EXPECT_FALSE(world.cluster.nodes().on_trial());
+    });
+    return c.nodes().name_text(row) == "n2" ? Outcome::unschedulable("no") : Outcome();
+  });
+  profile.score("Score", [](const Cycle& c, NodeRow row) -> Score {
+    return c.nodes().name_text(row) == "n3" ? 2 : 1;
+  });
+  const SearchResult result = search();
+  EXPECT_EQ(chosen(result), "n3");
+  EXPECT_EQ(result.feasible, 3U);
+  EXPECT_EQ(result.evaluated, 4U);
+  EXPECT_EQ(posted, 4);
+}
+
+TEST_F(NodeSearchTest, RowsWithNominatedPodsMayBePutOffToo) {
+  nodes(3);
+  profile.slow_filter("Slow", [&](const Cycle& c, NodeRow row) {
+    world.loop.post([&] { EXPECT_FALSE(world.cluster.nodes().on_trial()); });
+    return c.nodes().pod_counts()[row] > 0 ? Outcome::unschedulable("taken") : Outcome();
+  });
+  profile.score("Score", [](const Cycle&, NodeRow) { return Score{1}; });
+  fixture.start();
+  const Ref<const Pod> other = world.pod("other").priority(5);
+  world.cluster.see_pod(other);
+  fixture.queue->nominate(*other, Nominating::to("n1"));
+  const SearchResult result = search();
+  EXPECT_EQ(result.feasible, 2U);
+  EXPECT_NE(chosen(result), "n1");
+}
+
+TEST_F(NodeSearchTest, ASampleIsCompleteWhenAFilterPutsRowsOff) {
+  nodes(200);
+  fixture.percentage = 60;
+  profile.slow_filter("Slow");
+  profile.score("Score", [](const Cycle&, NodeRow) { return Score{1}; });
+  EXPECT_EQ(search().feasible, 120U);
+}
+
+TEST_F(NodeSearchTest, TheNominatedNodeMayBePutOff) {
+  nodes(3);
+  FakeSlowFilter& slow = profile.slow_filter("Slow");
+  profile.filter("First", [&](const Cycle&, NodeRow) { return Outcome(); });
+  const Ref<const Pod> pod = world.pod("p").nominated("n2");
+  fixture.start();
+  Cycle other(pod, world.cluster);  // uses up the first turn
+  CycleScratch scratch;
+  scratch.reset(world.cluster.nodes().rows());
+  other.lend(&scratch);
+  EXPECT_TRUE(fixture.framework->filter_row(other, world.row("n3")).ok());
+  EXPECT_EQ(chosen(search(pod)), "n2");
+  EXPECT_EQ(slow.decided, (std::set<NodeRow>{world.row("n2"), world.row("n3")}));
+}
+
 // ---- the nominated node first
 
 TEST_F(NodeSearchTest, ANominatedNodeThatFitsIsTheOnlyOneLookedAt) {

@@ -228,6 +228,22 @@ TEST_F(ParkingTest, WhileAnExtenderIsAskedChangesWaitAndAreAppliedInOrderAfterwa
   EXPECT_THAT(fixture.observer.bound_pods, ElementsAre("slow on n1"));
 }
 
+TEST_F(ParkingTest, ASearchOfMoreThanAHundredMillisecondsIsTraced) {
+  start();
+  fixture.add("quick");
+  fixture.add("slow");
+  fixture.settle();
+  ASSERT_TRUE(fixture.schedule_one->cycle_open());
+  fixture.run_until(250ms);
+  EXPECT_THAT(fixture.observer.traces, IsEmpty());
+  extender.answered.set(true);
+  ASSERT_THAT(fixture.observer.traces, SizeIs(1));
+  EXPECT_EQ(fixture.observer.traces[0].total, 250ms);
+  EXPECT_EQ(fixture.observer.traces[0].filtered, Duration(250ms));
+  EXPECT_EQ(fixture.observer.traces[0].scored, std::nullopt) << "there is one node only";
+  EXPECT_EQ(fixture.observer.traces[0].begun, VirtualLoop::kDefaultStart);
+}
+
 TEST_F(ParkingTest, NoOtherPodIsTakenMeanwhileButAfterwards) {
   start();
   fixture.add("slow");
@@ -265,6 +281,60 @@ TEST_F(ParkingTest, ASchedulerThatEndsInTheMiddleLeavesNothingBehind) {
   fixture.tasks.clear();
   extender.answered.set(true);
   EXPECT_THAT(fixture.observer.bound_pods, IsEmpty());
+}
+
+TEST_F(ScheduleOneTest, WhileASearchIsInTurnsTheWorldMovesButNothingChanges) {
+  world.cluster.add_node(world.node("n2"));
+  world.cluster.add_node(world.node("n3"));
+  profile.slow_filter("Slow");
+  profile.score("Score", [](const Cycle&, NodeRow) { return Score{1}; });
+  fixture.start();
+  fixture.add("p");
+  fixture.add("q");
+  bool added = false;
+  bool timer = false;
+  world.loop.post([&] {
+    EXPECT_TRUE(fixture.schedule_one->cycle_open());
+    fixture.gate.pass([&] { added = true; });
+    world.loop.after(Duration(0), [&] {
+      timer = true;
+      EXPECT_FALSE(added);
+    });
+  });
+  while (fixture.observer.decisions.empty() && world.loop.step()) {
+  }
+  EXPECT_TRUE(timer);
+  EXPECT_TRUE(added) << "the cycle is over";
+  fixture.settle();
+  EXPECT_THAT(fixture.observer.bound_pods, SizeIs(2));
+}
+
+TEST_F(ScheduleOneTest, ASearchThatIsInTurnsIsFinishedAfterStopAndNoOtherBegun) {
+  world.cluster.add_node(world.node("n2"));
+  profile.slow_filter("Slow");
+  profile.score("Score", [](const Cycle&, NodeRow) { return Score{1}; });
+  fixture.start();
+  fixture.add("p");
+  fixture.add("q");
+  world.loop.post([&] {
+    EXPECT_TRUE(fixture.schedule_one->cycle_open());
+    fixture.schedule_one->stop();
+  });
+  fixture.settle();
+  EXPECT_THAT(fixture.observer.bound_pods, SizeIs(1));
+}
+
+TEST_F(ScheduleOneTest, ASearchThatIsInTurnsEndsWithTheScheduler) {
+  world.cluster.add_node(world.node("n2"));
+  profile.slow_filter("Slow");
+  profile.score("Score", [](const Cycle&, NodeRow) { return Score{1}; });
+  fixture.start();
+  fixture.add("p");
+  world.loop.step();
+  ASSERT_TRUE(fixture.schedule_one->cycle_open());
+  fixture.tasks.clear();
+  fixture.settle();
+  EXPECT_THAT(fixture.observer.decisions, IsEmpty());
 }
 
 }  // namespace

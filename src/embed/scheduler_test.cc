@@ -401,6 +401,48 @@ spec: {resourceClaims: [{name: d, resourceClaimName: second}], containers: [{nam
   EXPECT_EQ(scheduler->pending(), 1u);
 }
 
+// Nine requests, of which the last two want devices of the same id, where each has its own: all
+// ways to give devices to the others are tried first.
+std::string pod_with_an_endless_claim(const std::string& name) {
+  std::string requests;
+  for (int i = 0; i < 9; ++i)
+    requests += "{name: r" + std::to_string(i) + ", exactly: {deviceClassName: gpu}},";
+  return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: " + name +
+         "}\nspec: {devices: {requests: [" + requests +
+         "], constraints: [{requests: [r7, r8], matchAttribute: gpu.example.com/id}]}}\n"
+         "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " +
+         name + "}\nspec: {resourceClaims: [{name: d, resourceClaimName: " + name +
+         "}], containers: [{name: c, image: i}]}\n";
+}
+
+TEST_F(SchedulerTest, ALongSearchForDevicesLeavesTheLoopItsTurns) {
+  VirtualLoop loop;
+  options.loop = &loop;
+  options.configuration =
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+      "profiles: [{pluginConfig: [{name: DynamicResources, args: {filterTimeout: 20ms}}]}]\n";
+  start();
+  std::string devices;
+  for (int i = 0; i < 24; ++i)
+    devices +=
+        "{name: d" + std::to_string(i) + ", attributes: {id: {int: " + std::to_string(i) + "}}},";
+  apply(node("n1") +
+        "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: {}\n"
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\n"
+        "spec: {driver: gpu.example.com, nodeName: n1, pool: {name: n1, generation: 1, "
+        "resourceSliceCount: 1}, devices: [" +
+        devices + "]}\n" + pod_with_an_endless_claim("a") + pod_with_an_endless_claim("b"));
+  int turns = 0;
+  while (diary.lines.size() < 2 && loop.step()) ++turns;
+  EXPECT_THAT(diary.lines, ElementsAre("a: running \"DynamicResources\" filter plugin: node n1: "
+                                       "timed out trying to allocate devices",
+                                       "b: running \"DynamicResources\" filter plugin: node n1: "
+                                       "timed out trying to allocate devices"));
+  EXPECT_GE(turns, 8) << "twenty milliseconds each, in turns of five";
+  EXPECT_EQ(loop.now(), TimePoint{}) << "virtual time does not pass with work";
+  scheduler.reset();
+}
+
 // ---- a door of the embedder's own
 
 // Fails the first binding and shows the others by itself.
@@ -542,6 +584,71 @@ TEST(ForeignPlugins, APluginThatThrowsFailsItsPodOnly) {
                                                (an_exception ? ": a bad mood" : "")));
       }
     }
+}
+
+// Says Skip in PreFilter, and has work after Reserve all the same.
+class Ticket final : public PreFilterPlugin,
+                     public ReservePlugin,
+                     public PreBindPlugin,
+                     public PostBindPlugin {
+ public:
+  Ticket(std::vector<std::string>& seen, bool binds) : seen_(seen), binds_(binds) {}
+  std::string_view name() const override { return "Ticket"; }
+  PreFilterResult pre_filter(Cycle& cycle) const override {
+    cycle.put(*this, Early{1});
+    return PreFilterResult::skip();
+  }
+  Outcome reserve(Cycle& cycle, std::string_view node) const override {
+    cycle.find<Early>(*this)->number += 1;
+    cycle.put(*this, Number{"ticket for " + std::string(node)});
+    return {};
+  }
+  void unreserve(Cycle& cycle, std::string_view) const override { note("Unreserve", cycle); }
+  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken) const override {
+    note("PreBind", cycle);
+    co_return binds_ ? Outcome::success() : Outcome::failure("not today");
+  }
+  void post_bind(Cycle& cycle, std::string_view) const override { note("PostBind", cycle); }
+
+ private:
+  struct Early {
+    int number;
+  };
+  struct Number {
+    std::string text;
+  };
+  void note(const std::string& point, const Cycle& cycle) const {
+    const Number* number = cycle.find<Number>(*this);
+    const Early* early = cycle.find<Early>(*this);
+    seen_.push_back(point + ": " + (number ? number->text : "nothing") + ", " +
+                    std::to_string(early ? early->number : 0));
+  }
+
+  std::vector<std::string>& seen_;
+  const bool binds_;
+};
+
+TEST(ForeignPlugins, WhatReserveLeavesIsThereToTheEndAlsoAfterASkip) {
+  struct Case {
+    bool binds;
+    std::vector<std::string> seen;
+  };
+  for (const Case& c :
+       {Case{true, {"PreBind: ticket for n1, 2", "PostBind: ticket for n1, 2"}},
+        Case{false, {"PreBind: ticket for n1, 2", "Unreserve: ticket for n1, 2"}}}) {
+    std::vector<std::string> seen;
+    Scheduler::Options options;
+    options.plugins = Scheduler::built_in_plugins();
+    options.plugins.add(
+        entry("Ticket", [&](const Handle&) { return std::make_unique<Ticket>(seen, c.binds); }));
+    options.configuration = profile_with("Ticket");
+    auto scheduler = Scheduler::make(std::move(options));
+    ASSERT_TRUE(scheduler) << scheduler.error().message;
+    (*scheduler)->start();
+    ASSERT_TRUE((*scheduler)->apply(node("n1") + pod("web")));
+    (*scheduler)->run_until(500ms);
+    EXPECT_EQ(seen, c.seen);
+  }
 }
 
 // ---- configurations

@@ -26,15 +26,18 @@ struct CycleScratch {
   std::vector<std::vector<std::string>> listed_reasons;  // what Status::kListed refers to
   std::vector<std::int64_t> scores;                      // by row, of the plugin at hand
   std::vector<std::int32_t> sums;                        // by row
+  std::vector<NodeRow> deferred;                         // rows that a filter has put off
 
   // For a pod whose verdicts are set before they are read, row by row.
   void begin(std::size_t rows) {
     if (verdicts.size() < rows) verdicts.resize(rows);
     listed_reasons.clear();
+    deferred.clear();
   }
   void reset(std::size_t rows) {
     verdicts.assign(rows, Status{});
     listed_reasons.clear();
+    deferred.clear();
   }
 };
 
@@ -86,6 +89,13 @@ class Cycle {
     return nullptr;
   }
 
+  // What `plugin` has put is not needed any more.
+  template <typename T>
+  void drop(const Plugin& plugin) {
+    std::erase_if(states_, [&](const State& state) {
+      return state.plugin == &plugin && state.type == type_tag<T>();
+    });
+  }
   // Drops what plugins have put, but for those that `keeps` names.
   template <typename Keeps>
   void drop_states(Keeps keeps) {
@@ -101,6 +111,11 @@ class Cycle {
 
   // Whether the calls into plugins are timed one by one in this attempt.
   bool sampled = false;
+
+  // Whether a filter may put rows off (FilterPass::defer): whoever runs the filters then gives
+  // others a turn and asks again.
+  bool may_suspend = false;
+  std::uint32_t turn = 0;  // how often others have had their turn
 
   // Whose profile this attempt runs in: for PostFilter plugins, which ask all filters again.
   const Framework* framework = nullptr;

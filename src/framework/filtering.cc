@@ -70,7 +70,8 @@ PreFilterRun Framework::ask_pre_filter(Cycle& cycle) const {
         run.outcome = std::move(result.outcome).by(placed->name());
         continue;
       case Code::kUnschedulableAndUnresolvable:
-        run.outcome = std::move(result.outcome).by(placed->name());
+        // Parity: those who narrowed the nodes before do not count as rejectors then.
+        run = {std::move(result.outcome).by(placed->name()), {}, {}};
         return run;
       default:
         run.outcome = wrap_failure(fmt::format("running PreFilter plugin \"{}\": ", placed->name()),
@@ -188,6 +189,13 @@ Outcome Framework::run_filters_with_nominated(Cycle& cycle, Cluster& cluster,
     if (status->ok()) feasible.insert(row);
   }
   return {};
+}
+
+Task<void> Framework::give_turn(Cycle& cycle) const {
+  cycle.scratch()->deferred.clear();
+  NextTurn next(handle_.loop);
+  co_await next;
+  ++cycle.turn;
 }
 
 Outcome Framework::explain(const Cycle& cycle, const Status& status) const {

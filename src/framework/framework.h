@@ -66,6 +66,7 @@ class Framework {
     return index < plugins_.all.size() ? plugins_.all[index].get() : nullptr;
   }
   const Nominator& nominator() const { return handle_.nominator; }
+  TimePoint tick() const { return handle_.loop.tick(); }
   // Who measures this profile; null: nobody.
   ProfileMeasurements* measurements() const { return measured_; }
   // The events that each rejecting plugin waits for, completed as upstream does (§2.6). The error
@@ -85,7 +86,7 @@ class Framework {
   PreFilterRun run_pre_filter(Cycle& cycle) const;
 
   // Takes the rows that some plugin rejects out of `feasible` and leaves the verdicts in the
-  // cycle's scratch.
+  // cycle's scratch. Rows that some plugin puts off are taken out, too, and listed there.
   void run_filters(const Cycle& cycle, NodeSet& feasible) const;
   // The same, with pods that are nominated to a row and no less important taken into account
   // (§3.4): such a row must be good both with and without them.
@@ -99,10 +100,12 @@ class Framework {
                     std::span<Score> raw) const;
   Outcome ask_normalize(const Placed<ScorePlugin>& placed, const Cycle& cycle,
                         const NodeSet& feasible, std::span<Score> raw) const;
-  // A row alone; its verdict.
+  // A row alone; its verdict, with kWait if it is put off.
   Status filter_row(const Cycle& cycle, NodeRow row) const;
   // One row with its nominated pods.
   Result<Status> filter_row_with_nominated(Cycle& cycle, Cluster& cluster, NodeRow row) const;
+  // Lets timers and posted work run before the filters go on with the rows they have put off.
+  Task<void> give_turn(Cycle& cycle) const;
   // What a verdict says in words, its plugin named.
   Outcome explain(const Cycle& cycle, const Status& status) const;
 
@@ -169,15 +172,9 @@ class Framework {
                                     const Placed<PreBindPlugin>& placed, CancelSource& group,
                                     std::optional<Outcome>& first_failure) const;
 
-  // A plugin that has a part after the search.
-  struct Later {
-    const Plugin* plugin;
-    std::uint16_t index;
-  };
-
   std::string profile_name_;
   ProfilePlugins plugins_;
-  std::vector<Later> later_;
+  std::vector<const Plugin*> later_;  // those that have a part after the search
   Handle handle_;
   Observer& observer_;
   ProfileMeasurements* measured_ = nullptr;

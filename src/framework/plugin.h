@@ -137,6 +137,14 @@ class FilterPass {
     feasible_.erase(row);
     verdicts_[row] = {code, Status::kListed, plugin_, listed};
   }
+  // Not decided yet: the row is asked about again after others had their turn (Cycle::turn). Only
+  // where the cycle may suspend. The plugin goes on then from where it was, so that every turn
+  // brings it nearer to its answer, and keeps the answer: a trial is begun anew every time.
+  void defer(NodeRow row) {
+    feasible_.erase(row);
+    verdicts_[row] = {Code::kWait, 0, plugin_, 0};
+    cycle_.scratch()->deferred.push_back(row);
+  }
   // The plugin cannot tell: an Error on every row that it was asked about.
   void fail_all(std::vector<std::string> why) {
     const std::uint32_t listed = cycle_.list_reasons(std::move(why));

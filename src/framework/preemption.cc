@@ -131,12 +131,13 @@ Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagn
     co_return choice;
   }
 
-  Found found = find(cycle, worth_trying(cycle, diagnosis));
+  Task<Found> finding = find(cycle, worth_trying(cycle, diagnosis));
+  const Found found = co_await finding;
   if (found.candidates.empty()) {
     if (!found.error.empty()) {
-      choice.outcome = Outcome::failure(std::move(found.error));
+      choice.outcome = Outcome::failure(found.error);
     } else {
-      choice.outcome = Outcome::unschedulable(std::move(found.message));
+      choice.outcome = Outcome::unschedulable(found.message);
       choice.nominating = Nominating::clear();
     }
     co_return choice;
@@ -239,7 +240,7 @@ void Preemption::check(const Cycle& cycle, NodeRow row, const TriedRow& kept,
                     reasons(kept.status), now.victims.pods.size(), reasons(now.status));
 }
 
-Preemption::Found Preemption::find(Cycle& cycle, const std::vector<NodeRow>& rows) const {
+Task<Preemption::Found> Preemption::find(Cycle& cycle, std::vector<NodeRow> rows) const {
   const NodeTable& nodes = cycle.nodes();
   std::vector<Status>& verdicts = cycle.scratch()->verdicts;
   const std::size_t enough = candidates_to_find(rows.size(), limits_);
@@ -257,6 +258,11 @@ Preemption::Found Preemption::find(Cycle& cycle, const std::vector<NodeRow>& row
     if (here && check_->on) check(cycle, row, *here, search);
     if (!here) {
       VictimSearch::Found now = search.on(row);
+      while (now.status.code == Code::kWait) {
+        Task<void> giving = cycle.framework->give_turn(cycle);
+        co_await giving;
+        now = search.on(row);
+      }
       if (now.status.ok() && now.victims.pods.empty())  // an extender said no, not a plugin
         now.status.code = Code::kError, now.error = expected_victim(nodes.name_text(row));
       if (now.status.code == Code::kError) errors.push_back(std::move(now.error));
@@ -284,7 +290,7 @@ Preemption::Found Preemption::find(Cycle& cycle, const std::vector<NodeRow>& row
   }
   if (!errors.empty()) found.error = aggregate(errors).message;
   for (const auto& [row, before] : tried) verdicts[row] = before;
-  return found;
+  co_return found;
 }
 
 Task<Result<void>> Preemption::ask_extenders(Ref<const Pod> pod,

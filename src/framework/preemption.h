@@ -67,7 +67,7 @@ class Preemption {
   };
   std::string not_eligible(const Pod& pod, const Cycle& cycle, const Diagnosis& diagnosis) const;
   std::vector<NodeRow> worth_trying(const Cycle& cycle, const Diagnosis& diagnosis) const;
-  Found find(Cycle& cycle, const std::vector<NodeRow>& rows) const;
+  Task<Found> find(Cycle& cycle, std::vector<NodeRow> rows) const;
   KeptVictims* kept_for(const Cycle& cycle) const;
   void check(const Cycle& cycle, NodeRow row, const TriedRow& kept, VictimSearch& search) const;
   PreemptionCandidate named(const Candidate& candidate) const;

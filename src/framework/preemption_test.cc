@@ -318,5 +318,24 @@ TEST_F(ExtendersInPreemption, MayNameAnyPodOfTheNode) {
   EXPECT_EQ(chosen(important("4")), "n1: low bystander");
 }
 
+TEST_F(PreemptionTest, AFilterThatPutsNodesOffIsWaitedForOutsideOfTheTrial) {
+  node("n1");
+  node("n2");
+  place("a", "n1", 1, 1, "2");
+  place("b", "n1", 2, 1, "2");
+  place("c", "n2", 9, 1, "4");
+  int turns = 0;
+  FakeSlowFilter& slow = profile.slow_filter("Slow", [&](const Cycle&, NodeRow) {
+    world.loop.post([&] {
+      ++turns;
+      EXPECT_FALSE(world.cluster.nodes().on_trial());
+    });
+    return Outcome();
+  });
+  EXPECT_EQ(chosen(important("2")), "n1: a");
+  EXPECT_EQ(slow.decided.size(), 2U);
+  EXPECT_GT(turns, 0);
+}
+
 }  // namespace
 }  // namespace berth

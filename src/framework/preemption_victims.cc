@@ -37,10 +37,13 @@ class VictimSearch::Reprieve {
     Result<Status> status =
         search_.framework_.filter_row_with_nominated(search_.cycle_, search_.cluster_, row_);
     if (status && status->ok()) return true;
+    deferred_ = deferred_ || (status && status->code == Code::kWait);
     note(what_if_.remove(pod, row_));
     return false;
   }
   const std::string& error() const { return error_; }
+  // Whether some filter has put the row off: nothing is known of it yet.
+  bool deferred() const { return deferred_; }
 
  private:
   bool note(const Outcome& outcome) {
@@ -53,6 +56,7 @@ class VictimSearch::Reprieve {
   WhatIf& what_if_;
   NodeRow row_;
   std::string error_;
+  bool deferred_ = false;
 };
 
 VictimSearch::Found VictimSearch::failed(std::string error) const {
@@ -63,7 +67,8 @@ VictimSearch::Found VictimSearch::failed(std::string error) const {
 }
 
 VictimSearch::Found VictimSearch::rejected(const Status& status) const {
-  if (!is_rejected(status.code)) return failed(framework_.explain(cycle_, status).message());
+  if (!is_rejected(status.code) && status.code != Code::kWait)
+    return failed(framework_.explain(cycle_, status).message());
   Found found;
   found.status = status;
   return found;
@@ -106,6 +111,7 @@ VictimSearch::Found VictimSearch::on(NodeRow row) {
   found.victims.pdb_violations = static_cast<std::int64_t>(victims.size());
   for (const Ref<const Pod>& pod : others)
     if (!reprieve.can_stay(pod)) victims.push_back(pod);
+  if (reprieve.deferred()) return rejected({.code = Code::kWait});
   if (!reprieve.error().empty()) return failed(reprieve.error());
   if (!violating.empty() && !others.empty()) sort_by_importance(victims);
   return found;

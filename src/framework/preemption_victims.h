@@ -36,7 +36,7 @@ class VictimSearch {
       : framework_(framework), cycle_(cycle), cluster_(cluster), budgets_(cluster) {}
 
   struct Found {
-    Status status;      // Success: `victims` make room
+    Status status;      // Success: `victims` make room. Wait: ask again after others had a turn
     std::string error;  // with an Error: what went wrong
     Victims victims;
   };

@@ -21,7 +21,7 @@ enum class Code : std::uint8_t {
   kError,                         // something unexpected; the pod is retried after a backoff
   kUnschedulable,                 // not now; preemption may help
   kUnschedulableAndUnresolvable,  // preemption on that node cannot help
-  kWait,                          // Permit only
+  kWait,                          // Permit; of a row at Filter: not decided yet
   kSkip,                          // PreFilter, PreScore, PreBind's preflight, Bind
   kPending,                       // rejected, but without a backoff penalty
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,29 @@ class FakeFilter final : public FakePlugin, public PerNodeFilter {
   using FakePlugin::FakePlugin;
   std::function<Outcome(const Cycle&, NodeRow)> script;
   Outcome filter_node(const Cycle& cycle, NodeRow row) const override { return script(cycle, row); }
+};
+
+// Decides about one more row in every turn, and puts the others off.
+class FakeSlowFilter final : public FakePlugin, public FilterPlugin {
+ public:
+  using FakePlugin::FakePlugin;
+  std::function<Outcome(const Cycle&, NodeRow)> script;
+  mutable std::set<NodeRow> decided;
+  void filter(const Cycle& cycle, FilterPass& pass) const override {
+    if (cycle.turn != turn_) ready_ = true;
+    turn_ = cycle.turn;
+    const NodeSet asked = pass.feasible();
+    asked.for_each([&](NodeRow row) {
+      if (!decided.contains(row) && !std::exchange(ready_, false)) return pass.defer(row);
+      decided.insert(row);
+      if (const Outcome outcome = script ? script(cycle, row) : Outcome(); !outcome.ok())
+        pass.reject(row, outcome.code, outcome.reasons);
+    });
+  }
+
+ private:
+  mutable std::uint32_t turn_ = 0;
+  mutable bool ready_ = true;
 };
 
 class FakePostFilter final : public FakePlugin, public PostFilterPlugin {
@@ -236,6 +260,12 @@ class FakeProfile {
   }
   FakeFilter& filter(std::string name, std::function<Outcome(const Cycle&, NodeRow)> script) {
     auto& plugin = add(std::make_unique<FakeFilter>(std::move(name)), plugins.filter);
+    plugin.script = std::move(script);
+    return plugin;
+  }
+  FakeSlowFilter& slow_filter(std::string name,
+                              std::function<Outcome(const Cycle&, NodeRow)> script = {}) {
+    auto& plugin = add(std::make_unique<FakeSlowFilter>(std::move(name)), plugins.filter);
     plugin.script = std::move(script);
     return plugin;
   }

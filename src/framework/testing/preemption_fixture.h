@@ -77,6 +77,7 @@ class PreemptionTest : public ::testing::Test {
       scratch.verdicts[world.row(name)] = {Code::kUnschedulable, Status::kListed, Status::kNoPlugin,
                                            cycle.list_reasons({"no"})};
     asked.clear();
+    cycle.may_suspend = true;
     const std::vector<Status> before = scratch.verdicts;
     Handle handle = world.handle();
     handle.extenders = extenders;

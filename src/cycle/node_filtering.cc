@@ -1,0 +1,226 @@
+// NodeSearch: which nodes are feasible (core.md §7.4).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/check.h"
+#include "cycle/node_search.h"
+#include "framework/measurements.h"
+
+namespace berth {
+
+Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework,
+                                        const PreFilterRun& pre, std::int32_t percentage,
+                                        Found& found) {
+  Diagnosis& diagnosis = found.diagnosis;
+  pre.note_in(diagnosis);
+  if (pre.outcome.rejected()) co_return Outcome::success();
+  if (!pre.outcome.ok()) co_return pre.outcome;
+
+  if (!cycle.pod().nominated_node().empty()) {
+    Task<bool> trying = try_nominated(cycle, framework, found);
+    if (co_await trying) co_return Outcome::success();
+  }
+
+  std::vector<NodeRow> named;
+  if (pre.nodes)
+    for (const Symbol name : *pre.nodes)
+      if (const NodeRow row = cluster_.nodes().find(name);
+          row != kNoRow && cluster_.nodes().has_node(row)) {
+        named.push_back(row);
+        scratch_.verdicts[row] = Status{};
+      }
+  const std::size_t candidates = pre.nodes ? named.size() : cluster_.nodes().node_count();
+  const PointTimer timer(framework.measurements(), Point::kFilter);
+  Task<Outcome> filtering = filter(cycle, framework, pre.nodes ? &named : nullptr,
+                                   enough(framework, candidates, percentage), found);
+  Outcome filtered = co_await filtering;
+  timer.ended(filtered.code);
+  next_start_ = (next_start_ + found.feasible.count() + diagnosis.explicit_nodes.count()) %
+                cluster_.nodes().node_count();
+  if (!filtered.ok()) co_return filtered;
+  Task<Outcome> asking = ask_extenders(cycle, found);
+  Outcome asked = co_await asking;
+  co_return asked;
+}
+
+std::size_t NodeSearch::enough(const Framework& framework, std::size_t nodes,
+                               std::int32_t percentage) const {
+  const bool choice_matters = !framework.plugins().score.empty() ||
+                              std::ranges::any_of(extenders_, [](const Extender* extender) {
+                                return extender->filters() || extender->prioritizes();
+                              });
+  return choice_matters ? feasible_nodes_to_find(nodes, percentage) : 1;
+}
+
+// The node that was promised to the pod, before all others. Errors are not fatal here: the full
+// search follows and will meet them again.
+Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework, Found& found) {
+  const NodeRow row = cluster_.nodes().find(cycle.pod().nominated_node());
+  if (row == kNoRow || !cluster_.nodes().has_node(row)) {
+    observer_.trouble(fmt::format("nominated node \"{}\" of pod {} does not exist",
+                                  cycle.pod().nominated_node_name(), cycle.pod().full_name()));
+    co_return false;
+  }
+  const PointTimer timer(framework.measurements(), Point::kFilter);
+  Result<Status> status = framework.filter_row_with_nominated(cycle, cluster_, row);
+  while (status && status->code == Code::kWait) {
+    Task<void> giving = framework.give_turn(cycle);
+    co_await giving;
+    status = framework.filter_row_with_nominated(cycle, cluster_, row);
+  }
+  timer.ended(status ? Code::kSuccess : Code::kError);
+  if (!status) {
+    observer_.trouble(status.error().message);
+    co_return false;
+  }
+  if (!status->ok()) {
+    const Outcome why = framework.explain(cycle, *status);
+    if (!why.rejected()) {
+      observer_.trouble(why.message());
+      co_return false;
+    }
+    found.diagnosis.explicit_nodes.insert(row);
+    // Parity: a plugin that only asks to wait (Pending) is remembered here as a plain rejector.
+    found.diagnosis.unschedulable_plugins.insert(why.plugin);
+    co_return false;
+  }
+  Found alone{NodeSet(cluster_.nodes().rows()), {}};
+  alone.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
+  alone.feasible.insert(row);
+  Task<Outcome> asking = ask_extenders(cycle, alone);
+  const Outcome asked = co_await asking;
+  if (!asked.ok()) {
+    observer_.trouble(asked.message());
+    co_return false;
+  }
+  if (alone.feasible.contains(row)) {
+    found.feasible.insert(row);
+    co_return true;
+  }
+  found.diagnosis.explicit_nodes.insert(row);
+  co_return false;
+}
+
+Task<Outcome> NodeSearch::filter(Cycle& cycle, const Framework& framework,
+                                 const std::vector<NodeRow>* only, std::size_t limit,
+                                 Found& found) {
+  const std::size_t candidates = only ? only->size() : cluster_.nodes().node_count();
+  if (limit < candidates) {
+    const std::span<const NodeRow> order = only ? std::span(*only) : cluster_.nodes().order();
+    Task<Outcome> sampling =
+        filter_in_turn(cycle, framework, {order.begin(), order.end()}, limit, found);
+    Outcome sampled = co_await sampling;
+    co_return sampled;
+  }
+  if (only)
+    for (const NodeRow row : *only) found.feasible.insert(row);
+  else
+    found.feasible = cluster_.nodes().nodes();
+  found.feasible.reserve_rows(cluster_.nodes().rows());
+  const NodeSet looked_at = found.feasible;
+  Outcome outcome = framework.run_filters_with_nominated(cycle, cluster_, found.feasible);
+  if (outcome.ok() && !scratch_.deferred.empty()) {
+    Task<Outcome> asking = ask_deferred(cycle, framework, found.feasible);
+    outcome = co_await asking;
+  }
+  if (outcome.ok())
+    outcome = note_rejections(cycle, framework, looked_at, found).value_or(Outcome::success());
+  co_return outcome;
+}
+
+Task<Outcome> NodeSearch::ask_deferred(Cycle& cycle, const Framework& framework,
+                                       NodeSet& feasible) {
+  while (!scratch_.deferred.empty()) {
+    NodeSet asked(cluster_.nodes().rows());
+    for (const NodeRow row : scratch_.deferred) {
+      asked.insert(row);
+      scratch_.verdicts[row] = Status{};
+    }
+    Task<void> giving = framework.give_turn(cycle);
+    co_await giving;
+    Outcome outcome = framework.run_filters_with_nominated(cycle, cluster_, asked);
+    if (!outcome.ok()) co_return outcome;
+    feasible |= asked;
+  }
+  co_return Outcome::success();
+}
+
+// Sampling: nodes in turn, from where the last search stopped, until there are enough. The search
+// only ends when one more than enough was found, as upstream's does; the extra one is not used.
+Task<Outcome> NodeSearch::filter_in_turn(Cycle& cycle, const Framework& framework,
+                                         std::vector<NodeRow> order, std::size_t limit,
+                                         Found& found) {
+  if (framework.plugins().filter.empty()) {
+    for (std::size_t i = 0; i < limit; ++i)
+      found.feasible.insert(order[(next_start_ + i) % order.size()]);
+    co_return Outcome::success();
+  }
+  std::vector<NodeRow> accepted;
+  std::size_t visited = 0;
+  while (accepted.size() <= limit && visited < order.size()) {
+    // As many as could be needed at best: never one that upstream would not look at.
+    const std::size_t take = std::min(limit + 1 - accepted.size(), order.size() - visited);
+    NodeSet batch(cluster_.nodes().rows());
+    for (std::size_t i = 0; i < take; ++i)
+      batch.insert(order[(next_start_ + visited + i) % order.size()]);
+    const NodeSet looked_at = batch;
+    Outcome outcome = framework.run_filters_with_nominated(cycle, cluster_, batch);
+    if (outcome.ok() && !scratch_.deferred.empty()) {
+      Task<Outcome> asking = ask_deferred(cycle, framework, batch);
+      outcome = co_await asking;
+    }
+    if (!outcome.ok()) co_return outcome;
+    for (std::size_t i = 0; i < take; ++i) {
+      const NodeRow row = order[(next_start_ + visited + i) % order.size()];
+      if (!batch.contains(row)) continue;
+      accepted.push_back(row);
+      if (accepted.size() <= limit) found.feasible.insert(row);
+    }
+    NodeSet rejected_or_extra = looked_at;
+    if (accepted.size() > limit) rejected_or_extra.erase(accepted.back());
+    if (std::optional<Outcome> error = note_rejections(cycle, framework, rejected_or_extra, found))
+      co_return std::move(*error);
+    visited += take;
+  }
+  co_return Outcome::success();
+}
+
+// Files the verdicts of the rows that were looked at and are not feasible. An Error among them ends
+// the attempt; of several the first in snapshot order counts.
+std::optional<Outcome> NodeSearch::note_rejections(const Cycle& cycle, const Framework& framework,
+                                                   const NodeSet& looked_at, Found& found) {
+  PluginMask seen, seen_pending;
+  bool error = false;
+  NodeSet rejected = looked_at;
+  rejected -= found.feasible;
+  found.diagnosis.explicit_nodes |= rejected;
+  auto last = std::bit_cast<std::uint64_t>(Status{});  // neighbours are often told the same
+  const std::span<const Status> verdicts = scratch_.verdicts;
+  rejected.for_each([&](NodeRow row) {
+    const Status status = verdicts[row];
+    const auto word = std::bit_cast<std::uint64_t>(status);
+    if (word == last && !status.ok()) return;
+    last = word;
+    if (!is_rejected(status.code)) {
+      error = true;
+      return;
+    }
+    PluginMask& mask = status.code == Code::kPending ? seen_pending : seen;
+    if (status.plugin >= PluginMask::kCapacity || mask.test(status.plugin)) return;
+    mask.set(status.plugin);
+    found.diagnosis.add_plugin(status.code, std::string(framework.plugin(status.plugin)->name()));
+  });
+  if (!error) return std::nullopt;
+  for (const NodeRow row : cluster_.nodes().order()) {
+    const Status status = scratch_.verdicts[row];
+    if (looked_at.contains(row) && !status.ok() && !is_rejected(status.code))
+      return framework.explain(cycle, status);
+  }
+  BERTH_CHECK(false);
+  return std::nullopt;
+}
+
+}  // namespace berth
