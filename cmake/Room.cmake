@@ -20,6 +20,10 @@ elseif(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 at -O3 sees overflows in fmt's and the standard library's strings that are not there.
   list(APPEND warnings -Wno-stringop-overflow -Wno-restrict -Wno-maybe-uninitialized)
 endif()
+if(BERTH_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A source within a unit counts as a header, in which such a type would be two.
+  list(APPEND warnings -Wno-subobject-linkage)
+endif()
 # Scores follow Go on amd64, which never fuses a multiplication with an addition.
 # __FILE__ is a path within the tree: no machine's paths in the program, and clones share a ccache.
 target_compile_options(berth_flags INTERFACE
