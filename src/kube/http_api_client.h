@@ -9,6 +9,7 @@
 // are ended with kCancelled, before the destructor returns.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,8 @@
 
 namespace berth::kube {
 
+inline constexpr Duration kRequestTimeout = std::chrono::seconds(65);
+
 struct HttpApiClientOptions {
   ClientConfig config;
   std::string user_agent;
@@ -37,7 +40,9 @@ struct HttpApiClientOptions {
   std::string content_type{kProtoContentType};
   std::string accept_content_types;  // sent as they are; empty: made of `content_type`
 
-  Duration timeout = Duration::zero();  // of calls that have none of their own; none: no limit
+  // Of each try of a call that has none of its own. API servers give up after a minute, and say so;
+  // this is for servers and connections that say nothing.
+  Duration timeout = kRequestTimeout;
 
   net::MakeHttpTransport transport;  // empty: a net::HttpClient
 };

@@ -42,6 +42,20 @@ TEST_F(HttpApiClientTest, WhatTheServerPutsOffIsTriedAgainWhenItSays) {
   EXPECT_THAT(log_text, HasSubstr("\"Got a Retry-After response\" delay=\"3s\" attempt=1 url="));
 }
 
+TEST_F(HttpApiClientTest, ALongPauseThatTheServerAsksForIsCutShort) {
+  Server server;
+  server.answer({status(429, {{"Retry-After", "2147483647"}}), status(201)});
+  options.config.server = server.url();
+  const TimePoint begun = loop.now();
+  EXPECT_TRUE(get("/x"));
+  EXPECT_EQ(loop.now() - begun, std::chrono::seconds(30));
+}
+
+TEST_F(HttpApiClientTest, EveryCallHasADeadline) {
+  const HttpApiClientOptions given;
+  EXPECT_EQ(given.timeout, std::chrono::seconds(65)) << "a little more than an API server's own";
+}
+
 TEST_F(HttpApiClientTest, NotForEver) {
   Server server;
   server.answer({status(503, {{"Retry-After", "1"}})});
