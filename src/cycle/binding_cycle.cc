@@ -197,7 +197,7 @@ void BindingCycle::measure_success(const Attempt& attempt) {
   const QueuedPod& queued = attempt.queued;
   const WallTime now = with_.loop.wall_now();
   measured_->pod_scheduled(queued.attempts, now - queued.initial_attempt.value_or(now),
-                           queued.flushed.has_value());
+                           queued.tried_after_flush);
 }
 
 void BindingCycle::fail(Attempt& attempt, const Outcome& outcome) {
