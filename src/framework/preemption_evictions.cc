@@ -28,10 +28,10 @@ Evictions::Evictions(const Handle& handle, std::string plugin)
 Evictions::~Evictions() = default;
 
 void Evictions::begin(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
-  if (Measurements* measured = measurements())
-    measured->victims_chosen(candidate.victims.pods.size());
+  const std::size_t chosen = candidate.victims.pods.size();
   std::vector<Ref<const Pod>> victims = still_to_go(std::move(candidate.victims.pods));
   if (victims.empty()) return;
+  if (Measurements* measured = measurements()) measured->victims_chosen(chosen);
   preempting_.insert_or_assign(preemptor->uid(), nullptr);
   tasks_.spawn(run({std::move(preemptor), std::move(candidate.node)}, std::move(victims)));
 }
@@ -46,12 +46,13 @@ Task<void> Evictions::run(For room, std::vector<Ref<const Pod>> victims) {
   Measurements* const measured = measurements();
   const TimePoint start = measured ? measured->now() : TimePoint{};
   if (measured) measured->evictions_began();
-  Task<void> clearing = clear_lower_nominations(room);
+  // A nomination that stays is no reason to give up, but a reason to try the preemptor again.
+  std::string error;
+  Task<void> clearing = clear_lower_nominations(room, error);
   co_await clearing;
 
   const Ref<const Pod> last = std::move(victims.back());
   victims.pop_back();
-  std::string error;
   Task<bool> evicting = evict_all(room, std::move(victims), error);
   if (co_await evicting) {
     preempting_[uid] = last;
@@ -78,7 +79,7 @@ Task<Result<void>> Evictions::carry_out(Ref<const Pod> preemptor, PreemptionCand
   std::string error;
   Task<bool> evicting = evict_all(room, still_to_go(std::move(candidate.victims.pods)), error);
   if (!co_await evicting) co_return fail(ErrorKind::kInternal, error);
-  Task<void> clearing = clear_lower_nominations(room);
+  Task<void> clearing = clear_lower_nominations(room, error);
   co_await clearing;
   co_return Result<void>();
 }
@@ -170,8 +171,8 @@ void Evictions::tell(const For& room, const Ref<const Pod>& victim, bool in_memo
   handle_.api.record(std::move(event));
 }
 
-// They may no longer fit, and are to look for another node.
-Task<void> Evictions::clear_lower_nominations(const For& room) {
+// They may no longer fit, and are to look for another node. `error` is the last failure's.
+Task<void> Evictions::clear_lower_nominations(const For& room, std::string& error) {
   const Symbol node = handle_.cluster.symbols().find(room.node);
   std::vector<Ref<const Pod>> lower;
   std::vector<Task<Result<void>>> writing;
@@ -184,10 +185,12 @@ Task<void> Evictions::clear_lower_nominations(const For& room) {
   }
   WhenAll<Result<void>> all(std::move(writing));
   const std::vector<Result<void>> answers = co_await all;
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    if (!answers[i])
-      trouble(fmt::format("clearing the nominated node of pod {}: {}", lower[i]->full_name(),
-                          answers[i].error().message));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i]) continue;
+    error = fmt::format("clearing the nominated node of pod {}: {}", lower[i]->full_name(),
+                        answers[i].error().message);
+    trouble(error);
+  }
 }
 
 Measurements* Evictions::measurements() const {

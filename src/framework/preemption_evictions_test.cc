@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/change_gate.h"
+#include "framework/metrics_observer.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
@@ -12,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::FakeWorld;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Notes every call in order, answers as it is told, and keeps waiting whom it is told to keep.
@@ -218,12 +220,36 @@ TEST_F(EvictionsTest, LowerNominationsToTheNodeAreClearedFirst) {
   world.nominator.nominate(world.pod("equal").priority(10).nominated("n1"), world.symbol("n1"));
   world.nominator.nominate(world.pod("in-flight"), world.symbol("n1"));
   world.nominator.nominate(world.pod("elsewhere").nominated("n2"), world.symbol("n2"));
+  evictions().begin(preemptor, on_n1({victim("low")}));
+  EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch low", "evict low"));
+  EXPECT_THAT(world.nominator.activated, IsEmpty());
+}
+
+TEST_F(EvictionsTest, ANominationThatCannotBeClearedStopsNothingAndThePreemptorIsTriedAgain) {
+  world.nominator.nominate(world.pod("lesser").priority(9).nominated("n1"), world.symbol("n1"));
   api.errors.insert({"patch lesser node=\"\"", Error{ErrorKind::kTimeout, "slow"}});
   evictions().begin(preemptor, on_n1({victim("low")}));
   EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch low", "evict low"));
   EXPECT_THAT(observer.troubles,
-              ElementsAre("clearing the nominated node of pod default/lesser: slow"));
-  EXPECT_THAT(world.nominator.activated, IsEmpty()) << "that is no failure";
+              ElementsAre("clearing the nominated node of pod default/lesser: slow",
+                          "Error occurred during async preemption of pod default/high on node n1: "
+                          "clearing the nominated node of pod default/lesser: slow"));
+  EXPECT_THAT(world.nominator.activated, ElementsAre(preemptor));
+}
+
+TEST_F(EvictionsTest, VictimsAreCountedUnlessAllOfThemGoAnyway) {
+  telemetry::Registry registry;
+  MetricsObserver metrics(world.loop, registry);
+  Handle handle{
+      "my-scheduler",         world.loop,      world.random,    world.cluster, world.waiting_pods,
+      world.pods_in_pre_bind, world.nominator, world.nominator, api,           world.gates,
+      &world.cluster,         &gate,           &metrics};
+  Evictions counted(handle, "DefaultPreemption");
+  counted.begin(preemptor, on_n1({victim("a", true), victim("b", true)}));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_count 0\n"));
+  counted.begin(preemptor, on_n1({victim("c", true), victim("d")}));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_sum 2\n"));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_count 1\n"));
 }
 
 TEST_F(EvictionsTest, AWaitingVictimIsTurnedAwayInMemory) {
