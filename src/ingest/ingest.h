@@ -31,11 +31,12 @@ class Ingest {
 
  private:
   void apply_now(const Delta& delta);
-  // What upstream calls it that a change comes in; absent when it passes unnoticed.
-  std::optional<ClusterEvent> pod_event(DeltaType type, const Pod* before, const Pod& pod) const;
-  std::optional<ClusterEvent> object_event(DeltaType type, const Object& object) const;
-  template <typename EventOf, typename Apply>
-  void measure(EventOf event_of, Apply apply);
+  // The events that upstream records for a change, with the time since `start`.
+  void measure_pod(DeltaType type, const Pod* before, const Pod& pod, TimePoint start);
+  void measure_object(DeltaType type, const Object* before, const Object& object, TimePoint start);
+  void measure_cluster();
+  void handled(const ClusterEvent& event, TimePoint start);
+  Ref<const Object> known(const Object& object) const;
 
   void pod(DeltaType type, const Ref<const Pod>& before, const Ref<const Pod>& pod);
   void pod_added(const Ref<const Pod>& pod);
