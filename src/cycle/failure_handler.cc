@@ -28,7 +28,10 @@ void FailureHandler::handle(Attempt& attempt, const Outcome& outcome,
   const Uid uid = attempt.pod().uid();
   const Fate fate = requeue(attempt, outcome);
   if (fate != Fate::kReplaced) {
-    queue_.nominate(attempt.pod(), nominating);
+    // The newest version: where nothing was decided its nomination counts.
+    const Ref<const Pod> pod =
+        fate == Fate::kRequeued ? cluster_.seen_pod(attempt.pod()) : attempt.queued.pod;
+    queue_.nominate(*pod, nominating);
     report(attempt, outcome, nominating);
   }
   if (fate != Fate::kRequeued) queue_.done(uid);

@@ -44,6 +44,22 @@ TEST_F(FailureHandlerTest, TheNewestVersionOfThePodIsRequeued) {
   EXPECT_EQ(fixture.queue->find(*pod)->pod->resource_version(), "2");
 }
 
+// Somebody else has nominated the pod while it was tried; the attempt itself decided nothing.
+TEST(FailureHandler, TheNewestVersionsNominationCountsWhereNothingWasDecided) {
+  CycleFixture fixture;
+  FakeWorld& world = fixture.world;
+  world.cluster.add_node(world.node("n1"));
+  fixture.profile.filter("No", [](const Cycle&, NodeRow) { return Outcome::unschedulable("no"); });
+  fixture.profile.post_filter("Undecided", [&](Cycle&, const Diagnosis&) {
+    world.cluster.see_pod(world.pod("p").nominated("n1").version("2"));
+    return PostFilterResult{Outcome::unschedulable("not eligible"), std::nullopt};
+  });
+  fixture.start();
+  const Ref<const Pod> pod = fixture.add("p");
+  fixture.settle();
+  EXPECT_TRUE(fixture.queue->is_nominated(pod->uid()));
+}
+
 TEST_F(FailureHandlerTest, APodThatIsGoneIsNotRequeuedButTold) {
   const Ref<const Pod> pod = world.pod("p");
   during_attempt = [&] { world.cluster.unsee_pod(*pod); };
