@@ -83,13 +83,15 @@ void FailureHandler::report(const Attempt& attempt, const Outcome& outcome,
   condition.message = message;
   condition.last_transition_time = loop_.wall_now();
   condition.observed_generation = pod->generation();
-  if (std::optional<PodStatusPatch> needed = status_patch(*pod, std::move(condition), nominating))
-    tasks_.spawn(patch(pod, std::move(*needed)));
+  PodStatusPatch decided{.condition = std::move(condition)};
+  if (nominating && nominating->mode == Nominating::Mode::kOverride)
+    decided.nominated_node_name = nominating->node_name;
+  tasks_.spawn(patch(std::move(pod), std::move(decided)));
 }
 
 Task<void> FailureHandler::patch(Ref<const Pod> pod, PodStatusPatch change) {
-  Task<Result<void>> writing = api_.patch_status(pod, std::move(change));
-  const Result<void> written = co_await writing;
+  Task<Result<std::string>> writing = api_.patch_status(pod, std::move(change));
+  const Result<std::string> written = co_await writing;
   if (!written)
     observer_.trouble(fmt::format("updating the status of pod {}: {}", pod->full_name(),
                                   written.error().message));

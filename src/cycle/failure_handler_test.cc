@@ -113,25 +113,26 @@ TEST(StatusPatch, OnlyChangesAreWritten) {
   const WallTime then{std::chrono::seconds(100)}, now{std::chrono::seconds(200)};
   const Ref<const Pod> pod = world.pod("p").nominated("n1").condition(unschedulable("same", then));
 
-  EXPECT_FALSE(status_patch(*pod, unschedulable("same", now), std::nullopt))
+  EXPECT_FALSE(status_patch(*pod, {.condition = unschedulable("same", now)}))
       << "an unchanged status keeps its time, and then nothing is different";
   PodCondition newer = unschedulable("same", now);
   newer.observed_generation = 9;
-  EXPECT_FALSE(status_patch(*pod, newer, std::nullopt))
+  EXPECT_FALSE(status_patch(*pod, {.condition = newer}))
       << "a generation alone is not worth a write";
 
-  const auto message = status_patch(*pod, unschedulable("other", now), std::nullopt);
+  const auto message = status_patch(*pod, {.condition = unschedulable("other", now)});
   ASSERT_TRUE(message && message->condition);
   EXPECT_EQ(message->condition->last_transition_time, then) << "the status did not change";
   EXPECT_FALSE(message->nominated_node_name);
 
-  const auto cleared = status_patch(*pod, unschedulable("same", now), Nominating::clear());
+  const auto cleared = status_patch(
+      *pod, {.condition = unschedulable("same", now), .nominated_node_name = std::string()});
   ASSERT_TRUE(cleared);
   EXPECT_FALSE(cleared->condition);
   EXPECT_EQ(cleared->nominated_node_name, "");
 
-  EXPECT_FALSE(status_patch(*pod, unschedulable("same", now), Nominating::to("n1")));
-  EXPECT_FALSE(status_patch(*pod, unschedulable("same", now), Nominating{}));
+  EXPECT_FALSE(status_patch(*pod, {.nominated_node_name = std::string("n1")}));
+  EXPECT_FALSE(status_patch(*pod, {}));
 }
 
 TEST(EventNote, IsCutAtTheLimit) {

@@ -141,12 +141,12 @@ Task<Result<void>> Evictions::evict_through_api(const For& room, const Ref<const
   condition.last_transition_time = handle_.loop.wall_now();
   condition.observed_generation = victim->generation();
   if (std::optional<PodStatusPatch> needed =
-          status_patch(*victim, std::move(condition), std::nullopt)) {
-    Task<Result<void>> writing = handle_.api.patch_status(victim, std::move(*needed));
-    const Result<void> written = co_await writing;
+          status_patch(*victim, {.condition = std::move(condition)})) {
+    Task<Result<std::string>> writing = handle_.api.patch_status(victim, std::move(*needed));
+    const Result<std::string> written = co_await writing;
     gone = !written && written.error().kind == ErrorKind::kNotFound;
     if (gone) co_return Result<void>();
-    if (!written) co_return written;
+    if (!written) co_return fail(written.error());
   }
   Task<Result<void>> deleting = handle_.api.evict(victim);
   const Result<void> deleted = co_await deleting;
@@ -175,16 +175,19 @@ void Evictions::tell(const For& room, const Ref<const Pod>& victim, bool in_memo
 Task<void> Evictions::clear_lower_nominations(const For& room, std::string& error) {
   const Symbol node = handle_.cluster.symbols().find(room.node);
   std::vector<Ref<const Pod>> lower;
-  std::vector<Task<Result<void>>> writing;
+  std::vector<Task<Result<std::string>>> writing;
   for (Ref<const Pod>& pod : handle_.nominator.nominated_pods(node)) {
-    if (pod->priority() >= room.preemptor->priority() || pod->nominated_node().empty()) continue;
+    // Also if its status does not say so yet: that may be on its way. A pod in flight is known by
+    // its name only; its attempt will decide about its nomination.
+    const bool in_flight = pod->scheduler_name().empty();
+    if (in_flight || pod->priority() >= room.preemptor->priority()) continue;
     PodStatusPatch patch;
     patch.nominated_node_name = "";
     writing.push_back(handle_.api.patch_status(pod, std::move(patch)));
     lower.push_back(std::move(pod));
   }
-  WhenAll<Result<void>> all(std::move(writing));
-  const std::vector<Result<void>> answers = co_await all;
+  WhenAll<Result<std::string>> all(std::move(writing));
+  const std::vector<Result<std::string>> answers = co_await all;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (answers[i]) continue;
     error = fmt::format("clearing the nominated node of pod {}: {}", lower[i]->full_name(),

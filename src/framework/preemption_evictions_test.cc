@@ -20,11 +20,14 @@ using ::testing::IsEmpty;
 class NotingApi final : public ClusterApi {
  public:
   Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     std::string call = fmt::format("patch {}", pod->name());
     if (patch.nominated_node_name) call += fmt::format(" node=\"{}\"", *patch.nominated_node_name);
     if (patch.condition) condition = *patch.condition;
-    return answer(std::move(call));
+    Task<Result<void>> answering = answer(std::move(call));
+    const Result<void> answered = co_await answering;
+    if (!answered) co_return fail(answered.error());
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod> pod) override {
     return answer(fmt::format("evict {}", pod->name()));
@@ -218,10 +221,12 @@ TEST_F(EvictionsTest, VictimsThatGoAnywayAreLeftAlone) {
 TEST_F(EvictionsTest, LowerNominationsToTheNodeAreClearedFirst) {
   world.nominator.nominate(world.pod("lesser").priority(9).nominated("n1"), world.symbol("n1"));
   world.nominator.nominate(world.pod("equal").priority(10).nominated("n1"), world.symbol("n1"));
-  world.nominator.nominate(world.pod("in-flight"), world.symbol("n1"));
+  world.nominator.nominate(world.pod("just-decided"), world.symbol("n1"));
+  world.nominator.nominate(world.pod("in-flight").scheduler(""), world.symbol("n1"));
   world.nominator.nominate(world.pod("elsewhere").nominated("n2"), world.symbol("n2"));
   evictions().begin(preemptor, on_n1({victim("low")}));
-  EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch low", "evict low"));
+  EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch just-decided node=\"\"",
+                                     "patch low", "evict low"));
   EXPECT_THAT(world.nominator.activated, IsEmpty());
 }
 

@@ -29,13 +29,15 @@ std::optional<EventResource> resource_of(ObjectKind kind) {
 }  // namespace
 
 Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods,
-               ChangeGate& gate, std::set<Symbol> schedulers, Observer& observer)
+               ChangeGate& gate, std::set<Symbol> schedulers, Observer& observer,
+               ApiDispatcher* writes)
     : cluster_(cluster),
       queue_(queue),
       waiting_pods_(waiting_pods),
       gate_(gate),
       schedulers_(std::move(schedulers)),
       observer_(observer),
+      writes_(writes),
       measured_(observer.measurements()),
       claims_(cluster.assumed_claims().add_handler(
           [this](const Ref<const Object>& before, const Ref<const Object>& after) {
@@ -55,6 +57,10 @@ void Ingest::apply_now(const Delta& delta) {
   if (const auto* changed = std::get_if<Ref<const Pod>>(&delta.object)) {
     const Ref<const Pod> before = cluster_.seen_pod(**changed);
     pod(delta.type, before, *changed);
+    if (writes_) {
+      if (before && before->uid() != (*changed)->uid()) writes_->sync(*before);
+      writes_->sync(**changed);
+    }
     if (measured_) measure_pod(delta.type, before.get(), **changed, start);
   } else if (const auto* held = std::get_if<Ref<const Object>>(&delta.object)) {
     const Ref<const Object> before = measured_ ? known(**held) : nullptr;

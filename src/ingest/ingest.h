@@ -15,6 +15,7 @@
 #include "base/change_gate.h"
 #include "cluster/assumed_objects.h"
 #include "cluster/cluster.h"
+#include "framework/api_dispatcher.h"
 #include "framework/observer.h"
 #include "framework/waiting_pods.h"
 #include "queue/scheduling_queue.h"
@@ -24,8 +25,9 @@ namespace berth {
 class Ingest {
  public:
   // `schedulers` are the names of our profiles; unassigned pods of others are not ours to touch.
+  // `writes` is told of every pod that the watch shows; null: nobody writes.
   Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods, ChangeGate& gate,
-         std::set<Symbol> schedulers, Observer& observer);
+         std::set<Symbol> schedulers, Observer& observer, ApiDispatcher* writes = nullptr);
 
   void apply(Delta delta);
 
@@ -60,6 +62,7 @@ class Ingest {
   ChangeGate& gate_;
   std::set<Symbol> schedulers_;
   Observer& observer_;
+  ApiDispatcher* writes_;
   Measurements* measured_;
   Subscription claims_;
 };
