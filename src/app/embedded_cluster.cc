@@ -136,11 +136,14 @@ Task<Result<void>> EmbeddedCluster::bind(Ref<const Pod> pod, std::string node_na
   co_return result_of(api_.bind(pod->namespace_name(), pod->name(), pod->uid_text(), node_name));
 }
 
-Task<Result<void>> EmbeddedCluster::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
+Task<Result<std::string>> EmbeddedCluster::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
   const std::string uid = pod->uid_text();
   const auto edit = [&](JsonValue& object) -> Answer<void> {
     if (memapi::text_at(object, "metadata.uid") != uid)
       return memapi::refuse(memapi::ApiError::not_found(pods(), pod->name()));
+    if (!patch.version.empty() &&
+        memapi::text_at(object, "metadata.resourceVersion") != patch.version)
+      return memapi::refuse(memapi::ApiError::modified(pods(), pod->name()));
     JsonValue& status = object_at(object, "status");
     if (patch.condition) write_condition(status, *patch.condition);
     if (patch.nominated_node_name) {
@@ -153,7 +156,10 @@ Task<Result<void>> EmbeddedCluster::patch_status(Ref<const Pod> pod, PodStatusPa
     if (patch.extended_resource_claim) write_extended_claim(status, *patch.extended_resource_claim);
     return {};
   };
-  co_return result_of(api_.update_status(pods(), pod->namespace_name(), pod->name(), edit));
+  const Answer<memapi::ObjectRef> patched =
+      api_.update_status(pods(), pod->namespace_name(), pod->name(), edit);
+  if (!patched) co_return fail(kind_of(patched.error().code), patched.error().message);
+  co_return fmt::format("{}", (*patched)->version);
 }
 
 Task<Result<void>> EmbeddedCluster::evict(Ref<const Pod> pod) {

@@ -52,7 +52,7 @@ struct BindingCycle::PermitWait {
 Task<void> BindingCycle::run(std::unique_ptr<Attempt> attempt) {
   ++running_;
   if (measured_) measured_->bindings(running_);
-  if (nominate_ && !fly_ahead(*attempt)) {
+  if (options_.nominates && !fly_ahead(*attempt)) {
     Task<void> beginning = begin(*attempt);
     co_await beginning;
   }
@@ -88,8 +88,11 @@ Task<void> BindingCycle::begin(Attempt& attempt) {
     co_return;
   }
   // Binding will take a while: others are told where this pod is about to be.
-  Task<void> nominating = nominate(attempt);
-  co_await nominating;
+  Task<void> nominating = nominate(attempt.queued.pod, attempt.node);
+  if (options_.waits_for_nomination)
+    co_await nominating;
+  else
+    with_.tasks.spawn(std::move(nominating));
 }
 
 void BindingCycle::take_settlement(Attempt& attempt, Outcome settlement) {
@@ -137,15 +140,14 @@ Task<Outcome> BindingCycle::pre_bind_and_bind(Attempt& attempt) {
   co_return bound;
 }
 
-Task<void> BindingCycle::nominate(const Attempt& attempt) {
-  if (attempt.pod().nominated_node_name() == attempt.node) co_return;
+Task<void> BindingCycle::nominate(Ref<const Pod> pod, std::string node) {
   PodStatusPatch patch;
-  patch.nominated_node_name = attempt.node;
-  Task<Result<void>> writing = with_.api.patch_status(attempt.queued.pod, std::move(patch));
-  const Result<void> written = co_await writing;
+  patch.nominated_node_name = node;
+  Task<Result<std::string>> writing = with_.api.patch_status(pod, std::move(patch));
+  const Result<std::string> written = co_await writing;
   if (!written)
-    with_.observer.trouble(fmt::format("nominating node {} for pod {}: {}", attempt.node,
-                                       attempt.pod().full_name(), written.error().message));
+    with_.observer.trouble(fmt::format("nominating node {} for pod {}: {}", node, pod->full_name(),
+                                       written.error().message));
 }
 
 Task<Outcome> BindingCycle::pre_bind(Attempt& attempt) {
@@ -197,7 +199,7 @@ void BindingCycle::measure_success(const Attempt& attempt) {
   const QueuedPod& queued = attempt.queued;
   const WallTime now = with_.loop.wall_now();
   measured_->pod_scheduled(queued.attempts, now - queued.initial_attempt.value_or(now),
-                           queued.flushed.has_value());
+                           queued.tried_after_flush);
 }
 
 void BindingCycle::fail(Attempt& attempt, const Outcome& outcome) {

@@ -35,11 +35,17 @@ class BindingCycle {
     TaskSet& tasks;
     Observer& observer;
   };
-  BindingCycle(const Collaborators& with, std::vector<Extender*> extenders,
-               bool nominate_before_binding)
+  struct Options {
+    // Gate NominatedNodeNameForExpectation: a pod whose binding will take a while is nominated.
+    bool nominates = true;
+    // Not with the gate SchedulerAsyncAPICalls: PreBind then begins before the nomination is
+    // written.
+    bool waits_for_nomination = true;
+  };
+  BindingCycle(const Collaborators& with, std::vector<Extender*> extenders, Options options)
       : with_(with),
         extenders_(std::move(extenders)),
-        nominate_(nominate_before_binding),
+        options_(options),
         measured_(with.observer.measurements()) {}
 
   // The whole way of an assumed, reserved and permitted pod. This coroutine is what a waiting pod
@@ -64,14 +70,14 @@ class BindingCycle {
   Task<Outcome> pre_bind(Attempt& attempt);
   Task<Outcome> bind(Attempt& attempt);
   Task<Outcome> bind_with_extenders(Attempt& attempt);
-  Task<void> nominate(const Attempt& attempt);
+  Task<void> nominate(Ref<const Pod> pod, std::string node);
   void succeed(Attempt& attempt);
   void measure_success(const Attempt& attempt);
   void fail(Attempt& attempt, const Outcome& outcome);
 
   Collaborators with_;
   std::vector<Extender*> extenders_;
-  bool nominate_;  // gate NominatedNodeNameForExpectation
+  Options options_;
   Measurements* measured_;
   std::size_t running_ = 0;  // binding cycles that have not ended
 };

@@ -217,6 +217,33 @@ TEST_F(BindingCycleTest, AWaitingPodsNodeIsNominatedForOthersToSee) {
   EXPECT_FALSE(world.api.patches[0].second.condition);
 }
 
+// The gate SchedulerAsyncAPICalls.
+TEST(BindingCycle, PreBindWaitsForTheNominationUnlessWritesAreAsynchronous) {
+  struct NeverAnswers final : FakeApi {
+    Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
+      Result<std::string> written = co_await answer;
+      co_return written;
+    }
+    Eventual<Result<std::string>> answer;
+  };
+  for (const bool waits : {true, false}) {
+    NeverAnswers api;
+    CycleFixture fixture;
+    fixture.api = &api;
+    fixture.binding_options.waits_for_nomination = waits;
+    fixture.world.cluster.add_node(fixture.world.node("n1"));
+    int prepared = 0;
+    fixture.profile.pre_bind("PreBind", [&](Cycle&, CancelToken) {
+      ++prepared;
+      return answer({});
+    });
+    fixture.start();
+    fixture.add("p");
+    fixture.settle();
+    EXPECT_EQ(prepared, waits ? 0 : 1);
+  }
+}
+
 TEST_F(BindingCycleTest, APodThatBindsAtOnceIsNotNominatedFirst) {
   fixture.start();
   fixture.add("p");

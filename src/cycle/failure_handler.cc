@@ -28,7 +28,10 @@ void FailureHandler::handle(Attempt& attempt, const Outcome& outcome,
   const Uid uid = attempt.pod().uid();
   const Fate fate = requeue(attempt, outcome);
   if (fate != Fate::kReplaced) {
-    queue_.nominate(attempt.pod(), nominating);
+    // The newest version: where nothing was decided its nomination counts.
+    const Ref<const Pod> pod =
+        fate == Fate::kRequeued ? cluster_.seen_pod(attempt.pod()) : attempt.queued.pod;
+    queue_.nominate(*pod, nominating);
     report(attempt, outcome, nominating);
   }
   if (fate != Fate::kRequeued) queue_.done(uid);
@@ -80,13 +83,15 @@ void FailureHandler::report(const Attempt& attempt, const Outcome& outcome,
   condition.message = message;
   condition.last_transition_time = loop_.wall_now();
   condition.observed_generation = pod->generation();
-  if (std::optional<PodStatusPatch> needed = status_patch(*pod, std::move(condition), nominating))
-    tasks_.spawn(patch(pod, std::move(*needed)));
+  PodStatusPatch decided{.condition = std::move(condition)};
+  if (nominating && nominating->mode == Nominating::Mode::kOverride)
+    decided.nominated_node_name = nominating->node_name;
+  tasks_.spawn(patch(std::move(pod), std::move(decided)));
 }
 
 Task<void> FailureHandler::patch(Ref<const Pod> pod, PodStatusPatch change) {
-  Task<Result<void>> writing = api_.patch_status(pod, std::move(change));
-  const Result<void> written = co_await writing;
+  Task<Result<std::string>> writing = api_.patch_status(pod, std::move(change));
+  const Result<std::string> written = co_await writing;
   if (!written)
     observer_.trouble(fmt::format("updating the status of pod {}: {}", pod->full_name(),
                                   written.error().message));

@@ -17,6 +17,7 @@ namespace berth {
 
 class FailureHandler {
  public:
+  // `api` writes only what differs (framework/api_dispatcher.h).
   FailureHandler(Loop& loop, Cluster& cluster, SchedulingQueue& queue, ClusterApi& api,
                  TaskSet& tasks, Observer& observer)
       : loop_(loop),

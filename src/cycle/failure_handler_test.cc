@@ -44,6 +44,22 @@ TEST_F(FailureHandlerTest, TheNewestVersionOfThePodIsRequeued) {
   EXPECT_EQ(fixture.queue->find(*pod)->pod->resource_version(), "2");
 }
 
+// Somebody else has nominated the pod while it was tried; the attempt itself decided nothing.
+TEST(FailureHandler, TheNewestVersionsNominationCountsWhereNothingWasDecided) {
+  CycleFixture fixture;
+  FakeWorld& world = fixture.world;
+  world.cluster.add_node(world.node("n1"));
+  fixture.profile.filter("No", [](const Cycle&, NodeRow) { return Outcome::unschedulable("no"); });
+  fixture.profile.post_filter("Undecided", [&](Cycle&, const Diagnosis&) {
+    world.cluster.see_pod(world.pod("p").nominated("n1").version("2"));
+    return PostFilterResult{Outcome::unschedulable("not eligible"), std::nullopt};
+  });
+  fixture.start();
+  const Ref<const Pod> pod = fixture.add("p");
+  fixture.settle();
+  EXPECT_TRUE(fixture.queue->is_nominated(pod->uid()));
+}
+
 TEST_F(FailureHandlerTest, APodThatIsGoneIsNotRequeuedButTold) {
   const Ref<const Pod> pod = world.pod("p");
   during_attempt = [&] { world.cluster.unsee_pod(*pod); };
@@ -97,25 +113,26 @@ TEST(StatusPatch, OnlyChangesAreWritten) {
   const WallTime then{std::chrono::seconds(100)}, now{std::chrono::seconds(200)};
   const Ref<const Pod> pod = world.pod("p").nominated("n1").condition(unschedulable("same", then));
 
-  EXPECT_FALSE(status_patch(*pod, unschedulable("same", now), std::nullopt))
+  EXPECT_FALSE(status_patch(*pod, {.condition = unschedulable("same", now)}))
       << "an unchanged status keeps its time, and then nothing is different";
   PodCondition newer = unschedulable("same", now);
   newer.observed_generation = 9;
-  EXPECT_FALSE(status_patch(*pod, newer, std::nullopt))
+  EXPECT_FALSE(status_patch(*pod, {.condition = newer}))
       << "a generation alone is not worth a write";
 
-  const auto message = status_patch(*pod, unschedulable("other", now), std::nullopt);
+  const auto message = status_patch(*pod, {.condition = unschedulable("other", now)});
   ASSERT_TRUE(message && message->condition);
   EXPECT_EQ(message->condition->last_transition_time, then) << "the status did not change";
   EXPECT_FALSE(message->nominated_node_name);
 
-  const auto cleared = status_patch(*pod, unschedulable("same", now), Nominating::clear());
+  const auto cleared = status_patch(
+      *pod, {.condition = unschedulable("same", now), .nominated_node_name = std::string()});
   ASSERT_TRUE(cleared);
   EXPECT_FALSE(cleared->condition);
   EXPECT_EQ(cleared->nominated_node_name, "");
 
-  EXPECT_FALSE(status_patch(*pod, unschedulable("same", now), Nominating::to("n1")));
-  EXPECT_FALSE(status_patch(*pod, unschedulable("same", now), Nominating{}));
+  EXPECT_FALSE(status_patch(*pod, {.nominated_node_name = std::string("n1")}));
+  EXPECT_FALSE(status_patch(*pod, {}));
 }
 
 TEST(EventNote, IsCutAtTheLimit) {

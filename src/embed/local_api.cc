@@ -65,8 +65,8 @@ Task<Result<void>> LocalApi::bind(Ref<const Pod> pod, std::string node_name) {
 }
 
 // Conditions and nominations have nobody to read them here.
-Task<Result<void>> LocalApi::patch_status(Ref<const Pod>, PodStatusPatch) {
-  co_return Result<void>();
+Task<Result<std::string>> LocalApi::patch_status(Ref<const Pod>, PodStatusPatch) {
+  co_return std::string();
 }
 
 Task<Result<void>> LocalApi::evict(Ref<const Pod> pod) {

@@ -460,10 +460,10 @@ class OwnApi final : public ClusterApi {
     scheduler->apply(make_pod(std::move(draft)));
     co_return Result<void>();
   }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     if (patch.condition)
       calls.push_back("patch " + std::string(pod->name()) + " " + patch.condition->reason);
-    co_return Result<void>();
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
   Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }

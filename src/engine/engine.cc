@@ -14,6 +14,7 @@
 #include "cycle/failure_handler.h"
 #include "cycle/node_search.h"
 #include "cycle/schedule_one.h"
+#include "framework/api_dispatcher.h"
 #include "framework/framework.h"
 #include "framework/kept_check.h"
 #include "framework/pods_in_pre_bind.h"
@@ -98,12 +99,12 @@ std::vector<Extender*> in_order(const std::vector<Extender*>& extenders) {
 struct Engine::Parts {
   Parts(Loop& l, Interner& interner, ClusterApi& a, Observer& o, EngineOptions opts)
       : loop(l),
-        api(a),
         observer(o),
         options(std::move(opts)),
         extenders(in_order(options.extenders)),
         random(options.seed),
         cluster(interner.symbols()),
+        writes(loop, cluster, a, observer),
         symbols(interner.hold()),
         waiting_pods(loop) {}
 
@@ -115,13 +116,13 @@ struct Engine::Parts {
   Result<void> assemble();
 
   Loop& loop;
-  ClusterApi& api;
   Observer& observer;
   const EngineOptions options;
   const std::vector<Extender*> extenders;
   Random random;
   Cluster cluster;
-  SymbolHold symbols;  // of the profiles' names
+  ApiDispatcher writes;  // between all of the below and the ClusterApi
+  SymbolHold symbols;    // of the profiles' names
   ChangeGate gate;
   WaitingPods waiting_pods;
   PodsInPreBind pods_in_pre_bind;
@@ -148,7 +149,7 @@ Result<void> Engine::Parts::make_frameworks(const PluginTable& plugins) {
                         .pods_in_pre_bind = pods_in_pre_bind,
                         .nominator = door,
                         .activator = door,
-                        .api = api,
+                        .api = writes,
                         .gates = options.gates,
                         .trial_cluster = &cluster,
                         .gate = &gate,
@@ -208,19 +209,22 @@ Result<void> Engine::Parts::assemble() {
   queue = std::make_unique<SchedulingQueue>(loop, cluster, sort, std::move(queue_profiles),
                                             queue_options(options), observer);
   door.lead_to(*queue);
-  failures = std::make_unique<FailureHandler>(loop, cluster, *queue, api, tasks, observer);
+  failures = std::make_unique<FailureHandler>(loop, cluster, *queue, writes, tasks, observer);
   search = std::make_unique<NodeSearch>(cluster, random, extenders, observer);
   if (options.verify_increments) search->verify_increments(KeptCheck::of(*shared));
   bindings = std::make_unique<BindingCycle>(
-      BindingCycle::Collaborators{loop, cluster, *queue, waiting_pods, pods_in_pre_bind, api, gate,
-                                  *failures, tasks, observer},
-      extenders, options.gates.enabled("NominatedNodeNameForExpectation"));
+      BindingCycle::Collaborators{loop, cluster, *queue, waiting_pods, pods_in_pre_bind, writes,
+                                  gate, *failures, tasks, observer},
+      extenders,
+      BindingCycle::Options{
+          .nominates = options.gates.enabled("NominatedNodeNameForExpectation"),
+          .waits_for_nomination = !options.gates.enabled("SchedulerAsyncAPICalls")});
   schedule_one = std::make_unique<ScheduleOne>(
-      ScheduleOne::Collaborators{loop, cluster, *queue, waiting_pods, api, gate, *failures,
+      ScheduleOne::Collaborators{loop, cluster, *queue, waiting_pods, writes, gate, *failures,
                                  *bindings, tasks, observer},
       std::move(schedule_profiles), *search);
-  ingest =
-      std::make_unique<Ingest>(cluster, *queue, waiting_pods, gate, std::move(names), observer);
+  ingest = std::make_unique<Ingest>(cluster, *queue, waiting_pods, gate, std::move(names), observer,
+                                    &writes);
   return {};
 }
 
@@ -245,12 +249,14 @@ void Engine::start() {
 }
 
 void Engine::stop() { parts_->schedule_one->stop(); }
+void Engine::stop_writes() { parts_->writes.stop(); }
 bool Engine::run_one() { return parts_->schedule_one->run_one(); }
 
 Cluster& Engine::cluster() { return parts_->cluster; }
 SchedulingQueue& Engine::queue() { return *parts_->queue; }
 WaitingPods& Engine::waiting_pods() { return parts_->waiting_pods; }
 std::size_t Engine::tasks() const { return parts_->tasks.size(); }
+std::size_t Engine::pods_being_written() const { return parts_->writes.busy_pods(); }
 const std::optional<std::string>& Engine::increment_difference() const {
   const std::optional<std::string>& decided = parts_->search->difference();
   return decided ? decided : parts_->queue->hint_difference();

@@ -3,7 +3,9 @@
 // library are each an Engine with a different Loop and a different door.
 //
 //     deltas ──► apply ──► Ingest ──► Cluster, SchedulingQueue
-//                                          │ ScheduleOne ► BindingCycle ──► ClusterApi
+//                                          │ ScheduleOne ► BindingCycle ──► ApiDispatcher
+//                                          ▼                                      │
+//                                    FailureHandler ──► ApiDispatcher ──► ClusterApi
 //
 // World thread only, except waiting_pods(). Stop feeding it before it goes; unfinished attempts end
 // with it.
@@ -63,6 +65,9 @@ class Engine {
   void start();
   // No new attempts; bindings go on.
   void stop();
+  // Nothing is written any more: what waits is dropped, what is under way is cancelled, later calls
+  // are refused (ApiDispatcher::stop). For a scheduler that has lost its lease.
+  void stop_writes();
   // Schedules one pod now, if there is one. For those who drive it step by step.
   bool run_one();
 
@@ -71,6 +76,8 @@ class Engine {
   WaitingPods& waiting_pods();
   // Attempts that are open, waiting or binding.
   std::size_t tasks() const;
+  // Pods about which a call to the API server is under way, waits, or is to be tried again.
+  std::size_t pods_being_written() const;
   // With verify_increments: the first difference, in a decision (the pod at hand has failed with
   // it) or between the hints for pods of a class.
   const std::optional<std::string>& increment_difference() const;

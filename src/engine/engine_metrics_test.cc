@@ -106,6 +106,42 @@ TEST_F(EngineMetricsTest, APodThatIsDeletedCountsNoLonger) {
   EXPECT_THAT(text(), has("pending_pods{queue=\"unschedulable\"} 0"));
 }
 
+TEST_F(EngineMetricsTest, EveryEventOfAnUpdateIsObserved) {
+  start_measured();
+  node("n1");
+  const auto handled = [](const std::string& event, int count) {
+    return has("event_handling_duration_seconds_count{event=\"" + event + "\"} " +
+               std::to_string(count));
+  };
+  engine->apply({DeltaType::kUpdated,
+                 Ref<const Object>(
+                     world.node("n1").label("a", "1").taint("keep-out", "NoSchedule").build())});
+  run_to(1s);
+  EXPECT_THAT(text(), handled("NodeUpdateNodeLabel", 1));
+  EXPECT_THAT(text(), handled("NodeUpdateNodeTaint", 1));
+  EXPECT_THAT(text(), handled("NodeAdd", 1));
+
+  pod("bound");
+  run_to(2s);
+  EXPECT_THAT(text(), handled("AssignedPodAdd", 1));
+  EXPECT_THAT(text(), handled("UnschedulablePodDelete", 1)) << "it left the queue";
+  pod("waiting");
+  run_to(3s);
+  const auto update = [&](const std::string& name, const std::string& version) {
+    const Ref<const Pod> seen = engine->cluster().seen_pod("default", name);
+    PodDraft draft = draft_of(*seen);
+    draft.resource_version = version;
+    draft.meta = world.pod(name).label("a", version).build()->meta_ref();
+    engine->apply({DeltaType::kUpdated, make_pod(std::move(draft))});
+  };
+  update("waiting", "5001");
+  EXPECT_THAT(text(), handled("UnschedulablePodUpdate", 1));
+  EXPECT_THAT(text(), handled("UnschedulablePodUpdatePodLabel", 1));
+  update("bound", "5002");
+  EXPECT_THAT(text(), handled("AssignedPodUpdate", 1));
+  EXPECT_THAT(text(), handled("AssignedPodUpdatePodLabel", 1));
+}
+
 TEST_F(EngineMetricsTest, WaitsAreCountedByHowTheyEnd) {
   permit("Gang", 5s);
   profile("default-scheduler", {"OneEach", "Gang"});

@@ -60,6 +60,24 @@ TEST_F(EngineTest, AfterStopBindingsGoOnAndNobodyElseBegins) {
   EXPECT_EQ(engine->waiting_pods().size(), 1u) << "and can be started again";
 }
 
+TEST_F(EngineTest, AfterStopWritesNothingLeavesAndNobodyStaysAssumed) {
+  start();
+  node("n1"), node("n2");
+  api.on_bind = [](const Pod&) { return TestApi::Fate{.answer = 1min, .shown = std::nullopt}; };
+  pod("under-way");
+  run_to(1s);
+  ASSERT_EQ(engine->cluster().assumed_count(), 1u);
+  engine->stop_writes();
+  engine->stop();
+  pod("later");
+  run_to(10min);
+  EXPECT_THAT(api.binds, ElementsAre(HasSubstr("under-way on")));
+  EXPECT_THAT(api.patches, IsEmpty());
+  EXPECT_THAT(api.events, IsEmpty()) << "nobody is told of a failure that was none";
+  EXPECT_EQ(engine->cluster().assumed_count(), 0u);
+  EXPECT_EQ(engine->tasks(), 0u);
+}
+
 TEST_F(EngineTest, APodThatFitsNowhereIsHelpedByTheEndOfAnother) {
   start();
   node("n1");

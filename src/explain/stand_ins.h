@@ -52,8 +52,8 @@ class NotingApi final : public ClusterApi {
   }
 
   Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<void>> patch_status(Ref<const Pod>, PodStatusPatch) override {
-    co_return Result<void>();
+  Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod> pod) override {
     evicted_.push_back(pod->full_name());

@@ -15,9 +15,12 @@ namespace berth {
 
 // A change of pod.status: any of these.
 struct PodStatusPatch {
-  std::optional<PodCondition> condition;
-  std::optional<std::string> nominated_node_name;  // empty text clears it
+  std::optional<PodCondition> condition{};
+  std::optional<std::string> nominated_node_name{};  // empty text clears it
   std::optional<PodExtendedResourceClaimStatus> extended_resource_claim{};
+  // The precondition: a pod that is stored in another version is left alone, and the answer is
+  // kConflict. Empty: whatever its version is.
+  std::string version{};
 };
 
 enum class EventType : std::uint8_t { kNormal, kWarning };
@@ -38,7 +41,9 @@ class ClusterApi {
   virtual ~ClusterApi() = default;
 
   virtual Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) = 0;
-  virtual Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) = 0;
+  // Against `pod`, the newest version known. The answer is the version that is stored now; empty
+  // where statuses are not kept.
+  virtual Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) = 0;
   // Deletes a pod to make room, with its grace period.
   virtual Task<Result<void>> evict(Ref<const Pod> pod) = 0;
 

@@ -24,6 +24,14 @@ std::string_view to_string(Point point) {
   return "";
 }
 
+std::string_view to_string(ApiCallType type) {
+  switch (type) {
+    case ApiCallType::kPodStatusPatch: return "pod_status_patch";
+    case ApiCallType::kPodBinding: return "pod_binding";
+  }
+  return "";
+}
+
 std::string_view to_string(AttemptResult result) {
   switch (result) {
     case AttemptResult::kScheduled: return "scheduled";

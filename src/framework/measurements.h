@@ -45,6 +45,10 @@ std::string_view to_string(AttemptResult result);  // "scheduled", …
 
 enum class HintVerdict : std::uint8_t { kQueue, kSkip, kError };
 
+// Calls of the ApiDispatcher, by upstream's names.
+enum class ApiCallType : std::uint8_t { kPodStatusPatch, kPodBinding };
+std::string_view to_string(ApiCallType type);  // "pod_status_patch", "pod_binding"
+
 struct PendingPods {
   std::size_t active = 0;
   std::size_t backoff = 0;
@@ -117,6 +121,11 @@ class Measurements {
   virtual void binding_conditions_waited(std::string_view scheduler_name, std::string_view driver,
                                          std::string_view status, Duration took,
                                          bool conditions) = 0;
+  // ---- writes (framework/api_dispatcher.h)
+  // How many calls wait to be sent.
+  virtual void api_calls_pending(ApiCallType type, std::size_t count) = 0;
+  virtual void api_call_ended(ApiCallType type, bool success, Duration took) = 0;
+
   // The evictions for one preemptor, with and without success.
   virtual void evictions_began() = 0;
   virtual void evictions_ended(bool success, Duration took) = 0;

@@ -172,6 +172,13 @@ struct MetricsObserver::Handles {
   Counter& after_flush;
   Counter& preemptions;
   Histogram& victims;
+  struct ApiCalls {
+    Counter* count = nullptr;
+    Histogram* duration = nullptr;
+  };
+  static constexpr std::size_t kCallTypes = 2;
+  std::array<std::array<ApiCalls, 2>, kCallTypes> calls{};  // by type and success
+  std::array<Gauge*, kCallTypes> calls_pending{};
   std::array<Histogram*, kMostAttempts> sli{};
   std::array<Histogram*, kCodes> permit_waits{};
   ByText<std::array<Counter*, kQueues>> incoming;                // by event
@@ -304,6 +311,24 @@ void MetricsObserver::preemption_attempted() { handles_->preemptions.add(); }
 
 void MetricsObserver::victims_chosen(std::size_t victims) {
   handles_->victims.observe(static_cast<double>(victims));
+}
+
+void MetricsObserver::api_calls_pending(ApiCallType type, std::size_t count) {
+  Gauge*& series = handles_->calls_pending[at(type)];
+  if (!series) series = &metrics_.pending_async_api_calls.gauge({to_string(type)});
+  series->set(static_cast<double>(count));
+}
+
+void MetricsObserver::api_call_ended(ApiCallType type, bool success, Duration took) {
+  Handles::ApiCalls& series = handles_->calls[at(type)][success ? 1 : 0];
+  if (!series.count) {
+    const std::string_view result = success ? "success" : "error";
+    series.count = &metrics_.async_api_call_execution.counter({to_string(type), result});
+    series.duration =
+        &metrics_.async_api_call_execution_duration.histogram({to_string(type), result});
+  }
+  series.count->add();
+  series.duration->observe(in_seconds(took));
 }
 
 // Rare: an eviction is a call to the API server, so these may look up their series.

@@ -50,6 +50,8 @@ class MetricsObserver final : public Observer, public Measurements {
                                  std::string_view status, Duration took, bool conditions) override;
   void preemption_attempted() override;
   void victims_chosen(std::size_t victims) override;
+  void api_calls_pending(ApiCallType type, std::size_t count) override;
+  void api_call_ended(ApiCallType type, bool success, Duration took) override;
   void evictions_began() override;
   void evictions_ended(bool success, Duration took) override;
 

@@ -74,6 +74,9 @@ class Observer {
   virtual void bound(const Pod&, std::string_view /*node*/, std::int32_t /*attempts*/) {}
   // An attempt failed, at whatever step.
   virtual void failed(const Pod&, const Outcome&) {}
+  // What the pod's status is to say from now on (the members that are set); it is written in the
+  // background.
+  virtual void status_decided(const Pod&, const PodStatusPatch&) {}
   // A pod had to go (or will not come) to make room for a more important one.
   virtual void preempted(const Pod& /*victim*/, const Pod& /*preemptor*/,
                          std::string_view /*node*/) {}

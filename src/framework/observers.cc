@@ -44,6 +44,9 @@ void Observers::bound(const Pod& pod, std::string_view node, std::int32_t attemp
 void Observers::failed(const Pod& pod, const Outcome& outcome) {
   for (Observer* observer : observers_) observer->failed(pod, outcome);
 }
+void Observers::status_decided(const Pod& pod, const PodStatusPatch& patch) {
+  for (Observer* observer : observers_) observer->status_decided(pod, patch);
+}
 void Observers::preempted(const Pod& victim, const Pod& preemptor, std::string_view node) {
   for (Observer* observer : observers_) observer->preempted(victim, preemptor, node);
 }

@@ -30,6 +30,7 @@ class Observers final : public Observer {
   void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
   void failed(const Pod& pod, const Outcome& outcome) override;
+  void status_decided(const Pod& pod, const PodStatusPatch& patch) override;
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
   void event(const PodEvent& event) override;
   void trouble(std::string_view message) override;

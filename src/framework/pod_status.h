@@ -1,17 +1,20 @@
-// What has to be written to a pod's status, and when nothing has: the rules of conditions that
-// failure handling and preemption share (core.md §9).
+// Changes of a pod's status: what of one is left to write, and what the pod looks like afterwards;
+// the rules of conditions (core.md §9).
 #pragma once
 
 #include <optional>
 
 #include "framework/cluster_api.h"
-#include "framework/plugin.h"
 
 namespace berth {
 
-// What has to be written so that `pod` has `condition` (and, with Override, the nominated node);
-// nothing when it has them already.
-std::optional<PodStatusPatch> status_patch(const Pod& pod, PodCondition condition,
-                                           const std::optional<Nominating>& nominating);
+// What has to be written so that `pod` has the wanted condition and nominated node; nothing when it
+// has them already. A condition that keeps its status keeps its time.
+std::optional<PodStatusPatch> status_patch(const Pod& pod, PodStatusPatch wanted);
+
+// The pod after the change.
+Ref<const Pod> with_status(const Pod& pod, const PodStatusPatch& patch, std::string version);
+// The same for a pod in the making. PodScheduled=True is kept as a bit, without its particulars.
+void set_condition(PodDraft& draft, const PodCondition& condition);
 
 }  // namespace berth

@@ -28,10 +28,10 @@ Evictions::Evictions(const Handle& handle, std::string plugin)
 Evictions::~Evictions() = default;
 
 void Evictions::begin(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
-  if (Measurements* measured = measurements())
-    measured->victims_chosen(candidate.victims.pods.size());
+  const std::size_t chosen = candidate.victims.pods.size();
   std::vector<Ref<const Pod>> victims = still_to_go(std::move(candidate.victims.pods));
   if (victims.empty()) return;
+  if (Measurements* measured = measurements()) measured->victims_chosen(chosen);
   preempting_.insert_or_assign(preemptor->uid(), nullptr);
   tasks_.spawn(run({std::move(preemptor), std::move(candidate.node)}, std::move(victims)));
 }
@@ -46,12 +46,13 @@ Task<void> Evictions::run(For room, std::vector<Ref<const Pod>> victims) {
   Measurements* const measured = measurements();
   const TimePoint start = measured ? measured->now() : TimePoint{};
   if (measured) measured->evictions_began();
-  Task<void> clearing = clear_lower_nominations(room);
+  // A nomination that stays is no reason to give up, but a reason to try the preemptor again.
+  std::string error;
+  Task<void> clearing = clear_lower_nominations(room, error);
   co_await clearing;
 
   const Ref<const Pod> last = std::move(victims.back());
   victims.pop_back();
-  std::string error;
   Task<bool> evicting = evict_all(room, std::move(victims), error);
   if (co_await evicting) {
     preempting_[uid] = last;
@@ -78,7 +79,7 @@ Task<Result<void>> Evictions::carry_out(Ref<const Pod> preemptor, PreemptionCand
   std::string error;
   Task<bool> evicting = evict_all(room, still_to_go(std::move(candidate.victims.pods)), error);
   if (!co_await evicting) co_return fail(ErrorKind::kInternal, error);
-  Task<void> clearing = clear_lower_nominations(room);
+  Task<void> clearing = clear_lower_nominations(room, error);
   co_await clearing;
   co_return Result<void>();
 }
@@ -140,12 +141,12 @@ Task<Result<void>> Evictions::evict_through_api(const For& room, const Ref<const
   condition.last_transition_time = handle_.loop.wall_now();
   condition.observed_generation = victim->generation();
   if (std::optional<PodStatusPatch> needed =
-          status_patch(*victim, std::move(condition), std::nullopt)) {
-    Task<Result<void>> writing = handle_.api.patch_status(victim, std::move(*needed));
-    const Result<void> written = co_await writing;
+          status_patch(*victim, {.condition = std::move(condition)})) {
+    Task<Result<std::string>> writing = handle_.api.patch_status(victim, std::move(*needed));
+    const Result<std::string> written = co_await writing;
     gone = !written && written.error().kind == ErrorKind::kNotFound;
     if (gone) co_return Result<void>();
-    if (!written) co_return written;
+    if (!written) co_return fail(written.error());
   }
   Task<Result<void>> deleting = handle_.api.evict(victim);
   const Result<void> deleted = co_await deleting;
@@ -170,24 +171,29 @@ void Evictions::tell(const For& room, const Ref<const Pod>& victim, bool in_memo
   handle_.api.record(std::move(event));
 }
 
-// They may no longer fit, and are to look for another node.
-Task<void> Evictions::clear_lower_nominations(const For& room) {
+// They may no longer fit, and are to look for another node. `error` is the last failure's.
+Task<void> Evictions::clear_lower_nominations(const For& room, std::string& error) {
   const Symbol node = handle_.cluster.symbols().find(room.node);
   std::vector<Ref<const Pod>> lower;
-  std::vector<Task<Result<void>>> writing;
+  std::vector<Task<Result<std::string>>> writing;
   for (Ref<const Pod>& pod : handle_.nominator.nominated_pods(node)) {
-    if (pod->priority() >= room.preemptor->priority() || pod->nominated_node().empty()) continue;
+    // Also if its status does not say so yet: that may be on its way. A pod in flight is known by
+    // its name only; its attempt will decide about its nomination.
+    const bool in_flight = pod->scheduler_name().empty();
+    if (in_flight || pod->priority() >= room.preemptor->priority()) continue;
     PodStatusPatch patch;
     patch.nominated_node_name = "";
     writing.push_back(handle_.api.patch_status(pod, std::move(patch)));
     lower.push_back(std::move(pod));
   }
-  WhenAll<Result<void>> all(std::move(writing));
-  const std::vector<Result<void>> answers = co_await all;
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    if (!answers[i])
-      trouble(fmt::format("clearing the nominated node of pod {}: {}", lower[i]->full_name(),
-                          answers[i].error().message));
+  WhenAll<Result<std::string>> all(std::move(writing));
+  const std::vector<Result<std::string>> answers = co_await all;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i]) continue;
+    error = fmt::format("clearing the nominated node of pod {}: {}", lower[i]->full_name(),
+                        answers[i].error().message);
+    trouble(error);
+  }
 }
 
 Measurements* Evictions::measurements() const {

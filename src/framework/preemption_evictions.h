@@ -51,7 +51,7 @@ class Evictions {
   Task<Result<void>> evict_through_api(const For& room, const Ref<const Pod>& victim, bool& gone);
   bool turn_away(const Pod& victim);
   void tell(const For& room, const Ref<const Pod>& victim, bool in_memory);
-  Task<void> clear_lower_nominations(const For& room);
+  Task<void> clear_lower_nominations(const For& room, std::string& error);
   void trouble(const std::string& message) const;
   Measurements* measurements() const;
 

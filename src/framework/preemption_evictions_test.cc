@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/change_gate.h"
+#include "framework/metrics_observer.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
@@ -12,17 +13,21 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::FakeWorld;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Notes every call in order, answers as it is told, and keeps waiting whom it is told to keep.
 class NotingApi final : public ClusterApi {
  public:
   Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     std::string call = fmt::format("patch {}", pod->name());
     if (patch.nominated_node_name) call += fmt::format(" node=\"{}\"", *patch.nominated_node_name);
     if (patch.condition) condition = *patch.condition;
-    return answer(std::move(call));
+    Task<Result<void>> answering = answer(std::move(call));
+    const Result<void> answered = co_await answering;
+    if (!answered) co_return fail(answered.error());
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod> pod) override {
     return answer(fmt::format("evict {}", pod->name()));
@@ -216,14 +221,40 @@ TEST_F(EvictionsTest, VictimsThatGoAnywayAreLeftAlone) {
 TEST_F(EvictionsTest, LowerNominationsToTheNodeAreClearedFirst) {
   world.nominator.nominate(world.pod("lesser").priority(9).nominated("n1"), world.symbol("n1"));
   world.nominator.nominate(world.pod("equal").priority(10).nominated("n1"), world.symbol("n1"));
-  world.nominator.nominate(world.pod("in-flight"), world.symbol("n1"));
+  world.nominator.nominate(world.pod("just-decided"), world.symbol("n1"));
+  world.nominator.nominate(world.pod("in-flight").scheduler(""), world.symbol("n1"));
   world.nominator.nominate(world.pod("elsewhere").nominated("n2"), world.symbol("n2"));
+  evictions().begin(preemptor, on_n1({victim("low")}));
+  EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch just-decided node=\"\"",
+                                     "patch low", "evict low"));
+  EXPECT_THAT(world.nominator.activated, IsEmpty());
+}
+
+TEST_F(EvictionsTest, ANominationThatCannotBeClearedStopsNothingAndThePreemptorIsTriedAgain) {
+  world.nominator.nominate(world.pod("lesser").priority(9).nominated("n1"), world.symbol("n1"));
   api.errors.insert({"patch lesser node=\"\"", Error{ErrorKind::kTimeout, "slow"}});
   evictions().begin(preemptor, on_n1({victim("low")}));
   EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch low", "evict low"));
   EXPECT_THAT(observer.troubles,
-              ElementsAre("clearing the nominated node of pod default/lesser: slow"));
-  EXPECT_THAT(world.nominator.activated, IsEmpty()) << "that is no failure";
+              ElementsAre("clearing the nominated node of pod default/lesser: slow",
+                          "Error occurred during async preemption of pod default/high on node n1: "
+                          "clearing the nominated node of pod default/lesser: slow"));
+  EXPECT_THAT(world.nominator.activated, ElementsAre(preemptor));
+}
+
+TEST_F(EvictionsTest, VictimsAreCountedUnlessAllOfThemGoAnyway) {
+  telemetry::Registry registry;
+  MetricsObserver metrics(world.loop, registry);
+  Handle handle{
+      "my-scheduler",         world.loop,      world.random,    world.cluster, world.waiting_pods,
+      world.pods_in_pre_bind, world.nominator, world.nominator, api,           world.gates,
+      &world.cluster,         &gate,           &metrics};
+  Evictions counted(handle, "DefaultPreemption");
+  counted.begin(preemptor, on_n1({victim("a", true), victim("b", true)}));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_count 0\n"));
+  counted.begin(preemptor, on_n1({victim("c", true), victim("d")}));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_sum 2\n"));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_count 1\n"));
 }
 
 TEST_F(EvictionsTest, AWaitingVictimIsTurnedAwayInMemory) {

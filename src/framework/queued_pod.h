@@ -84,11 +84,12 @@ struct QueuedPod {
   std::int32_t attempts = 0;
   std::int32_t unschedulable_count = 0;
   std::int32_t consecutive_errors = 0;
+  bool tried_after_flush = false;  // the timeout flush brought it back, and no gate held it since
   std::optional<WallTime> backoff_expiration;  // kept once computed
   PluginNames unschedulable_plugins;
   PluginNames pending_plugins;
   std::string gating_plugin;        // empty: not gated
-  std::optional<WallTime> flushed;  // moved by the timeout flush, when
+  std::optional<WallTime> flushed;  // when the timeout flush looked at it last
   std::uint64_t sequence = 0;       // order of arrival; makes every order of pods total
 
   bool gated() const { return !gating_plugin.empty(); }

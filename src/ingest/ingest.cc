@@ -26,20 +26,18 @@ std::optional<EventResource> resource_of(ObjectKind kind) {
   }
 }
 
-ClusterEvent happening(EventResource resource, bool deleted, bool known) {
-  return {resource, deleted ? action::kDelete : known ? action::kUpdate : action::kAdd, {}};
-}
-
 }  // namespace
 
 Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods,
-               ChangeGate& gate, std::set<Symbol> schedulers, Observer& observer)
+               ChangeGate& gate, std::set<Symbol> schedulers, Observer& observer,
+               ApiDispatcher* writes)
     : cluster_(cluster),
       queue_(queue),
       waiting_pods_(waiting_pods),
       gate_(gate),
       schedulers_(std::move(schedulers)),
       observer_(observer),
+      writes_(writes),
       measured_(observer.measurements()),
       claims_(cluster.assumed_claims().add_handler(
           [this](const Ref<const Object>& before, const Ref<const Object>& after) {
@@ -55,65 +53,85 @@ void Ingest::apply(Delta delta) {
 }
 
 void Ingest::apply_now(const Delta& delta) {
+  const TimePoint start = measured_ ? measured_->now() : TimePoint{};
   if (const auto* changed = std::get_if<Ref<const Pod>>(&delta.object)) {
     const Ref<const Pod> before = cluster_.seen_pod(**changed);
-    measure([&] { return pod_event(delta.type, before.get(), **changed); },
-            [&] { pod(delta.type, before, *changed); });
+    pod(delta.type, before, *changed);
+    if (writes_) {
+      if (before && before->uid() != (*changed)->uid()) writes_->sync(*before);
+      writes_->sync(**changed);
+    }
+    if (measured_) measure_pod(delta.type, before.get(), **changed, start);
   } else if (const auto* held = std::get_if<Ref<const Object>>(&delta.object)) {
-    measure([&] { return object_event(delta.type, **held); },
-            [&] {
-              if ((*held)->kind == ObjectKind::kNode)
-                node(delta.type, *held);
-              else
-                other(delta.type, *held);
-            });
+    const Ref<const Object> before = measured_ ? known(**held) : nullptr;
+    if ((*held)->kind == ObjectKind::kNode)
+      node(delta.type, *held);
+    else
+      other(delta.type, *held);
+    if (measured_) measure_object(delta.type, before.get(), **held, start);
   }
 }
 
-// What happens goes by what is known before.
-template <typename EventOf, typename Apply>
-void Ingest::measure(EventOf event_of, Apply apply) {
-  if (!measured_) {
-    apply();
-    return;
-  }
-  const std::optional<ClusterEvent> event = event_of();
-  const TimePoint start = measured_->now();
-  apply();
-  if (event) measured_->event_handled(*event, measured_->now() - start);
+// ---- how long it took, by upstream's events
+
+void Ingest::handled(const ClusterEvent& event, TimePoint start) {
+  measured_->event_handled(event, measured_->now() - start);
+}
+
+void Ingest::measure_cluster() {
   measured_->cluster_size(cluster_.nodes().node_count(), cluster_.placed_count(),
                           cluster_.assumed_count());
 }
 
-std::optional<ClusterEvent> Ingest::pod_event(DeltaType type, const Pod* before,
-                                              const Pod& pod) const {
+void Ingest::measure_pod(DeltaType type, const Pod* before, const Pod& pod, TimePoint start) {
+  measure_cluster();
   const bool was_assigned = before && !before->node().empty();
   const bool goes = type == DeltaType::kDeleted || pod.finished();
-  if (goes && !before) return std::nullopt;
+  if (goes && !before) return;
   const bool assigned = goes ? was_assigned || !pod.node().empty() : !pod.node().empty();
-  if (!assigned && !ours(pod)) return std::nullopt;
+  if (!assigned && !ours(pod)) return;
   const EventResource resource =
       assigned ? EventResource::kAssignedPod : EventResource::kUnscheduledPod;
-  return happening(resource, goes, before && was_assigned == assigned);
+  const bool updated = !goes && before && was_assigned == assigned;
+  if (updated && !assigned && before->resource_version() == pod.resource_version()) return;
+  handled({resource, goes ? action::kDelete : updated ? action::kUpdate : action::kAdd, {}}, start);
+  if (updated) {
+    for (const ClusterEvent& event : pod_update_events(*before, pod))
+      // Parity: of an assigned pod a change without a name of its own counts twice.
+      if (assigned || event.actions != action::kUpdate) handled(event, start);
+  } else if (!goes && assigned && before && ours(*before)) {
+    handled({EventResource::kUnscheduledPod, action::kDelete, {}}, start);  // it was bound
+  }
 }
 
-std::optional<ClusterEvent> Ingest::object_event(DeltaType type, const Object& object) const {
+// The object as it was before a delta; null: there was none.
+Ref<const Object> Ingest::known(const Object& object) const {
+  if (object.kind != ObjectKind::kNode)
+    return cluster_.find(object.kind, object.symbols.text(object.namespace_name), object.name);
+  const NodeRow row = cluster_.nodes().find(static_cast<const Node&>(object).symbol);
+  if (row == kNoRow || !cluster_.nodes().has_node(row)) return nullptr;
+  return cluster_.nodes().node_ref(row);
+}
+
+void Ingest::measure_object(DeltaType type, const Object* before, const Object& object,
+                            TimePoint start) {
+  measure_cluster();
   const bool deleted = type == DeltaType::kDeleted;
-  if (object.kind == ObjectKind::kNode) {
-    const auto& node = static_cast<const Node&>(object);
-    const NodeRow row = cluster_.nodes().find(node.symbol);
-    const bool known = row != kNoRow && cluster_.nodes().has_node(row);
-    if (deleted || !known) return happening(EventResource::kNode, deleted, known);
-    const std::vector<ClusterEvent> events =
-        node_update_events(*cluster_.nodes().node_ref(row), node);
-    if (events.empty()) return std::nullopt;
-    return events.front();
+  if (object.kind == ObjectKind::kNode && !deleted && before) {
+    for (const ClusterEvent& event :
+         node_update_events(static_cast<const Node&>(*before), static_cast<const Node&>(object)))
+      handled(event, start);
+    return;
   }
-  const std::optional<EventResource> resource = resource_of(object.kind);
-  if (!resource) return std::nullopt;
-  const bool known = cluster_.find(object.kind, object.symbols.text(object.namespace_name),
-                                   object.name) != nullptr;
-  return happening(*resource, deleted, known);
+  const std::optional<EventResource> resource =
+      object.kind == ObjectKind::kNode ? EventResource::kNode : resource_of(object.kind);
+  if (!resource) return;
+  handled({*resource,
+           deleted  ? action::kDelete
+           : before ? action::kUpdate
+                    : action::kAdd,
+           {}},
+          start);
 }
 
 // ---- pods

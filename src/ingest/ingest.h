@@ -15,6 +15,7 @@
 #include "base/change_gate.h"
 #include "cluster/assumed_objects.h"
 #include "cluster/cluster.h"
+#include "framework/api_dispatcher.h"
 #include "framework/observer.h"
 #include "framework/waiting_pods.h"
 #include "queue/scheduling_queue.h"
@@ -24,18 +25,20 @@ namespace berth {
 class Ingest {
  public:
   // `schedulers` are the names of our profiles; unassigned pods of others are not ours to touch.
+  // `writes` is told of every pod that the watch shows; null: nobody writes.
   Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods, ChangeGate& gate,
-         std::set<Symbol> schedulers, Observer& observer);
+         std::set<Symbol> schedulers, Observer& observer, ApiDispatcher* writes = nullptr);
 
   void apply(Delta delta);
 
  private:
   void apply_now(const Delta& delta);
-  // What upstream calls it that a change comes in; absent when it passes unnoticed.
-  std::optional<ClusterEvent> pod_event(DeltaType type, const Pod* before, const Pod& pod) const;
-  std::optional<ClusterEvent> object_event(DeltaType type, const Object& object) const;
-  template <typename EventOf, typename Apply>
-  void measure(EventOf event_of, Apply apply);
+  // The events that upstream records for a change, with the time since `start`.
+  void measure_pod(DeltaType type, const Pod* before, const Pod& pod, TimePoint start);
+  void measure_object(DeltaType type, const Object* before, const Object& object, TimePoint start);
+  void measure_cluster();
+  void handled(const ClusterEvent& event, TimePoint start);
+  Ref<const Object> known(const Object& object) const;
 
   void pod(DeltaType type, const Ref<const Pod>& before, const Ref<const Pod>& pod);
   void pod_added(const Ref<const Pod>& pod);
@@ -59,6 +62,7 @@ class Ingest {
   ChangeGate& gate_;
   std::set<Symbol> schedulers_;
   Observer& observer_;
+  ApiDispatcher* writes_;
   Measurements* measured_;
   Subscription claims_;
 };

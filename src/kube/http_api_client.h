@@ -9,6 +9,7 @@
 // are ended with kCancelled, before the destructor returns.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,8 @@
 #include "telemetry/scheduler_metrics.h"
 
 namespace berth::kube {
+
+inline constexpr Duration kRequestTimeout = std::chrono::seconds(65);
 
 struct HttpApiClientOptions {
   ClientConfig config;
@@ -41,7 +44,9 @@ struct HttpApiClientOptions {
   // How long a rotated CA, certificate or key may go unnoticed while a connection lives.
   Duration tls_file_interval = std::chrono::seconds(1);
 
-  Duration timeout = Duration::zero();  // of calls that have none of their own; none: no limit
+  // Of each try of a call that has none of its own. API servers give up after a minute, and say so;
+  // this is for servers and connections that say nothing.
+  Duration timeout = kRequestTimeout;
 
   // Asked about every request but GET and HEAD; null: all may be sent. Outlives the client.
   WriteGate* write_gate = nullptr;

@@ -132,6 +132,22 @@ TEST_F(GatedClientTest, TheGateKnowsWhatIsUnanswered) {
   EXPECT_FALSE(settled());
 }
 
+// ---- deadlines ----------------------------------------------------------------------------------
+
+TEST_F(HttpApiClientTest, ALongPauseThatTheServerAsksForIsCutShort) {
+  Server server;
+  server.answer({status(429, {{"Retry-After", "2147483647"}}), status(201)});
+  options.config.server = server.url();
+  const TimePoint begun = loop.now();
+  EXPECT_TRUE(get("/x"));
+  EXPECT_EQ(loop.now() - begun, std::chrono::seconds(30));
+}
+
+TEST_F(HttpApiClientTest, EveryCallHasADeadline) {
+  const HttpApiClientOptions given;
+  EXPECT_EQ(given.timeout, std::chrono::seconds(65)) << "a little more than an API server's own";
+}
+
 TEST_F(HttpApiClientTest, NotForEver) {
   Server server;
   server.answer({status(503, {{"Retry-After", "1"}})});

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/api_status.h"
 #include "api/envelope.h"
 #include "api/requests.h"
 #include "kube/pod_status_patch.h"
@@ -48,6 +49,19 @@ bool worth_another_try(const ApiFailure& failure) {
   return reason == "Conflict" || reason == "InternalError" || reason == "ServiceUnavailable";
 }
 
+// The version of the object that the server has sent; empty if it sent none.
+std::string version_in(const ApiAnswer& answer) {
+  std::string_view object = answer.body;
+  if (!object.starts_with(kProtoMagic)) {
+    Result<ObjectHeader> header = read_object_header(object);
+    return header ? std::move(header->resource_version) : std::string();
+  }
+  const Result<Envelope> envelope = open_envelope(object);
+  if (!envelope) return {};
+  Result<ObjectHeader> header = read_object_header_proto(envelope->object);
+  return header ? std::move(header->resource_version) : std::string();
+}
+
 // Pods have calls of their own.
 template <typename T>
 Task<Result<T>> refuse() {
@@ -74,9 +88,9 @@ Task<Result<void>> KubeClusterApi::bind(Ref<const Pod> pod, std::string node_nam
   co_return Result<void>();
 }
 
-Task<Result<void>> KubeClusterApi::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
+Task<Result<std::string>> KubeClusterApi::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
   std::optional<std::string> body = pod_status_patch(*pod, patch, loop_.wall_now());
-  if (!body) co_return Result<void>();
+  if (!body) co_return std::string(pod->resource_version());
   ApiCall call;
   call.method = "PATCH";
   call.path = pod_path(*pod, "/status");
@@ -86,8 +100,10 @@ Task<Result<void>> KubeClusterApi::patch_status(Ref<const Pod> pod, PodStatusPat
   for (int tries = 1;; ++tries) {
     Task<ApiResult> calling = client_.call(call);
     ApiResult answer = co_await calling;
-    if (answer) co_return Result<void>();
-    if (tries == kTries || !worth_another_try(answer.error()))
+    if (answer) co_return version_in(*answer);
+    // The version will be another one then, too.
+    const bool modified = !patch.version.empty() && answer.error().status.code == 409;
+    if (tries == kTries || modified || !worth_another_try(answer.error()))
       co_return fail(std::move(answer.error().error));
     const auto most = static_cast<std::uint64_t>(static_cast<double>(pause.count()) * kPauseJitter);
     SleepUntil paused(loop_, loop_.now() + pause + Duration(random_.below(most + 1)));

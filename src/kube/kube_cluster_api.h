@@ -26,7 +26,7 @@ class KubeClusterApi final : public ClusterApi {
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
   // Nothing is sent when the pod, as given, has all that the patch says.
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   // kNotFound when this very pod is gone; another one that has its name by now stays.
   Task<Result<void>> evict(Ref<const Pod> pod) override;
   Task<Result<AnyObject>> update(AnyObject object) override;

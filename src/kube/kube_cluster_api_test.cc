@@ -31,18 +31,20 @@ class KubeClusterApiTest : public ::testing::Test {
  protected:
   Ref<const Pod> pod() { return world.pod("a").uid(std::string(kUid)); }
 
-  std::optional<Result<void>> run(Task<Result<void>> task) {
-    outcome.reset();
+  template <typename T>
+  std::optional<Result<T>> run(Task<Result<T>> task) {
+    const auto outcome = std::make_shared<std::optional<Result<T>>>();
     tasks.spawn(keep(std::move(task), outcome));
     loop.run_until(loop.now() + seconds(5));
-    return outcome;
+    return *outcome;
   }
-  static Task<void> keep(Task<Result<void>> task, std::optional<Result<void>>& into) {
-    Result<void> result = co_await task;
-    into = std::move(result);
+  template <typename T>
+  static Task<void> keep(Task<Result<T>> task, std::shared_ptr<std::optional<Result<T>>> into) {
+    Result<T> result = co_await task;
+    *into = std::move(result);
   }
 
-  static PodStatusPatch nominate() { return {std::nullopt, "n1"}; }
+  static PodStatusPatch nominate() { return {.nominated_node_name = "n1"}; }
 
   berth::testing::World world;
   VirtualLoop loop;
@@ -59,7 +61,6 @@ class KubeClusterApiTest : public ::testing::Test {
                                std::make_unique<telemetry::StringSink>(log_text)))}};
   KubeClusterApi api{loop, client, world.interner, events, Random(7)};
   KubeClusterApi protobuf_api{loop, protobuf_client, world.interner, events, Random(7)};
-  std::optional<Result<void>> outcome;
   TaskSet tasks;
 };
 
@@ -129,6 +130,30 @@ TEST_F(KubeClusterApiTest, AStatusIsPatched) {
   EXPECT_EQ(call.content_type, "application/strategic-merge-patch+json");
   EXPECT_EQ(call.urgency, Urgency::kNormal);
   EXPECT_EQ(call.body, R"({"status":{"nominatedNodeName":"n1"}})");
+}
+
+TEST_F(KubeClusterApiTest, TheVersionIsThePreconditionAndTheAnswer) {
+  client.script(answered(R"({"kind":"Pod","metadata":{"name":"a","resourceVersion":"8"}})"));
+  PodStatusPatch patch = nominate();
+  patch.version = "7";
+  const auto patched = run(api.patch_status(pod(), patch));
+  EXPECT_EQ(patched.value().value(), "8");
+  EXPECT_EQ(client.calls()[0].body,
+            R"({"metadata":{"resourceVersion":"7"},"status":{"nominatedNodeName":"n1"}})");
+
+  client.set_responder(
+      [](const ApiCall&) { return std::optional(refused(409, "Conflict", "modified")); });
+  const auto refused_patch = run(api.patch_status(pod(), patch));
+  EXPECT_EQ(refused_patch->error().kind, ErrorKind::kConflict);
+  EXPECT_EQ(client.calls().size(), 2u) << "the same version will not do in a moment either";
+}
+
+TEST_F(KubeClusterApiTest, TheVersionInAProtobufAnswerIsFoundToo) {
+  const Result<std::string> message = json_to_envelope(
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"8"}})");
+  ASSERT_TRUE(message) << message.error().message;
+  client.script(answered(*message, 200, "application/vnd.kubernetes.protobuf"));
+  EXPECT_EQ(run(api.patch_status(pod(), nominate())).value().value(), "8");
 }
 
 TEST_F(KubeClusterApiTest, NothingIsSentWhenNothingChanges) {
@@ -238,13 +263,14 @@ TEST_F(KubeClusterApiTest, EventsGoToTheirOwnClient) {
 }
 
 TEST_F(KubeClusterApiTest, ACallThatNobodyWaitsForIsGivenUp) {
+  const auto outcome = std::make_shared<std::optional<Result<void>>>();
   {
     TaskSet short_lived;
     short_lived.spawn(keep(api.bind(pod(), "n1"), outcome));
     EXPECT_EQ(client.waiting(), 1u);
   }
   EXPECT_EQ(client.given_up(), 1u);
-  EXPECT_FALSE(outcome);
+  EXPECT_FALSE(*outcome);
 }
 
 }  // namespace

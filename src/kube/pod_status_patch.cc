@@ -152,7 +152,11 @@ std::optional<std::string> pod_status_patch(const Pod& pod, const PodStatusPatch
         status, "nominatedNodeName",
         patch.nominated_node_name->empty() ? "null" : text_json(*patch.nominated_node_name));
   if (status == "{") return std::nullopt;
-  return R"({"status":)" + status + "}}";
+  std::string body = "{";
+  if (!patch.version.empty())
+    append_member(body, "metadata", R"({"resourceVersion":)" + text_json(patch.version) + "}");
+  append_member(body, "status", status + "}");
+  return body + "}";
 }
 
 }  // namespace berth::kube

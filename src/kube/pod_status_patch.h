@@ -11,7 +11,8 @@
 
 namespace berth::kube {
 
-// `{"status":{…}}`; nothing when there is nothing to change. A condition that changes its status
+// `{"status":{…}}`, with the version that is the patch's precondition, if it has one; nothing when
+// there is nothing to change. A condition that changes its status
 // has changed `now`, unless the patch says when; one that keeps it keeps its time.
 std::optional<std::string> pod_status_patch(const Pod& pod, const PodStatusPatch& patch,
                                             WallTime now);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "net/http_client.h"
@@ -40,7 +41,7 @@ std::optional<Retry> retry_after(std::string_view method, int attempt,
   if (answer->status != 429 && answer->status < 500) return std::nullopt;
   const std::optional<std::int32_t> given = retry_after_seconds(answer->headers);
   if (!given) return std::nullopt;
-  const std::int32_t seconds = *given;
+  const std::int64_t seconds = std::clamp<std::int64_t>(*given, 0, kLongestRetryAfter);
   if (answer->status != 429) return Retry{seconds, reason(seconds, std::to_string(answer->status))};
   const std::string_view flow = answer->headers.find("X-Kubernetes-PF-FlowSchema-UID").value_or("");
   return Retry{seconds, reason(seconds, fmt::format("due to server-side throttling, FlowSchema UID:"

@@ -15,7 +15,11 @@ namespace berth::kube {
 // The seconds of a Retry-After, if there are any.
 std::optional<std::int32_t> retry_after_seconds(const net::HttpHeaders& headers);
 
-// When, and why.
+// When, and why. A server that asks for a longer pause than kLongestRetryAfter is asked again
+// after that: what waits for its answer (a binding, and with it its pod's place) does not wait for
+// ever.
+inline constexpr std::int64_t kLongestRetryAfter = 30;  // seconds
+
 struct Retry {
   std::int64_t seconds = 0;
   std::string reason;

@@ -5,6 +5,7 @@
 
 #include "api/defaulting.h"
 #include "api/devices.h"
+#include "framework/pod_status.h"
 
 namespace berth::perf {
 namespace {
@@ -27,18 +28,13 @@ Task<Result<void>> ImmediateApi::bind(Ref<const Pod> pod, std::string node_name)
   co_return Result<void>();
 }
 
-Task<Result<void>> ImmediateApi::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
+Task<Result<std::string>> ImmediateApi::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
   const Ref<const Pod> stored = engine_->cluster().seen_pod(*pod);
   if (!stored || stored->uid() != pod->uid())
     co_return fail(ErrorKind::kNotFound, "pods \"" + std::string(pod->name()) + "\" not found");
-  PodDraft draft = draft_of(*stored);
-  if (patch.nominated_node_name) draft.nominated_node_name = *patch.nominated_node_name;
-  if (patch.condition) {
-    draft.extra = std::make_unique<PodExtra>(SymbolHold(engine_->cluster().symbol_table()));
-    draft.extra->conditions.push_back(std::move(*patch.condition));
-  }
-  show(DeltaType::kUpdated, std::move(draft));
-  co_return Result<void>();
+  std::string version = std::to_string(++version_);
+  engine_->apply({DeltaType::kUpdated, with_status(*stored, patch, version)});
+  co_return version;
 }
 
 Task<Result<void>> ImmediateApi::evict(Ref<const Pod> pod) {

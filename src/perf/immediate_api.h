@@ -16,7 +16,7 @@ class ImmediateApi final : public ClusterApi {
   void show_to(Engine& engine) { engine_ = &engine; }
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   Task<Result<void>> evict(Ref<const Pod> pod) override;
   Task<Result<AnyObject>> update(AnyObject object) override;
   Task<Result<AnyObject>> update_status(AnyObject object) override;

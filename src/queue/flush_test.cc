@@ -225,6 +225,24 @@ TEST(Flush, AfterAClockSetBackManyBackoffsEndAsOneDoes) {
   EXPECT_EQ(w.queue().sizes().active, std::size_t{kManyPods});
 }
 
+// scheduler_pod_scheduled_after_flush_total goes by this: a gated pod that an event sets free was
+// not brought back by the flush that looked at it before.
+TEST(Flush, APodThatStaysGatedIsNotBroughtBackByTheFlush) {
+  QueueWorld w;
+  NamedGate gate("Gate");
+  w.profiles.front().pre_enqueue = {&gate};
+  gate.closed_for = {"gated"};
+  const auto gated = w.add("gated");
+  const auto rejected = w.rejected("rejected", {"Fit"});
+  w.wait(331s);
+  EXPECT_TRUE(w.queue().find(*rejected)->tried_after_flush);
+  EXPECT_FALSE(w.queue().find(*gated)->tried_after_flush);
+  gate.closed_for.clear();
+  w.queue().activate(std::array{gated});
+  EXPECT_EQ(w.place(gated), QueuePlace::kActive);
+  EXPECT_FALSE(w.queue().find(*gated)->tried_after_flush);
+}
+
 TEST(Flush, AGatedPodsFlushSurvivesAClockSetBack) {
   QueueWorld w;
   NamedGate gate("Gate");

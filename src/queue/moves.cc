@@ -123,7 +123,10 @@ void SchedulingQueue::State::move_some(Move& move, std::size_t count) {
   if (asked) hints.asked(*asked, move.label);
   // Everybody has been judged before anybody moves: all in the same world.
   for (const auto& [slot, strategy] : moving) {
-    if (move.time_is_over) entries[slot].queued.flushed = now();
+    if (move.time_is_over) {
+      entries[slot].queued.flushed = now();
+      entries[slot].queued.tried_after_flush = true;
+    }
     leave(slot);  // so that one that is held back again counts as having entered again
     requeue(slot, strategy, move.label);
   }

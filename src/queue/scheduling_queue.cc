@@ -134,6 +134,7 @@ Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
   queued.sequence = ++state_->last_sequence;
   queued.backoff_expiration.reset();
   queued.flushed.reset();
+  queued.tried_after_flush = false;
   state_->count_rejectors(queued, +1);
   const Slot slot = state_->entries.insert(std::move(queued));
   state_->nominations.moved(uid);

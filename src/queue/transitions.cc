@@ -132,6 +132,7 @@ bool SchedulingQueue::State::move_to_backoff(Slot slot, std::string_view label) 
 
 void SchedulingQueue::State::move_to_unschedulable(Slot slot, std::string_view label) {
   QueueEntry& entry = entries[slot];
+  if (entry.queued.gated()) entry.queued.tried_after_flush = false;
   const bool enters = entry.place != QueuePlace::kUnschedulable;
   if (enters) leave(slot);
   unschedulable.put(slot);

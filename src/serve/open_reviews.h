@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "base/result.h"
 #include "base/thread.h"
 
@@ -117,7 +118,7 @@ class OpenReviews {
 
   // Nobody is called back any more, and all questions are taken back.
   void close() EXCLUDES(mutex_) {
-    std::unordered_map<std::string, Question> dropped;
+    std::unordered_map<std::string, Question, TextHash> dropped;
     {
       const MutexLock lock(mutex_);
       closed_ = true;
@@ -154,7 +155,7 @@ class OpenReviews {
   bool closed_ GUARDED_BY(mutex_) = false;
   std::uint64_t last_ GUARDED_BY(mutex_) = 0;
   std::size_t callers_ GUARDED_BY(mutex_) = 0;
-  std::unordered_map<std::string, Question> questions_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string, Question, TextHash> questions_ GUARDED_BY(mutex_);
 };
 
 }  // namespace berth::serve

@@ -6,21 +6,13 @@
 #include <utility>
 
 #include "base/task.h"
+#include "framework/pod_status.h"
 
 namespace berth::sim {
 namespace {
 
 Result<void> not_found(const std::string& what, std::string_view name) {
   return fail(ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", what, name));
-}
-
-void set_condition(PodDraft& draft, Interner& interner, const PodCondition& condition) {
-  if (condition.type == "PodScheduled") draft.scheduled_condition = condition.status == "True";
-  if (!draft.extra) draft.extra = std::make_unique<PodExtra>(interner.hold());
-  std::erase_if(draft.extra->conditions,
-                [&](const PodCondition& present) { return present.type == condition.type; });
-  if (!draft.scheduled_condition || condition.type != "PodScheduled")
-    draft.extra->conditions.push_back(condition);
 }
 
 }  // namespace
@@ -233,9 +225,10 @@ Task<Result<void>> SimCluster::bind(Ref<const Pod> pod, std::string node_name) {
   return call(ApiCall::kBind, pod, [this, pod, node_name] { return do_bind(*pod, node_name); });
 }
 
-Task<Result<void>> SimCluster::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
-  return call(ApiCall::kPatchStatus, pod,
-              [this, pod, patch] { return do_patch_status(*pod, patch); });
+Task<Result<std::string>> SimCluster::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
+  return carry_out<std::string>(
+      fate_of_ ? fate_of_(ApiCall::kPatchStatus, *pod) : CallFate{},
+      [this, pod, patch = std::move(patch)] { return do_patch_status(*pod, patch); });
 }
 
 Task<Result<void>> SimCluster::evict(Ref<const Pod> pod) {
@@ -275,7 +268,7 @@ Result<void> SimCluster::do_bind(const Pod& wanted, const std::string& node_name
   PodCondition scheduled;
   scheduled.type = "PodScheduled";
   scheduled.status = "True";
-  set_condition(draft, interner_, scheduled);
+  set_condition(draft, scheduled);
   if (draft.extra && draft.extra->conditions.empty() && !draft.extra->has_resources() &&
       draft.extra->resource_claim_statuses.empty() && !draft.extra->extended_resource_claim_status)
     draft.extra.reset();
@@ -283,18 +276,17 @@ Result<void> SimCluster::do_bind(const Pod& wanted, const std::string& node_name
   return {};
 }
 
-Result<void> SimCluster::do_patch_status(const Pod& wanted, const PodStatusPatch& patch) {
+Result<std::string> SimCluster::do_patch_status(const Pod& wanted, const PodStatusPatch& patch) {
   const Ref<const Pod> present = pod(wanted.namespace_name(), wanted.name());
-  if (!present) return not_found("pods", wanted.name());
-  PodDraft draft = draft_of(*present);
-  if (patch.condition) set_condition(draft, interner_, *patch.condition);
-  if (patch.nominated_node_name) draft.nominated_node_name = *patch.nominated_node_name;
-  if (patch.extended_resource_claim) {
-    if (!draft.extra) draft.extra = std::make_unique<PodExtra>(interner_.hold());
-    draft.extra->extended_resource_claim_status = *patch.extended_resource_claim;
-  }
-  store(std::move(draft), DeltaType::kUpdated);
-  return {};
+  if (!present) return fail(not_found("pods", wanted.name()).error());
+  if (!patch.version.empty() && patch.version != present->resource_version())
+    return fail(ErrorKind::kConflict,
+                fmt::format("Operation cannot be fulfilled on pods \"{}\": the object has been "
+                            "modified; please apply your changes to the latest version and try "
+                            "again",
+                            wanted.name()));
+  return std::string(
+      store(draft_of(*with_status(*present, patch, "")), DeltaType::kUpdated)->resource_version());
 }
 
 }  // namespace berth::sim

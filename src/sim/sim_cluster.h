@@ -50,6 +50,8 @@ struct CallFate {
   Duration extra_delay{0};  // before it takes effect
   bool takes_effect = true;
   bool takes_effect_twice = false;  // the request arrives a second time, later
+  Duration second_delay{0};         // between its two effects, beside the usual time of a call
+  bool has_left = false;            // it takes effect even if its task ends before
   std::optional<Error> error{};     // what the caller is told instead of the truth
   Duration answer_delay{0};         // between the effect and the answer: the watch may be faster
 };
@@ -112,7 +114,7 @@ class SimCluster final : public ClusterApi {
 
   // ---- ClusterApi
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   Task<Result<void>> evict(Ref<const Pod> pod) override;
   Task<Result<AnyObject>> update(AnyObject object) override;
   Task<Result<AnyObject>> update_status(AnyObject object) override;
@@ -138,7 +140,7 @@ class SimCluster final : public ClusterApi {
   CallFate object_fate(ApiCall call, ObjectKind kind, std::string_view namespace_name,
                        std::string_view name) const;
   Result<void> do_bind(const Pod& pod, const std::string& node_name);
-  Result<void> do_patch_status(const Pod& pod, const PodStatusPatch& patch);
+  Result<std::string> do_patch_status(const Pod& pod, const PodStatusPatch& patch);
   Ref<const Pod> store(PodDraft draft, DeltaType type);
   // ---- volumes and claims
   Result<AnyObject> do_write(const Object& object, WrittenPart part);

@@ -115,18 +115,24 @@ Result<void> SimCluster::do_unreserve(const Object& wanted, const std::string& c
 
 template <typename T>
 Task<Result<T>> SimCluster::carry_out(CallFate fate, std::function<Result<T>()> effect) {
-  SleepUntil arrived(loop_, loop_.now() + timing_.call + fate.extra_delay);
+  auto truth = std::make_shared<std::optional<Result<T>>>();
+  const auto arrive = [this, fate, effect, truth, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired()) return;
+    if (fate.takes_effect) truth->emplace(effect());
+    if (fate.takes_effect_twice)
+      loop_.after(timing_.call + fate.second_delay, [effect, alive] {
+        if (!alive.expired()) static_cast<void>(effect());
+      });
+  };
+  const TimePoint arrival = loop_.now() + timing_.call + fate.extra_delay;
+  if (fate.has_left) loop_.at(arrival, arrive);
+  SleepUntil arrived(loop_, arrival);
   co_await arrived;
-  std::optional<Result<T>> truth;
-  if (fate.takes_effect) truth.emplace(effect());
-  if (fate.takes_effect_twice)
-    loop_.after(timing_.call, [effect, alive = std::weak_ptr<int>(alive_)] {
-      if (!alive.expired()) static_cast<void>(effect());
-    });
+  if (!fate.has_left) arrive();
   SleepUntil answered(loop_, loop_.now() + fate.answer_delay);
   co_await answered;
   if (fate.error) co_return fail(*fate.error);
-  if (truth) co_return *std::move(truth);
+  if (*truth) co_return std::move(**truth);
   // "Done", and it was not. Where there is something to show, that cannot even be said.
   if constexpr (std::is_void_v<T>)
     co_return Result<void>();
@@ -134,6 +140,8 @@ Task<Result<T>> SimCluster::carry_out(CallFate fate, std::function<Result<T>()> 
     co_return fail(ErrorKind::kUnavailable, "the server did not answer");
 }
 template Task<Result<void>> SimCluster::carry_out(CallFate, std::function<Result<void>()>);
+template Task<Result<std::string>> SimCluster::carry_out(CallFate,
+                                                         std::function<Result<std::string>()>);
 template Task<Result<AnyObject>> SimCluster::carry_out(CallFate,
                                                        std::function<Result<AnyObject>()>);
 

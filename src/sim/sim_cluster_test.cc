@@ -42,7 +42,7 @@ struct SimClusterTest : ::testing::Test {
 
   // The answer to a call, once it comes.
   struct Answer {
-    std::optional<Result<void>> result;
+    std::optional<Result<void>> result;  // without its value
     TimePoint when;
     std::string text() const {
       if (!result) return "none yet";
@@ -51,14 +51,16 @@ struct SimClusterTest : ::testing::Test {
                  : fmt::format("{}: {}", to_string(result->error().kind), result->error().message);
     }
   };
-  std::shared_ptr<Answer> ask(Task<Result<void>> call) {
+  template <typename T>
+  std::shared_ptr<Answer> ask(Task<Result<T>> call) {
     auto answer = std::make_shared<Answer>();
     tasks.spawn(wait_for(std::move(call), answer, loop));
     return answer;
   }
-  static Task<void> wait_for(Task<Result<void>> call, std::shared_ptr<Answer> answer, Loop& loop) {
-    Result<void> result = co_await call;
-    answer->result = std::move(result);
+  template <typename T>
+  static Task<void> wait_for(Task<Result<T>> call, std::shared_ptr<Answer> answer, Loop& loop) {
+    const Result<T> result = co_await call;
+    answer->result = result ? Result<void>() : fail(result.error());
     answer->when = loop.now();
   }
   std::shared_ptr<Answer> bind(const Ref<const Pod>& pod, const std::string& node) {
@@ -319,6 +321,30 @@ TEST_F(SimClusterTest, AStatusPatchSetsConditionAndNomination) {
   patched = cluster.pod("default", "p");
   EXPECT_TRUE(patched->nominated_node().empty());
   EXPECT_TRUE(patched->scheduled_condition()) << "of two conditions of a type the last one counts";
+}
+
+TEST_F(SimClusterTest, APatchOfAnotherVersionThanTheStoredOneIsAConflict) {
+  const Ref<const Pod> pod = create(world.pod("p"));
+  PodStatusPatch patch;
+  patch.nominated_node_name = "n1";
+  patch.version = pod->resource_version();
+  const auto first = ask(cluster.patch_status(pod, patch));
+  loop.run();
+  patch.nominated_node_name = "n2";
+  const auto second = ask(cluster.patch_status(pod, patch));
+  loop.run();
+  EXPECT_EQ(first->text(), "ok");
+  EXPECT_THAT(second->text(), ::testing::StartsWith("Conflict: "));
+  EXPECT_EQ(cluster.pod("default", "p")->nominated_node_name(), "n1");
+}
+
+TEST_F(SimClusterTest, ACallThatHasLeftTakesEffectWithoutItsTask) {
+  cluster.set_fates([](ApiCall, const Pod&) { return CallFate{.has_left = true}; });
+  const Ref<const Pod> pod = create(world.pod("p"));
+  bind(pod, "n1");
+  tasks.clear();
+  loop.run();
+  EXPECT_EQ(cluster.pod("default", "p")->node_name(), "n1");
 }
 
 TEST_F(SimClusterTest, ThePatchOfAPodThatIsGoneIsNotFound) {

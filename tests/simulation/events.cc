@@ -169,9 +169,7 @@ void RandomRun::bind_behind_the_back() {
   if (!pod || node.empty()) return;
   recorder_.note("bind behind the back", key_of(*pod));
   history_.placed_unasked.insert(key_of(*pod));
-  PodDraft draft = draft_of(*pod);
-  draft.node_name = node;
-  static_cast<void>(cluster_.update_object(make_pod(std::move(draft))));
+  static_cast<void>(cluster_.update_object(bound_to(*pod, node, pod->resource_version())));
 }
 
 // ---- nodes

@@ -92,6 +92,8 @@ TEST(FaultSimulation, EverythingThatCanHappenDoes) {
                            "wait ended: Error",
                            "failed: Unschedulable",
                            "failed: Error",
+                           "nominated",
+                           "nomination cleared",
                            "queued active",
                            "queued backoff",
                            "queued unschedulable",

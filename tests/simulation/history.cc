@@ -55,10 +55,18 @@ State::Row row_of(const NodeTable& nodes, NodeRow row, const std::set<Symbol>& s
 }
 
 void look_at_store(const sim::SimCluster& cluster, State& state) {
-  for (const Ref<const Pod>& pod : cluster.pods())
-    state.stored[key_of(*pod)] = {std::string(pod->node_name()),
-                                  std::string(pod->resource_version()), requests_of(*pod),
-                                  pod->finished()};
+  for (const Ref<const Pod>& pod : cluster.pods()) {
+    State::StoredPod& stored = state.stored[key_of(*pod)];
+    stored = {std::string(pod->node_name()), std::string(pod->resource_version()),
+              requests_of(*pod), pod->finished()};
+    stored.nominated = pod->nominated_node_name();
+    if (pod->scheduled_condition()) stored.scheduled = "True";
+    if (const PodCondition* condition = pod->condition("PodScheduled")) {
+      stored.scheduled = condition->status;
+      stored.reason = condition->reason;
+      stored.message = condition->message;
+    }
+  }
   for (const Ref<const Object>& object : cluster.objects(ObjectKind::kNode)) {
     const auto& node = static_cast<const Node&>(*object);
     state.nodes[node.name] = amounts_of(node.allocatable_resources, *node.symbols.table(),
@@ -110,7 +118,7 @@ State look(const sim::SimCluster& cluster, Engine& engine) {
   state.in_flight_count = sizes.in_flight;
   for (const WaitingPod& waiting : engine.waiting_pods().list())
     state.waiting.insert(key_of(*waiting.pod));
-  state.tasks = engine.tasks();
+  state.tasks = engine.tasks() + engine.pods_being_written();
   return state;
 }
 

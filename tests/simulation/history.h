@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,6 +36,12 @@ struct WaitCount {
   int ended = 0;
 };
 
+// What the decisions about a pod said of its status, the last word of each.
+struct DecidedStatus {
+  std::optional<std::pair<std::string, std::string>> condition;  // of PodScheduled: reason, message
+  std::string nominated;
+};
+
 struct History {
   std::map<PodKey, int> bindings;  // that took effect, as the API server counts them
   // Pods that got their place behind the scheduler's back: a binding that was reported as failed
@@ -42,6 +49,7 @@ struct History {
   std::set<PodKey> placed_unasked;
   std::vector<ReserveStep> reserve_steps;  // as the plugins themselves saw them
   std::map<PodKey, WaitCount> waits;
+  std::map<PodKey, DecidedStatus> decided;
 };
 
 struct State {
@@ -51,6 +59,10 @@ struct State {
     std::string version;
     Amounts requests;
     bool finished = false;
+    std::string scheduled{};  // the condition PodScheduled: "True", "False", or empty: none
+    std::string reason{};     // of "False"
+    std::string message{};
+    std::string nominated{};
   };
   std::map<PodKey, StoredPod> stored;
   std::map<std::string, Amounts> nodes;  // what they have
@@ -80,7 +92,7 @@ struct State {
   std::set<PodKey> in_flight;                         // of the pods seen
   std::size_t in_flight_count = 0;
   std::set<PodKey> waiting;
-  std::size_t tasks = 0;
+  std::size_t tasks = 0;  // and pods about which something is yet to be written
 };
 
 State look(const sim::SimCluster& cluster, Engine& engine);

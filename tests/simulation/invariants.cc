@@ -26,6 +26,7 @@ class Check {
     if (at_rest_) {
       seen_is_stored();
       placed_is_stored();
+      status_is_decided();
     }
     return std::move(violations_);
   }
@@ -220,6 +221,32 @@ class Check {
     }
   }
 
+  void status_is_decided() {
+    static const DecidedStatus kNothing;
+    for (const auto& [key, pod] : state_.stored) {
+      if (pod.finished) continue;
+      if (!pod.node.empty()) {
+        if (pod.scheduled != "True" || !pod.nominated.empty())
+          violated(Invariant::kStatusIsDecided,
+                   "{} is on node {}, and has PodScheduled \"{}\" ({}), nominated node \"{}\"", key,
+                   pod.node, pod.scheduled, pod.message, pod.nominated);
+        continue;
+      }
+      const auto found = history_.decided.find(key);
+      const DecidedStatus& decided = found == history_.decided.end() ? kNothing : found->second;
+      if (pod.nominated != decided.nominated)
+        violated(Invariant::kStatusIsDecided, "{} is nominated to \"{}\", decided was \"{}\"", key,
+                 pod.nominated, decided.nominated);
+      const auto [reason, message] =
+          decided.condition.value_or(std::pair<std::string, std::string>());
+      if (pod.scheduled != (decided.condition ? "False" : "") || pod.reason != reason ||
+          pod.message != message)
+        violated(Invariant::kStatusIsDecided,
+                 "{} has PodScheduled \"{}\" {}: {}, decided was {}: {}", key, pod.scheduled,
+                 pod.reason, pod.message, reason, message);
+    }
+  }
+
   const History& history_;
   const State& state_;
   const bool at_rest_;
@@ -239,6 +266,7 @@ std::string_view to_string(Invariant invariant) {
     case Invariant::kWaitsSettled: return "every wait is settled once";
     case Invariant::kNoTaskLeft: return "no task is leaked";
     case Invariant::kSeenIsStored: return "what is seen is what is stored";
+    case Invariant::kStatusIsDecided: return "conditions and nominations are the last decision's";
   }
   return "";
 }

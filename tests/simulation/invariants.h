@@ -23,6 +23,7 @@ enum class Invariant : std::uint8_t {
   kWaitsSettled,     // every wait ends, once
   kNoTaskLeft,       // no attempt is left over
   kSeenIsStored,     // the scheduler's pods and nodes are the API server's
+  kStatusIsDecided,  // PodScheduled and nominatedNodeName are those of the pod's last decision
 };
 std::string_view to_string(Invariant invariant);
 

@@ -47,7 +47,7 @@ class Door : public ClusterApi {
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
     return cluster_.bind(std::move(pod), std::move(node));
   }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     return cluster_.patch_status(std::move(pod), std::move(patch));
   }
   Task<Result<void>> evict(Ref<const Pod> pod) override { return cluster_.evict(std::move(pod)); }
@@ -86,6 +86,35 @@ TEST(PlantedBugs, AnApiServerThatSaysBoundAndDoesNothingLeavesPodsAssumedForever
   const std::set<Invariant> found = found_with(planted);
   EXPECT_THAT(found, Contains(Invariant::kNothingAssumed));
   EXPECT_THAT(found, Contains(Invariant::kReserveBalanced)) << "reserved for a pod never bound";
+}
+
+TEST(PlantedBugs, AnApiServerThatIgnoresVersionsLetsLateStatusWritesWin) {
+  struct Careless final : Door {
+    using Door::Door;
+    Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+      patch.version.clear();
+      return cluster_.patch_status(std::move(pod), std::move(patch));
+    }
+  };
+  Planted planted;
+  planted.api = [](sim::SimCluster& cluster, History&) {
+    return std::make_unique<Careless>(cluster);
+  };
+  EXPECT_THAT(found_with(planted), ElementsAre(Invariant::kStatusIsDecided));
+}
+
+TEST(PlantedBugs, AnApiServerThatLosesStatusWritesAndSaysNothingIsFound) {
+  struct Losing final : Door {
+    using Door::Door;
+    Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
+      co_return std::string();
+    }
+  };
+  Planted planted;
+  planted.api = [](sim::SimCluster& cluster, History&) {
+    return std::make_unique<Losing>(cluster);
+  };
+  EXPECT_THAT(found_with(planted), ElementsAre(Invariant::kStatusIsDecided));
 }
 
 // ---- a scheduler that is configured to do wrong
@@ -240,8 +269,9 @@ struct Sound {
                              {ReserveStep::Kind::kUnreserved, "Ledger", "pending"},
                              {ReserveStep::Kind::kReserved, "Ledger", "bound"},
                              {ReserveStep::Kind::kBound, "", "bound"}};
-    state.stored["bound"] = {"n1", "7", one, false};
-    state.stored["pending"] = {"", "3", one, false};
+    state.stored["bound"] = {"n1", "7", one, false, "True"};
+    state.stored["pending"] = {"", "3", one, false, "False", "Unschedulable", "no room", "n1"};
+    history.decided["pending"] = {std::pair("Unschedulable", "no room"), "n1"};
     state.nodes["n1"] = {{"cpu", 1000}, {"pods", 10}};
     state.seen["bound"] = {"n1", "7", true, false};
     state.seen["pending"] = {"", "3", true, false};
@@ -321,6 +351,7 @@ TEST(Invariants, EachFindsItsOwnBug) {
        [](History&, State& s) {
          s.placed["bound"].assumed = true;
          s.stored["bound"].node = s.seen["bound"].node = "";
+         s.stored["bound"].scheduled.clear();
        },
        Invariant::kNothingAssumed},
       {"assumed, although the watch has shown the binding",
@@ -356,6 +387,30 @@ TEST(Invariants, EachFindsItsOwnBug) {
       {"waiting at rest", [](History&, State& s) { s.waiting.insert("pending"); },
        Invariant::kWaitsSettled},
       {"a task left", [](History&, State& s) { s.tasks = 1; }, Invariant::kNoTaskLeft},
+      {"a bound pod that is not scheduled, it says",
+       [](History&, State& s) { s.stored["bound"].scheduled = "False"; },
+       Invariant::kStatusIsDecided},
+      {"a bound pod without the condition",
+       [](History&, State& s) { s.stored["bound"].scheduled.clear(); },
+       Invariant::kStatusIsDecided},
+      {"a bound pod that is nominated",
+       [](History&, State& s) { s.stored["bound"].nominated = "n1"; }, Invariant::kStatusIsDecided},
+      {"an old message", [](History&, State& s) { s.stored["pending"].message = "full"; },
+       Invariant::kStatusIsDecided},
+      {"an old reason", [](History&, State& s) { s.stored["pending"].reason = "SchedulerError"; },
+       Invariant::kStatusIsDecided},
+      {"a condition that was never written",
+       [](History&, State& s) {
+         s.stored["pending"].scheduled = s.stored["pending"].reason = s.stored["pending"].message =
+             "";
+       },
+       Invariant::kStatusIsDecided},
+      {"a condition that nobody decided",
+       [](History& h, State&) { h.decided["pending"].condition.reset(); },
+       Invariant::kStatusIsDecided},
+      {"a nomination that was cleared",
+       [](History& h, State&) { h.decided["pending"].nominated.clear(); },
+       Invariant::kStatusIsDecided},
       {"a pod not seen", [](History&, State& s) { s.stored["new"] = {"", "9", {}, false}; },
        Invariant::kSeenIsStored},
       {"an old version seen", [](History&, State& s) { s.stored["bound"].version = "8"; },

@@ -172,6 +172,9 @@ sim::CallFate Mischief::fate_of(sim::ApiCall call, const Pod& pod) {
   if (happens(0.1)) fate.extra_delay = delay(10s);
   if (happens(0.1)) fate.answer_delay = delay(10s);
   fate.takes_effect_twice = happens(0.05);
+  if (fate.takes_effect_twice) fate.second_delay = delay(30s);
+  // On the wire: whoever gives up waiting does not know what comes of it.
+  fate.has_left = call == sim::ApiCall::kPatchStatus && happens(0.5);
   return fate;
 }
 

@@ -59,6 +59,13 @@ void Recorder::failed(const Pod& pod, const Outcome& outcome) {
   timeline_.failed(pod, outcome);
   told();
 }
+void Recorder::status_decided(const Pod& pod, const PodStatusPatch& patch) {
+  DecidedStatus& decided = history_.decided[key_of(pod)];
+  if (patch.condition) decided.condition.emplace(patch.condition->reason, patch.condition->message);
+  if (!patch.nominated_node_name) return;
+  decided.nominated = *patch.nominated_node_name;
+  ++happened_[decided.nominated.empty() ? "nomination cleared" : "nominated"];
+}
 void Recorder::event(const PodEvent& event) {
   timeline_.event(event);
   told();

@@ -63,6 +63,7 @@ class Recorder final : public Observer {
   void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
   void failed(const Pod& pod, const Outcome& outcome) override;
+  void status_decided(const Pod& pod, const PodStatusPatch& patch) override;
   void event(const PodEvent& event) override;
   void trouble(std::string_view message) override;
 

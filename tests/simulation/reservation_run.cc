@@ -37,7 +37,7 @@ class ForgetfulApi final : public ClusterApi {
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
     return api_.bind(std::move(pod), std::move(node));
   }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     return api_.patch_status(std::move(pod), std::move(patch));
   }
   Task<Result<void>> evict(Ref<const Pod> pod) override { return api_.evict(std::move(pod)); }

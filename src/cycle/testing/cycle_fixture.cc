@@ -6,9 +6,10 @@ void CycleFixture::start() {
   if (profile.plugins.queue_sort.empty())
     profile.add(std::make_unique<FakeQueueSort>(), profile.plugins.queue_sort);
   if (profile.plugins.bind.empty()) profile.bind("Binder");
+  writes.emplace(world.loop, world.cluster, *api, observer);
   const QueueSortPlugin& sort = *profile.plugins.queue_sort.front().plugin;
   Handle handle{"default-scheduler",    world.loop, world.random, world.cluster, world.waiting_pods,
-                world.pods_in_pre_bind, late_queue, late_queue,   *api,          world.gates,
+                world.pods_in_pre_bind, late_queue, late_queue,   *writes,       world.gates,
                 &world.cluster,         &gate,      &observer,    extenders};
   framework = std::make_unique<Framework>("default-scheduler", std::move(profile.plugins), handle,
                                           observer);
@@ -24,14 +25,15 @@ void CycleFixture::start() {
                                             observer);
   late_queue.queue = queue.get();
   failures =
-      std::make_unique<FailureHandler>(world.loop, world.cluster, *queue, *api, tasks, observer);
+      std::make_unique<FailureHandler>(world.loop, world.cluster, *queue, *writes, tasks, observer);
   search = std::make_unique<NodeSearch>(world.cluster, world.random, extenders, observer);
   bindings = std::make_unique<BindingCycle>(
       BindingCycle::Collaborators{world.loop, world.cluster, *queue, world.waiting_pods,
-                                  world.pods_in_pre_bind, *api, gate, *failures, tasks, observer},
-      extenders, true);
+                                  world.pods_in_pre_bind, *writes, gate, *failures, tasks,
+                                  observer},
+      extenders, binding_options);
   schedule_one = std::make_unique<ScheduleOne>(
-      ScheduleOne::Collaborators{*loop, world.cluster, *queue, world.waiting_pods, *api, gate,
+      ScheduleOne::Collaborators{*loop, world.cluster, *queue, world.waiting_pods, *writes, gate,
                                  *failures, *bindings, tasks, observer},
       std::vector<ScheduleProfile>{
           {framework.get(), world.symbol("default-scheduler"), percentage}},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "cycle/failure_handler.h"
 #include "cycle/node_search.h"
 #include "cycle/schedule_one.h"
+#include "framework/api_dispatcher.h"
 #include "framework/testing/fake_plugins.h"
 #include "queue/scheduling_queue.h"
 
@@ -73,6 +75,8 @@ class CycleFixture {
   LateQueue late_queue;
   std::vector<Extender*> extenders;
   std::int32_t percentage = 0;
+  BindingCycle::Options binding_options;
+  std::optional<ApiDispatcher> writes;  // between the parts and the API
   TaskSet tasks;
 
   // After nodes and plugins are there. Without a Bind plugin one is added that always works.

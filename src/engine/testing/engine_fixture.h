@@ -60,12 +60,12 @@ class TestApi final : public ClusterApi {
     if (fate.error) co_return fail(ErrorKind::kUnavailable, fate.error);
     co_return Result<void>();
   }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     if (patch.condition)
       patches.push_back(std::string(pod->name()) + ": " + patch.condition->message);
     SleepUntil answer(loop_, loop_.now() + patch_takes);
     co_await answer;
-    co_return Result<void>();
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
   Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }

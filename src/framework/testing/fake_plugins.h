@@ -203,9 +203,9 @@ class FakeApi : public ClusterApi {
     bound.emplace_back(pod->full_name(), std::move(node));
     co_return Result<void>();
   }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     patches.emplace_back(pod->full_name(), std::move(patch));
-    co_return Result<void>();
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod> pod) override {
     evicted.push_back(pod->full_name());

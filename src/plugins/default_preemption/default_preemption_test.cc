@@ -84,8 +84,8 @@ TEST_F(DefaultPreemptionTest, PodsOfGroupsAreLeftToTheGroupWhenGroupsPreemptAsAW
 class SilentApi final : public ClusterApi {
  public:
   Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<void>> patch_status(Ref<const Pod>, PodStatusPatch) override {
-    co_return Result<void>();
+  Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod>) override {
     Result<void> later = co_await answer;

@@ -111,8 +111,8 @@ Task<Result<void>> DynamicResources::bind_extended_claim(Ref<const Pod> pod, Pod
   PodStatusPatch patch;
   patch.extended_resource_claim =
       PodExtendedResourceClaimStatus{variant->mappings, claim.claim->name};
-  Task<Result<void>> patching = handle_.api.patch_status(pod, std::move(patch));
-  const Result<void> patched = co_await patching;
+  Task<Result<std::string>> patching = handle_.api.patch_status(pod, std::move(patch));
+  const Result<std::string> patched = co_await patching;
   if (!patched)
     co_return fail(patched.error().kind,
                    fmt::format("update {}: {}", about, patched.error().message));

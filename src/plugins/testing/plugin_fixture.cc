@@ -22,7 +22,10 @@ Task<Result<void>> BindingApi::bind(Ref<const Pod> pod, std::string node_name) {
   bindings.emplace_back(pod->full_name(), std::move(node_name));
   co_return answer;
 }
-Task<Result<void>> BindingApi::patch_status(Ref<const Pod>, PodStatusPatch) { co_return answer; }
+Task<Result<std::string>> BindingApi::patch_status(Ref<const Pod>, PodStatusPatch) {
+  if (!answer) co_return fail(answer.error());
+  co_return std::string();
+}
 Task<Result<void>> BindingApi::evict(Ref<const Pod>) { co_return answer; }
 Task<Result<AnyObject>> BindingApi::update(AnyObject object) { co_return object; }
 

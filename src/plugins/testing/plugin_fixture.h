@@ -46,7 +46,7 @@ class BindingApi final : public ClusterApi {
   std::vector<std::pair<std::string, std::string>> bindings;  // full name of the pod, node
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   Task<Result<void>> evict(Ref<const Pod> pod) override;
   Task<Result<AnyObject>> update(AnyObject object) override;
   void record(PodEvent) override {}

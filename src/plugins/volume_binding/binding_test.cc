@@ -36,8 +36,8 @@ class VolumeApi final : public ClusterApi {
     co_return AnyObject(Ref<const Object>(stored));
   }
   Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<void>> patch_status(Ref<const Pod>, PodStatusPatch) override {
-    co_return Result<void>();
+  Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
   void record(PodEvent) override {}

@@ -80,12 +80,12 @@ Result<Ref<ResourceClaim>> ClaimServer::current(const AnyObject& object) const {
   return make_ref<ResourceClaim>(*found->second);
 }
 
-Task<Result<void>> ClaimServer::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
+Task<Result<std::string>> ClaimServer::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
   Task<Script> beginning = begin("patch", std::string(pod->name()));
   const Script script = co_await beginning;
   if (script.applied) patches.push_back(std::move(patch));
   if (script.error) co_return fail(*script.error);
-  co_return Result<void>();
+  co_return std::string();
 }
 
 Task<Result<AnyObject>> ClaimServer::update(AnyObject object) {

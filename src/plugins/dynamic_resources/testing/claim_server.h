@@ -45,7 +45,7 @@ class ClaimServer final : public ClusterApi {
   std::vector<PodEvent> events;
 
   Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
   Task<Result<AnyObject>> update(AnyObject object) override;
   Task<Result<AnyObject>> update_status(AnyObject object) override;
