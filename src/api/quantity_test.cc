@@ -130,13 +130,53 @@ TEST(Quantity, TextsThatAreRefused) {
     EXPECT_EQ(error(text), "unable to parse numeric part of quantity") << text;
 }
 
-TEST(Quantity, NumbersOfAbsurdLengthAreRefused) {
-  EXPECT_EQ(error("1e2147483647"), "unable to parse numeric part of quantity");
-  EXPECT_EQ(error(std::string(20'000, '9')), "unable to parse numeric part of quantity");
+// As k8s.io/apimachinery answers.
+TEST(Quantity, HugeNumbersOverflowAsUpstreamsDo) {
+  struct Row {
+    std::string text;
+    std::int64_t value, milli;
+    std::string canonical;
+  };
+  const std::vector<Row> rows = {
+      {"1e10001", 0, 0, "100e9999"},
+      {"-1e10001", 0, 0, "-100e9999"},
+      {"1e2147483647", 0, 1, "10e2147483646"},  // a scale of 32 bits wraps
+      {"1234567890123456789e9999", 0, 0, "1234567890123456789e9999"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(quantity(row.text).value(), row.value) << row.text;
+    EXPECT_EQ(quantity(row.text).milli_value(), row.milli) << row.text;
+    EXPECT_EQ(quantity(row.text).to_string(), row.canonical);
+  }
+}
+
+TEST(Quantity, SumsOfHugeNumbersCostTheirDigits) {
   Quantity sum = quantity("1e9999");
   sum += quantity("1n");
   EXPECT_GT(sum, quantity("1e9999"));
   EXPECT_EQ(sum.value(), 1) << "the low 64 bits, rounded up";
+  Quantity difference = quantity("1e2000000000");
+  for (int i = 0; i < 1000; ++i) difference -= quantity("3");
+  EXPECT_LT(difference, quantity("1e2000000000"));
+  EXPECT_GT(difference, quantity("9e1999999999"));
+  EXPECT_EQ(difference.value(), -3000);
+  EXPECT_EQ(difference.to_string(), "100000000000e1999999989") << "not written out";
+  for (int i = 0; i < 1000; ++i) difference += quantity("3");
+  EXPECT_EQ(difference, quantity("1e2000000000"));
+}
+
+TEST(Quantity, MegabytesOfDigitsAreExact) {
+  const std::string nines(1'500'000, '9');
+  const Quantity large = quantity(nines);
+  EXPECT_EQ(large.value(), -1);
+  EXPECT_EQ(large.to_string(), nines);
+  Quantity sum = large;
+  sum += quantity("1");
+  EXPECT_EQ(sum, quantity("1e1500000"));
+  EXPECT_EQ(quantity("0." + nines), quantity("1"));
+  EXPECT_EQ(quantity("0." + nines + "Ki"), quantity("1Ki"));
+  EXPECT_EQ(quantity("0." + std::string(1'500'000, '0') + "1Ki"), quantity("1n"));
+  EXPECT_EQ(quantity(nines + "Ei").value(), kMax);
 }
 
 TEST(Quantity, ComparesByNumber) {
