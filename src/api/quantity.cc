@@ -346,7 +346,11 @@ std::int64_t scale_small(std::int64_t value, std::int64_t difference) {
 }  // namespace
 
 std::int64_t Quantity::scaled(int scale) const {
-  if (!big_) return scale_small(unscaled_, wrap_scale(std::int64_t{scale_} - scale));
+  if (!big_) {
+    // Parity: a difference that wraps is negative, and nothing is multiplied.
+    const std::int64_t multiplied = std::int64_t{scale_} - scale;
+    return wrap_scale(multiplied) == multiplied ? scale_small(unscaled_, multiplied) : unscaled_;
+  }
   const std::int64_t difference = big_->scale + scale;
   if (difference <= 0) {
     // Parity: the power passes through a double, which on amd64 becomes the smallest number when it
