@@ -89,7 +89,9 @@ class AffinityPodsTest : public ::testing::Test {
         std::map<NodeRow, std::int64_t> visited;
         pods.for_each_place(match, [&](NodeRow row, std::int64_t here) { visited[row] += here; });
         cluster.nodes().nodes().for_each([&](NodeRow row) {
-          if (sums) EXPECT_EQ(sums->by_domain()[column.by_row[row]], visited[row]);
+          if (sums) {
+            EXPECT_EQ(sums->by_domain()[column.by_row[row]], visited[row]);
+          }
           if (visited[row] != 0)
             found[{match.role, std::string(incoming->text(match.term.topology_key)),
                    match.term.weight, std::string(cluster.nodes().name_text(row))}] +=

@@ -203,7 +203,7 @@ class Http2Server::Connection final : public Http2Peer {
     SSL_CTX_set_alpn_select_cb(SSL_get_SSL_CTX(ssl_.get()), &choose_http2, nullptr);
     SSL_set_fd(ssl_.get(), socket_);
     if (SSL_accept(ssl_.get()) == 1) {
-      context->identify(*ssl_, peer_);
+      context->identify(*ssl_, std::nullopt, peer_);
       serve();
     }
     ::shutdown(socket_, SHUT_RDWR);

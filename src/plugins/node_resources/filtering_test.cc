@@ -41,15 +41,15 @@ std::function<void(PodBuilder&)> asking(Amounts amounts) {
   return [amounts = std::move(amounts)](PodBuilder& pod) { pod.container(amounts); };
 }
 
-struct Row {
+struct FitRow {
   const char* why;
   Amounts used;
   std::function<void(PodBuilder&)> pod;
   Verdict expected;
 };
 
-void check(const std::vector<Row>& table, const config::NodeResourcesFitArgs& args = {}) {
-  for (const Row& row : table) EXPECT_EQ(verdict(row.used, row.pod, args), row.expected) << row.why;
+void check(const std::vector<FitRow>& table, const config::NodeResourcesFitArgs& args = {}) {
+  for (const FitRow& row : table) EXPECT_EQ(verdict(row.used, row.pod, args), row.expected) << row.why;
 }
 
 TEST(NodeResourcesFitFilter, ComparesWhatIsAskedForWithWhatIsLeft) {

@@ -175,14 +175,14 @@ std::string AllocatorFixture::allocate(const Node& on_node,
     found = allocator.allocate(on_node, to_allocate);
   }
   steps = found.steps;
-  using Verdict = plugins::NodeAllocation::Verdict;
+  using Found = plugins::NodeAllocation::Verdict;
   switch (found.verdict) {
-    case Verdict::kAllocated: break;
-    case Verdict::kImpossible: return "impossible";
-    case Verdict::kNodeFailure: return "node: " + found.message;
-    case Verdict::kTimedOut: return "timed out";
-    case Verdict::kError: return "error: " + found.message;
-    case Verdict::kUnfinished: return "unfinished";
+    case Found::kAllocated: break;
+    case Found::kImpossible: return "impossible";
+    case Found::kNodeFailure: return "node: " + found.message;
+    case Found::kTimedOut: return "timed out";
+    case Found::kError: return "error: " + found.message;
+    case Found::kUnfinished: return "unfinished";
   }
   Random random(1);
   std::string out;
