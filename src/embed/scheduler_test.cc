@@ -401,6 +401,48 @@ spec: {resourceClaims: [{name: d, resourceClaimName: second}], containers: [{nam
   EXPECT_EQ(scheduler->pending(), 1u);
 }
 
+// Nine requests, of which the last two want devices of the same id, where each has its own: all
+// ways to give devices to the others are tried first.
+std::string pod_with_an_endless_claim(const std::string& name) {
+  std::string requests;
+  for (int i = 0; i < 9; ++i)
+    requests += "{name: r" + std::to_string(i) + ", exactly: {deviceClassName: gpu}},";
+  return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: " + name +
+         "}\nspec: {devices: {requests: [" + requests +
+         "], constraints: [{requests: [r7, r8], matchAttribute: gpu.example.com/id}]}}\n"
+         "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " +
+         name + "}\nspec: {resourceClaims: [{name: d, resourceClaimName: " + name +
+         "}], containers: [{name: c, image: i}]}\n";
+}
+
+TEST_F(SchedulerTest, ALongSearchForDevicesLeavesTheLoopItsTurns) {
+  VirtualLoop loop;
+  options.loop = &loop;
+  options.configuration =
+      "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+      "profiles: [{pluginConfig: [{name: DynamicResources, args: {filterTimeout: 20ms}}]}]\n";
+  start();
+  std::string devices;
+  for (int i = 0; i < 24; ++i)
+    devices +=
+        "{name: d" + std::to_string(i) + ", attributes: {id: {int: " + std::to_string(i) + "}}},";
+  apply(node("n1") +
+        "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: {}\n"
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\n"
+        "spec: {driver: gpu.example.com, nodeName: n1, pool: {name: n1, generation: 1, "
+        "resourceSliceCount: 1}, devices: [" +
+        devices + "]}\n" + pod_with_an_endless_claim("a") + pod_with_an_endless_claim("b"));
+  int turns = 0;
+  while (diary.lines.size() < 2 && loop.step()) ++turns;
+  EXPECT_THAT(diary.lines, ElementsAre("a: running \"DynamicResources\" filter plugin: node n1: "
+                                       "timed out trying to allocate devices",
+                                       "b: running \"DynamicResources\" filter plugin: node n1: "
+                                       "timed out trying to allocate devices"));
+  EXPECT_GE(turns, 8) << "twenty milliseconds each, in turns of five";
+  EXPECT_EQ(loop.now(), TimePoint{}) << "virtual time does not pass with work";
+  scheduler.reset();
+}
+
 // ---- a door of the embedder's own
 
 // Fails the first binding and shows the others by itself.

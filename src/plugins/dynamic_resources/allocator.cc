@@ -24,15 +24,32 @@ AllocatorFeatures AllocatorFeatures::of(const config::FeatureGates& gates) {
   return out;
 }
 
+// ---- SearchClock
+
+void SearchClock::start_turn() {
+  last_ = tick();
+  turn_end_ = used_ + budget_.turn;
+}
+
+void SearchClock::spend(std::uint64_t steps) {
+  const TimePoint now = tick();
+  used_ += std::max(now - last_, kStep * static_cast<Duration::rep>(steps));
+  last_ = now;
+}
+
+// ---- Allocator
+
 struct Allocator::State {
   State(DevicePools::State& pools, const AllocatedDevices& allocated, const Cluster& objects,
         SearchBudget budget)
-      : cluster(objects), context{pools, allocated, budget, {}, 0} {}
+      : cluster(objects), context{pools, allocated, SearchClock(budget), {}} {}
 
   const Cluster& cluster;
   SearchContext context;
   DeviceSearch search{context};
   std::vector<PreparedClaim*> wanted;  // of the node at hand
+  const Node* unfinished = nullptr;    // whose search goes on in the next turn
+  std::span<const Ref<const ResourceClaim>> unfinished_claims;
   // The claims of the pod, and variants of one of them that differ from node to node.
   std::vector<std::unique_ptr<PreparedClaim>> prepared;
 
@@ -50,6 +67,14 @@ struct Allocator::State {
     *known = std::move(fresh);
     return **known;
   }
+
+  void begin(const Node& node, std::span<const Ref<const ResourceClaim>> claims) {
+    context.clock.spend(0);  // what others did since the last search is not this node's
+    if (prepared.size() > kMaxPrepared + claims.size()) prepared.clear();
+    wanted.clear();
+    for (const Ref<const ResourceClaim>& claim : claims) wanted.push_back(&prepare(claim));
+    search.begin(context.pools.of(node), wanted);
+  }
 };
 
 Allocator::Allocator(DevicePools& pools, const AllocatedDevices& allocated, const Cluster& cluster,
@@ -60,14 +85,30 @@ Allocator::Allocator(DevicePools& pools, const AllocatedDevices& allocated, cons
 Allocator::Allocator(Allocator&&) noexcept = default;
 Allocator::~Allocator() = default;
 
+void Allocator::start_turn() { state_->context.clock.start_turn(); }
+
+void Allocator::lift_limits() { state_->context.clock.lift_limits(); }
+
 NodeAllocation Allocator::allocate(const Node& node,
                                    std::span<const Ref<const ResourceClaim>> claims) {
   State& state = *state_;
-  if (state.prepared.size() > State::kMaxPrepared + claims.size()) state.prepared.clear();
-  state.wanted.clear();
-  for (const Ref<const ResourceClaim>& claim : claims)
-    state.wanted.push_back(&state.prepare(claim));
-  NodeAllocation out = state.search.run(state.context.pools.of(node), state.wanted);
+  NodeAllocation out;
+  out.verdict = NodeAllocation::Verdict::kUnfinished;
+  if (state.context.clock.turn_is_over()) return out;
+  const bool goes_on = state.unfinished == &node && state.unfinished_claims.data() == claims.data();
+  state.unfinished = nullptr;
+  if (!goes_on) {
+    if (state.context.clock.attempt_timed_out()) {
+      out.verdict = NodeAllocation::Verdict::kTimedOut;
+      return out;
+    }
+    state.begin(node, claims);
+  }
+  out = state.search.run();
+  if (out.verdict == NodeAllocation::Verdict::kUnfinished) {
+    state.unfinished = &node;
+    state.unfinished_claims = claims;
+  }
   if (!out.allocated()) return out;
 
   for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -88,7 +129,5 @@ AllocationResult Allocator::result(const NodeAllocation& allocation, std::size_t
   return make_result(allocation.claims[index], claim, node, state_->cluster,
                      state_->context.pools.features, hold, random);
 }
-
-std::uint64_t Allocator::steps() const { return state_->context.steps; }
 
 }  // namespace berth::plugins

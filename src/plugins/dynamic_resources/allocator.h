@@ -8,6 +8,9 @@
 //     NodeAllocation found = allocator.allocate(node, claims);
 //   AllocationResult result = allocator.result(found, i, claim, node, hold, random);  // Reserve
 //
+// A search may take seconds. With SearchBudget::turn it stops in the middle when the turn is over
+// (kUnfinished), and goes on when it is asked about the same node again.
+//
 // The search is upstream's: claims, their requests and the devices for them in order, depth first,
 // the first full solution wins; pools by driver and name (those with binding conditions last),
 // slices by name, devices in their order. So the same device is taken.
@@ -16,6 +19,8 @@
 // about a device is kept as long as its slice. Nothing here knows of plugins. World thread.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -95,22 +100,62 @@ struct NodeAllocation {
     kNodeFailure,  // something about this node prevents it; others may do (`message`)
     kTimedOut,     // given up
     kError,        // the attempt as a whole fails (`message`)
+    kUnfinished,   // the turn is over: ask again in the next
   };
   Verdict verdict = Verdict::kImpossible;
   std::string message;
   std::vector<ClaimAllocation> claims;  // of kAllocated: one per claim, in order
+  std::uint64_t steps = 0;              // that the search has taken
 
   bool allocated() const { return verdict == Verdict::kAllocated; }
 };
 
-// How long one node may take (filterTimeout). Counted in steps of the search as well as in time, so
-// that a search ends also where time stands still.
+// How long the searches of one scheduling cycle may take; 0: no limit.
 struct SearchBudget {
   const Loop* loop = nullptr;
-  Duration timeout{0};  // 0: no limit
+  Duration timeout{0};  // for one node (filterTimeout)
+  // For all nodes together. It is looked at before a search begins, so that each has its timeout.
+  Duration attempt_timeout{0};
+  Duration turn{0};  // before others get their turn
+};
 
+// How much of its budget a scheduling cycle has used. A step counts as at least a fixed time, so
+// that a search ends also where time stands still; what passes between two turns does not count.
+class SearchClock {
+ public:
   // More than upstream's search does in a second.
   static constexpr std::uint64_t kStepsPerSecond = 10'000'000;
+  static constexpr Duration kStep = Duration(std::chrono::seconds(1)) / kStepsPerSecond;
+
+  explicit SearchClock(const SearchBudget& budget) : budget_(budget) { start_turn(); }
+
+  void start_turn();
+  // So many steps since the last call.
+  void spend(std::uint64_t steps);
+  void lift_limits() { budget_ = {}; }
+
+  Duration used() const { return used_; }
+  // After how many steps at most the clock is to be looked at.
+  std::uint64_t steps_between_looks() const {
+    constexpr std::uint64_t kMost = 256;
+    if (budget_.turn <= Duration(0)) return kMost;
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(budget_.turn / kStep), 1, kMost);
+  }
+  bool turn_is_over() const { return budget_.turn > Duration(0) && used_ >= turn_end_; }
+  bool timed_out_since(Duration begun) const {
+    return budget_.timeout > Duration(0) && used_ - begun >= budget_.timeout;
+  }
+  bool attempt_timed_out() const {
+    return budget_.attempt_timeout > Duration(0) && used_ >= budget_.attempt_timeout;
+  }
+
+ private:
+  TimePoint tick() const { return budget_.loop ? budget_.loop->tick() : TimePoint{}; }
+
+  SearchBudget budget_;
+  TimePoint last_;
+  Duration used_{0};
+  Duration turn_end_{0};
 };
 
 // Of one scheduling cycle: slices, allocated devices and classes do not change while it is used.
@@ -122,17 +167,19 @@ class Allocator {
   ~Allocator();
 
   // Devices for all of the claims (none of which is allocated) on the node. A claim that is given
-  // again, as the same object, is not prepared again.
+  // again, as the same object, is not prepared again. While a search is unfinished, the node and
+  // the array of claims must stay where they are; asking about another node gives it up.
   NodeAllocation allocate(const Node& node, std::span<const Ref<const ResourceClaim>> claims);
+  // Others had their turn.
+  void start_turn();
+  // For the node that was chosen: what was found once is found again, however long it takes.
+  void lift_limits();
 
   // What becomes the status.allocation of claims[i]. Its symbols are held by `hold`; `random` names
   // shares.
   AllocationResult result(const NodeAllocation& allocation, std::size_t index,
                           const ResourceClaim& claim, const Node& node, SymbolHold& hold,
                           Random& random) const;
-
-  // How many steps searches have taken so far.
-  std::uint64_t steps() const;
 
  private:
   struct State;

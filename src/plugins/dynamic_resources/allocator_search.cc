@@ -6,13 +6,10 @@
 #include <limits>
 #include <utility>
 
-#include "plugins/dynamic_resources/allocator_capacity.h"
-
 namespace berth::plugins {
 
-using Verdict = NodeAllocation::Verdict;
-
 void DeviceSearch::begin(NodePools& node, std::span<PreparedClaim* const> claims) {
+  begun_ = context_.clock.used();
   node_ = &node;
   states_.assign(node.candidates.size(), {});
   selectable_.clear();
@@ -20,87 +17,100 @@ void DeviceSearch::begin(NodePools& node, std::span<PreparedClaim* const> claims
   sharing_.clear();
   counters_.clear();
   stopped_ = {};
+  preparing_ = {};
+  frames_.clear();
+  next_ = {};
+  step_ = Step::kEnter;
+  steps_ = counted_steps_ = 0;
   claims_.resize(claims.size());
-  for (std::size_t i = 0; i < claims.size(); ++i) claims_[i].prepared = claims[i];
-
-  steps_ = 0;
-  max_steps_ = std::numeric_limits<std::uint64_t>::max();
-  deadline_.reset();
-  if (context_.budget.timeout <= Duration(0)) return;
-  const double seconds = std::chrono::duration<double>(context_.budget.timeout).count();
-  max_steps_ = static_cast<std::uint64_t>(
-      std::min(seconds * static_cast<double>(SearchBudget::kStepsPerSecond), 1e18));
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    claims_[i].prepared = claims[i];
+    claims_[i].devices = 0;
+    claims_[i].requests.resize(claims[i]->requests.size());
+  }
 }
 
-NodeAllocation DeviceSearch::run(NodePools& node, std::span<PreparedClaim* const> claims) {
-  begin(node, claims);
-  if (node.error) {
-    stop(Verdict::kError, node.error->message);
-    return std::move(stopped_);
-  }
+NodeAllocation DeviceSearch::run() {
+  if (node_->error) stop(Verdict::kError, node_->error->message);
+  // However short the turn is, the search takes one step.
+  next_look_ = steps_ + 1 + context_.clock.steps_between_looks();
+  const Step step = !node_->error && prepare() ? walk() : halt_;
+  context_.clock.spend(steps_ - std::exchange(counted_steps_, steps_));
   NodeAllocation out;
-  const Step step = prepare() ? search({}, false, 0) : Step::kStopped;
-  context_.steps += steps_;
-  if (step == Step::kStopped) return std::move(stopped_);
-  if (step == Step::kDone) {
+  if (step == Step::kStopped) {
+    out = std::move(stopped_);
+  } else if (step == Step::kPaused) {
+    out.verdict = Verdict::kUnfinished;
+  } else if (step == Step::kDone) {
     out.verdict = Verdict::kAllocated;
     collect(out);
-  } else if (node.any_invalid) {
+  } else if (node_->any_invalid) {
     out.verdict = Verdict::kNodeFailure;
     out.message = "invalid resource pools were encountered";
   }
+  out.steps = steps_;
   return out;
 }
 
-DeviceSearch::Step DeviceSearch::stop(Verdict verdict, std::string message) {
+void DeviceSearch::stop(Verdict verdict, std::string message) {
   stopped_.verdict = verdict;
   stopped_.message = std::move(message);
-  return Step::kStopped;
+  halt_ = Step::kStopped;
 }
 
-bool DeviceSearch::spend() {
-  static constexpr std::uint64_t kStepsBetweenLooks = 4096;  // at the clock
-  if (++steps_ <= max_steps_ && steps_ % kStepsBetweenLooks != 0) return true;
-  if (steps_ <= max_steps_) {
-    // Most searches are over before they need to know the time.
-    if (!context_.budget.loop || max_steps_ == std::numeric_limits<std::uint64_t>::max())
-      return true;
-    const TimePoint now = context_.budget.loop->now();
-    if (!deadline_) deadline_ = now + context_.budget.timeout;
-    if (now < *deadline_) return true;
+bool DeviceSearch::look_at_clock() {
+  context_.clock.spend(steps_ - std::exchange(counted_steps_, steps_));
+  next_look_ = steps_ + context_.clock.steps_between_looks();
+  if (context_.clock.timed_out_since(begun_)) {
+    stop(Verdict::kTimedOut, "");
+    return false;
   }
-  stop(Verdict::kTimedOut, "");
-  return false;
+  halt_ = Step::kPaused;
+  return !context_.clock.turn_is_over();
 }
 
 // ---- before -----------------------------------------------------------------------------------
 
 bool DeviceSearch::prepare() {
-  for (WantedClaim& claim : claims_)
-    if (!prepare(claim)) return false;
+  for (; preparing_.claim < claims_.size(); preparing_ = {.claim = preparing_.claim + 1})
+    if (!prepare(claims_[preparing_.claim])) return false;
   return true;
 }
 
 bool DeviceSearch::prepare(WantedClaim& claim) {
   PreparedClaim& prepared = *claim.prepared;
-  claim.devices = 0;
-  claim.requests.resize(prepared.requests.size());
-  std::int64_t least = 0;
-  for (std::size_t i = 0; i < prepared.requests.size(); ++i) {
-    const RequestAlternatives& written = prepared.requests[i];
-    if (!written.error.empty()) {
-      stop(Verdict::kError, written.error);
-      return false;
-    }
-    WantedRequest& request = claim.requests[i];
+  const auto refuse = [this](const std::string& why) {
+    if (!why.empty()) stop(Verdict::kError, why);
+    return !why.empty();
+  };
+  for (; preparing_.request < prepared.requests.size(); ++preparing_.request) {
+    const RequestAlternatives& written = prepared.requests[preparing_.request];
+    if (refuse(written.error)) return false;
+    WantedRequest& request = claim.requests[preparing_.request];
     request.prioritized = written.prioritized;
     request.chosen = -1;
     request.alternatives.resize(written.alternatives.size());
-    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t j = 0; j < written.alternatives.size(); ++j) {
-      if (!prepare(prepared, written.alternatives[j], request.alternatives[j])) return false;
-      fewest = std::min(fewest, request.alternatives[j].devices);
+    for (; preparing_.alternative < written.alternatives.size(); ++preparing_.alternative) {
+      const PreparedRequest& alternative = written.alternatives[preparing_.alternative];
+      if (refuse(alternative.error)) return false;
+      Wanted& wanted = request.alternatives[preparing_.alternative];
+      if (preparing_.pool == 0 && preparing_.candidate == 0) {
+        wanted.prepared = &alternative;
+        wanted.devices = alternative.count;
+        wanted.all.clear();
+        wanted.answers = static_cast<std::uint32_t>(selectable_.size());
+        selectable_.resize(selectable_.size() + node_->candidates.size(), Selectable::kUnknown);
+      }
+      if (alternative.all && !list_all_devices(prepared, wanted)) return false;
+      preparing_.pool = preparing_.candidate = 0;
     }
+    preparing_.alternative = 0;
+  }
+
+  std::int64_t least = 0;
+  for (const WantedRequest& request : claim.requests) {
+    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+    for (const Wanted& wanted : request.alternatives) fewest = std::min(fewest, wanted.devices);
     if (__builtin_add_overflow(least, fewest, &least))
       least = std::numeric_limits<std::int64_t>::max();
   }
@@ -110,31 +120,15 @@ bool DeviceSearch::prepare(WantedClaim& claim) {
                      prepared.full_name, least, kAllocationResultsMaxSize));
     return false;
   }
-  if (!prepared.constraint_error.empty()) {
-    stop(Verdict::kError, prepared.constraint_error);
-    return false;
-  }
+  if (refuse(prepared.constraint_error)) return false;
   for (AttributeConstraint& constraint : prepared.constraints) constraint.clear();
   return true;
 }
 
-bool DeviceSearch::prepare(const PreparedClaim& claim, const PreparedRequest& alternative,
-                           Wanted& wanted) {
-  if (!alternative.error.empty()) {
-    stop(Verdict::kError, alternative.error);
-    return false;
-  }
-  wanted.prepared = &alternative;
-  wanted.devices = alternative.count;
-  wanted.all.clear();
-  wanted.answers = static_cast<std::uint32_t>(selectable_.size());
-  selectable_.resize(selectable_.size() + node_->candidates.size(), Selectable::kUnknown);
-  return !alternative.all || list_all_devices(claim, wanted);
-}
-
 bool DeviceSearch::list_all_devices(const PreparedClaim& claim, Wanted& wanted) {
   const Symbols& symbols = *context_.pools.symbols;
-  for (const NodePool& pool : node_->pools) {
+  for (; preparing_.pool < node_->pools.size(); ++preparing_.pool) {
+    const NodePool& pool = node_->pools[preparing_.pool];
     if (pool.incomplete || pool.invalid) {
       stop(Verdict::kError,
            fmt::format("claim {}, request {}: asks for all devices, but resource pool {}/{} is "
@@ -144,7 +138,9 @@ bool DeviceSearch::list_all_devices(const PreparedClaim& claim, Wanted& wanted) 
                        pool.incomplete ? "being updated" : "invalid"));
       return false;
     }
-    for (std::uint32_t i = pool.first_candidate; i < pool.end_candidate; ++i) {
+    std::uint32_t& i = preparing_.candidate;
+    for (i = std::max(i, pool.first_candidate); i < pool.end_candidate; ++i) {
+      if (!spend()) return false;
       const std::optional<bool> selected = selectable(claim, wanted, i);
       if (!selected) return false;
       if (*selected && capacity_left(*wanted.prepared, i)) wanted.all.push_back(i);
@@ -156,261 +152,129 @@ bool DeviceSearch::list_all_devices(const PreparedClaim& claim, Wanted& wanted) 
 
 // ---- the search -------------------------------------------------------------------------------
 
-DeviceSearch::Step DeviceSearch::search(Position at, bool alternative_chosen,
-                                        std::uint32_t first_candidate) {
-  if (!spend()) return Step::kStopped;
-  if (at.claim == claims_.size()) return Step::kDone;
-  WantedClaim& claim = claims_[at.claim];
-  if (at.request == claim.requests.size()) {
-    // Too many devices in a later claim: with other devices here it may find a subrequest that
-    // needs fewer.
-    const Step step = search({.claim = at.claim + 1}, false, 0);
-    return step == Step::kLimit ? Step::kFailed : step;
+DeviceSearch::Step DeviceSearch::walk() {
+  for (;;) {
+    Step step = Step::kStopped;
+    switch (step_) {
+      case Step::kEnter: step = enter(); break;
+      case Step::kTryNext: step = try_next(); break;
+      default:
+        if (step_ == Step::kStopped || frames_.empty()) return step_;
+        step = leave();
+    }
+    if (step == Step::kPaused) return step;  // step_ is where it goes on
+    step_ = step;
   }
-  WantedRequest& request = claim.requests[at.request];
-  if (!alternative_chosen && request.prioritized) return try_alternatives(at);
+}
+
+DeviceSearch::Step DeviceSearch::enter() {
+  if (!spend()) return halt_;
+  const Position at = next_;
+  if (at.claim == claims_.size()) return Step::kDone;
+  const WantedClaim& claim = claims_[at.claim];
+  if (at.request == claim.requests.size()) {
+    frames_.push_back({.kind = Frame::Kind::kNextClaim, .at = at});
+    next_ = {.claim = at.claim + 1};
+    return Step::kEnter;
+  }
+  const WantedRequest& request = claim.requests[at.request];
+  if (!at.alternative_chosen && request.prioritized) {
+    if (request.alternatives.empty()) return Step::kLimit;
+    next_.alternative_chosen = true;
+    frames_.push_back({.kind = Frame::Kind::kAlternatives, .at = next_});
+    return Step::kEnter;
+  }
 
   const Wanted& wanted = request.alternatives[at.alternative];
   const bool all = wanted.prepared->all;
   if (all && wanted.all.empty()) return Step::kFailed;
-  if (at.device >= wanted.devices)
-    return search({.claim = at.claim, .request = at.request + 1}, false, 0);
-  if (claim.devices + wanted.devices - at.device > kAllocationResultsMaxSize) return Step::kLimit;
-  return all ? take_all(at, wanted, alternative_chosen)
-             : take_some(at, wanted, alternative_chosen, first_candidate);
-}
-
-DeviceSearch::Step DeviceSearch::try_alternatives(Position at) {
-  WantedRequest& request = claims_[at.claim].requests[at.request];
-  bool only_too_many = true;
-  for (std::uint32_t i = 0; i < request.alternatives.size(); ++i) {
-    at.alternative = i;
-    const Step step = search(at, true, 0);
-    if (step == Step::kLimit) continue;
-    only_too_many = false;
-    if (step == Step::kFailed) continue;
-    if (step == Step::kDone) request.chosen = static_cast<std::int16_t>(i);
-    return step;
+  if (at.device >= wanted.devices) {
+    next_ = {.claim = at.claim, .request = at.request + 1};
+    return Step::kEnter;
   }
-  return only_too_many ? Step::kLimit : Step::kFailed;
+  if (claim.devices + wanted.devices - at.device > kAllocationResultsMaxSize) return Step::kLimit;
+  if (all) return enter_all(at, wanted);
+  frames_.push_back({.kind = Frame::Kind::kSomeDevice, .candidate = at.first_candidate, .at = at});
+  return Step::kTryNext;
 }
 
-DeviceSearch::Step DeviceSearch::take_all(Position at, const Wanted& wanted,
-                                          bool alternative_chosen) {
+DeviceSearch::Step DeviceSearch::enter_all(const Position& at, const Wanted& wanted) {
   const std::uint32_t candidate = wanted.all[static_cast<std::size_t>(at.device)];
   const std::optional<bool> chosen = choose(at, wanted, candidate, /*must=*/true);
-  if (!chosen) return Step::kStopped;
+  if (!chosen) return halt_;
   if (!*chosen) return Step::kFailed;
-  ++at.device;
-  const Step step = search(at, alternative_chosen, 0);
-  if (step != Step::kDone) give_back();
-  return step;
+  frames_.push_back({.kind = Frame::Kind::kAllDevices, .at = at});
+  ++next_.device;
+  return Step::kEnter;
 }
 
-DeviceSearch::Step DeviceSearch::take_some(Position at, const Wanted& wanted,
-                                           bool alternative_chosen, std::uint32_t first_candidate) {
+// The first device that can be had, from the last frame's on.
+DeviceSearch::Step DeviceSearch::try_next() {
+  Frame& frame = frames_.back();
+  const Position& at = frame.at;
   const WantedClaim& claim = claims_[at.claim];
+  const Wanted& wanted = claim.requests[at.request].alternatives[at.alternative];
   const PreparedRequest& request = *wanted.prepared;
   const auto count = static_cast<std::uint32_t>(node_->candidates.size());
-  Position next = at;
-  ++next.device;
-  for (std::uint32_t i = first_candidate; i < count; ++i) {
-    if (!spend()) return Step::kStopped;
+  for (std::uint32_t& i = frame.candidate; i < count; ++i) {
+    if (!spend()) return halt_;
     if (in_use(request, i, at.claim)) continue;
     const std::optional<bool> selected = selectable(*claim.prepared, wanted, i);
-    if (!selected) return Step::kStopped;
+    if (!selected) return halt_;
     if (!*selected || !capacity_left(request, i)) continue;
     const std::optional<bool> chosen = choose(at, wanted, i, /*must=*/false);
-    if (!chosen) return Step::kStopped;
+    if (!chosen) return halt_;
     if (!*chosen) continue;
     // Devices of one request are taken in their order: any set of them is tried once.
-    const Step step = search(next, alternative_chosen, i + 1);
-    if (step == Step::kDone) return step;
-    give_back();
-    if (step != Step::kFailed) return step;
+    next_ = at;
+    ++next_.device;
+    next_.first_candidate = i + 1;
+    return Step::kEnter;
   }
+  frames_.pop_back();
   return Step::kFailed;
 }
 
-// ---- one device -------------------------------------------------------------------------------
-
-DeviceSearch::CandidateState& DeviceSearch::state_of(std::uint32_t candidate) {
-  CandidateState& state = states_[candidate];
-  if (!state.known) {
-    state.known = true;
-    state.exclusive = context_.allocated.exclusive(node_->candidates[candidate].id);
-    if (context_.pools.features.consumable_capacity)
-      state.consumed = context_.allocated.consumed(node_->candidates[candidate].id);
+// What step_ means for the last decision.
+DeviceSearch::Step DeviceSearch::leave() {
+  Frame& frame = frames_.back();
+  Step step = step_;
+  switch (frame.kind) {
+    case Frame::Kind::kAlternatives: return leave_alternative(frame);
+    case Frame::Kind::kNextClaim:
+      // Too many devices in a later claim: with other devices here it may find a subrequest that
+      // needs fewer.
+      if (step == Step::kLimit) step = Step::kFailed;
+      break;
+    case Frame::Kind::kAllDevices:
+      if (step != Step::kDone) give_back();
+      break;
+    case Frame::Kind::kSomeDevice:
+      if (step == Step::kDone) break;
+      give_back();
+      if (step == Step::kLimit) break;
+      ++frame.candidate;
+      return Step::kTryNext;
   }
-  return state;
+  frames_.pop_back();
+  return step;
 }
 
-bool DeviceSearch::chosen_for(std::uint32_t candidate, std::uint32_t claim) const {
-  return states_[candidate].marks > 0 && std::ranges::any_of(chosen_, [&](const Chosen& chosen) {
-           return chosen.marked && chosen.candidate == candidate && chosen.claim == claim;
-         });
-}
-
-bool DeviceSearch::in_use(const PreparedRequest& request, std::uint32_t candidate,
-                          std::uint32_t claim) {
-  if (request.admin) return chosen_for(candidate, claim);
-  const CandidateState& state = state_of(candidate);
-  return state.exclusive || state.marks > 0;
-}
-
-std::optional<bool> DeviceSearch::selectable(const PreparedClaim& claim, const Wanted& wanted,
-                                             std::uint32_t candidate) {
-  Selectable& known = selectable_[wanted.answers + candidate];
-  if (known != Selectable::kUnknown) return known == Selectable::kYes;
-  const std::optional<bool> verdict = judge(claim, *wanted.prepared, node_->candidates[candidate]);
-  if (verdict) known = *verdict ? Selectable::kYes : Selectable::kNo;
-  return verdict;
-}
-
-std::optional<bool> DeviceSearch::judge(const PreparedClaim& claim, const PreparedRequest& request,
-                                        Candidate& candidate) {
-  DevicePools::State& pools = context_.pools;
-  if (!pools.features.device_binding && !candidate.device->binding_conditions.empty()) return false;
-  OfferedSlice& offered = *candidate.offered;
-  for (const PreparedSelector& selector : request.selectors) {
-    const Result<bool> matches =
-        pools.selectors.matches(selector.id, *offered.slice, candidate.index, offered.answers);
-    if (!matches) {
-      const std::string whose =
-          selector.of_class ? "class " + request.device_class->name : "claim " + claim.full_name;
-      stop(Verdict::kError,
-           fmt::format("{}: selector #{}: {}", whose, selector.index, matches.error().message));
-      return std::nullopt;
-    }
-    if (!*matches) return false;
-  }
-  if (!offered.per_device()) return true;
-  if (!candidate.node_matches) {
-    const Result<bool> matches = pools.device_matches(offered, candidate.index, *node_->node);
-    if (!matches) {
-      stop(Verdict::kError, matches.error().message);
-      return std::nullopt;
-    }
-    candidate.node_matches = *matches;
-  }
-  return *candidate.node_matches;
-}
-
-DeviceSearch::Sharing* DeviceSearch::sharing(std::uint32_t candidate) {
-  const auto found = std::ranges::find(sharing_, candidate, &Sharing::candidate);
-  return found == sharing_.end() || found->shares == 0 ? nullptr : &*found;
-}
-
-bool DeviceSearch::capacity_left(const PreparedRequest& request, std::uint32_t candidate) {
-  if (!context_.pools.features.consumable_capacity) return true;
-  const Candidate& of = node_->candidates[candidate];
-  const ResourceList* requested = request.written->capacity ? &*request.written->capacity : nullptr;
-  const ResourceList* allocated = state_of(candidate).consumed;
-  const Sharing* own = of.shared ? sharing(candidate) : nullptr;
-  if (!requested && !allocated && !own && of.plain_capacity) return true;
-  return capacity_fits(*of.device, requested, allocated, own ? &own->consumed : nullptr);
-}
-
-bool DeviceSearch::satisfy_constraints(const Wanted& wanted, WantedClaim& claim,
-                                       const Candidate& candidate) {
-  const PreparedRequest& request = *wanted.prepared;
-  std::vector<AttributeConstraint>& constraints = claim.prepared->constraints;
-  for (std::size_t i = 0; i < request.constraints.size(); ++i) {
-    AttributeConstraint& constraint = constraints[request.constraints[i]];
-    if (constraint.add(request.request, *candidate.device, candidate.id.driver)) continue;
-    while (i-- > 0) constraints[request.constraints[i]].remove(request.request);
-    return false;
-  }
-  return true;
-}
-
-std::optional<bool> DeviceSearch::choose(const Position& at, const Wanted& wanted,
-                                         std::uint32_t candidate, bool must) {
-  const AllocatorFeatures& features = context_.pools.features;
-  const PreparedRequest& request = *wanted.prepared;
-  const Candidate& of = node_->candidates[candidate];
-  WantedClaim& claim = claims_[at.claim];
-  // Parity: whoever has admin access may take another share of a device, in spite of the claim.
-  if (!(request.admin && of.shared) && in_use(request, candidate, at.claim)) return false;
-  if (!features.partitionable_devices && !of.device->consumes_counters.empty()) return false;
-
-  Chosen chosen;
-  chosen.candidate = candidate;
-  chosen.claim = at.claim;
-  chosen.request = at.request;
-  chosen.alternative = at.alternative;
-  // Whoever had the first share of a device has taken its counters.
-  const bool partly_used = of.shared && (state_of(candidate).consumed || sharing(candidate));
-  if (!partly_used && !of.device->consumes_counters.empty()) {
-    if (!counters_.take(*node_, of, context_.allocated, context_.balances)) return false;
-    chosen.counters = true;
-  }
-  const auto refuse = [&] {
-    if (chosen.counters) counters_.give_back(*node_, of);
-    return false;
-  };
-  if (features.device_taints &&
-      taint_prevents(*of.device, *request.written, *context_.pools.symbols))
-    return refuse();
-  if (!satisfy_constraints(wanted, claim, of)) {
-    refuse();
-    if (!must) return false;
-    const Symbols& symbols = *context_.pools.symbols;
-    stop(Verdict::kError,
-         fmt::format("claim {}, request {}: cannot add device {}/{}/{} because a claim constraint "
-                     "would not be satisfied",
-                     claim.prepared->full_name, symbols.text(request.name),
-                     symbols.text(of.id.driver), symbols.text(of.id.pool),
-                     symbols.text(of.id.device)));
-    return std::nullopt;
-  }
-  // Earlier shares may have left less than there was when all devices were listed.
-  if (must && !capacity_left(request, candidate)) {
-    for (const std::uint32_t i : request.constraints)
-      claim.prepared->constraints[i].remove(request.request);
-    return refuse();
-  }
-
-  if (!of.shared) {
-    chosen.marked = true;
-    ++states_[candidate].marks;
+DeviceSearch::Step DeviceSearch::leave_alternative(Frame& frame) {
+  WantedRequest& request = claims_[frame.at.claim].requests[frame.at.request];
+  Step step = step_;
+  if (step == Step::kDone) {
+    request.chosen = static_cast<std::int16_t>(frame.at.alternative);
   } else {
-    const ResourceList* requested =
-        request.written->capacity ? &*request.written->capacity : nullptr;
-    chosen.consumed = consumed_capacity(*of.device, requested);
-    auto shared = std::ranges::find(sharing_, candidate, &Sharing::candidate);
-    if (shared == sharing_.end()) shared = sharing_.insert(shared, {candidate, 0, {}});
-    ++shared->shares;
-    shared->consumed.add(chosen.consumed);
-  }
-  ++claim.devices;
-  chosen_.push_back(std::move(chosen));
-  return true;
-}
-
-// The last device that was chosen.
-void DeviceSearch::give_back() {
-  const Chosen& chosen = chosen_.back();
-  WantedClaim& claim = claims_[chosen.claim];
-  const Candidate& of = node_->candidates[chosen.candidate];
-  const PreparedRequest& request =
-      *claim.requests[chosen.request].alternatives[chosen.alternative].prepared;
-  --claim.devices;
-  if (chosen.marked) {
-    --states_[chosen.candidate].marks;
-  } else {
-    Sharing& shared = *std::ranges::find(sharing_, chosen.candidate, &Sharing::candidate);
-    --shared.shares;
-    for (const ResourceAmount& amount : chosen.consumed) {
-      Quantity rest = *shared.consumed.find(amount.name);
-      rest -= amount.amount;
-      shared.consumed.set(amount.name, std::move(rest));
+    frame.only_too_many &= step == Step::kLimit;
+    if (++frame.at.alternative < request.alternatives.size()) {
+      next_ = frame.at;
+      return Step::kEnter;
     }
+    step = frame.only_too_many ? Step::kLimit : Step::kFailed;
   }
-  for (auto i = request.constraints.rbegin(); i != request.constraints.rend(); ++i)
-    claim.prepared->constraints[*i].remove(request.request);
-  if (chosen.counters) counters_.give_back(*node_, of);
-  chosen_.pop_back();
+  frames_.pop_back();
+  return step;
 }
 
 // ---- after ------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // The search for devices on one node: depth first, through claims, requests and devices in order,
-// with everything undone on the way back. For the allocator's own files.
+// with everything undone on the way back. Its stack is an array, not the program's, so that it can
+// stop in the middle and go on later. For the allocator's own files.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,8 @@ namespace berth::plugins {
 struct SearchContext {
   DevicePools::State& pools;
   const AllocatedDevices& allocated;
-  SearchBudget budget;
+  SearchClock clock;
   CounterBalances balances;
-  std::uint64_t steps = 0;
 };
 
 // Made once per scheduling cycle and asked about one node after the other, so that its arrays grow
@@ -30,11 +30,22 @@ class DeviceSearch {
  public:
   explicit DeviceSearch(SearchContext& context) : context_(context) {}
 
-  NodeAllocation run(NodePools& node, std::span<PreparedClaim* const> claims);
+  void begin(NodePools& node, std::span<PreparedClaim* const> claims);
+  // Until there is an answer or, as kUnfinished, the turn is over; then run() goes on from there.
+  NodeAllocation run();
 
  private:
-  // How it goes on: everything found; not this way; too many devices for one claim; not at all.
-  enum class Step : std::uint8_t { kDone, kFailed, kLimit, kStopped };
+  using Verdict = NodeAllocation::Verdict;
+
+  enum class Step : std::uint8_t {
+    kEnter,    // down to next_
+    kTryNext,  // the next candidate of the last frame
+    kDone,     // everything found
+    kFailed,   // not this way
+    kLimit,    // too many devices for one claim
+    kStopped,  // not at all: stopped_ says why
+    kPaused,   // the turn is over
+  };
 
   // One alternative of a request, on this node.
   struct Wanted {
@@ -57,7 +68,25 @@ class DeviceSearch {
     std::uint32_t claim = 0;
     std::uint32_t request = 0;
     std::uint32_t alternative = 0;
+    bool alternative_chosen = false;
     std::int64_t device = 0;
+    std::uint32_t first_candidate = 0;
+  };
+  // A decision on the way down to where the search is, which may have to be made anew.
+  struct Frame {
+    enum class Kind : std::uint8_t { kNextClaim, kAlternatives, kAllDevices, kSomeDevice };
+    Kind kind = Kind::kNextClaim;
+    bool only_too_many = true;    // so far, of kAlternatives
+    std::uint32_t candidate = 0;  // of kSomeDevice: the one that is tried
+    Position at;
+  };
+  // How far the claims have been looked at before the search.
+  struct Preparing {
+    std::uint32_t claim = 0;
+    std::uint32_t request = 0;
+    std::uint32_t alternative = 0;
+    std::uint32_t pool = 0;
+    std::uint32_t candidate = 0;
   };
   // A device that is chosen for now.
   struct Chosen {
@@ -84,18 +113,18 @@ class DeviceSearch {
   enum class Selectable : std::uint8_t { kUnknown, kNo, kYes };
 
   // ---- before
-  void begin(NodePools& node, std::span<PreparedClaim* const> claims);
   bool prepare();
   bool prepare(WantedClaim& claim);
-  bool prepare(const PreparedClaim& claim, const PreparedRequest& alternative, Wanted& wanted);
   bool list_all_devices(const PreparedClaim& claim, Wanted& wanted);
   // ---- the search
-  Step search(Position at, bool alternative_chosen, std::uint32_t first_candidate);
-  Step try_alternatives(Position at);
-  Step take_all(Position at, const Wanted& wanted, bool alternative_chosen);
-  Step take_some(Position at, const Wanted& wanted, bool alternative_chosen,
-                 std::uint32_t first_candidate);
-  // Nothing where an error ends everything.
+  Step walk();
+  Step enter();
+  Step enter_all(const Position& at, const Wanted& wanted);
+  Step try_next();
+  Step leave();
+  Step leave_alternative(Frame& frame);
+  // ---- one device (allocator_choice.cc)
+  // Nothing where the search has to pause or to stop.
   std::optional<bool> choose(const Position& at, const Wanted& wanted, std::uint32_t candidate,
                              bool must);
   void give_back();
@@ -109,8 +138,11 @@ class DeviceSearch {
   bool in_use(const PreparedRequest& request, std::uint32_t candidate, std::uint32_t claim);
   bool chosen_for(std::uint32_t candidate, std::uint32_t claim) const;
   Sharing* sharing(std::uint32_t candidate);
-  bool spend();
-  Step stop(NodeAllocation::Verdict verdict, std::string message);
+  // ---- time
+  // False where the search has to pause or to stop; halt_ says which.
+  bool spend() { return ++steps_ < next_look_ || look_at_clock(); }
+  bool look_at_clock();
+  void stop(Verdict verdict, std::string message);
   // ---- after
   void collect(NodeAllocation& out) const;
 
@@ -122,10 +154,18 @@ class DeviceSearch {
   std::vector<Chosen> chosen_;
   std::vector<Sharing> sharing_;
   CounterUses counters_;
-  std::uint64_t steps_ = 0;
-  std::uint64_t max_steps_ = 0;
-  std::optional<TimePoint> deadline_;
+
+  Preparing preparing_;
+  std::vector<Frame> frames_;
+  Position next_;
+  Step step_ = Step::kEnter;
+  Step halt_ = Step::kPaused;
   NodeAllocation stopped_;
+
+  std::uint64_t steps_ = 0;
+  std::uint64_t counted_steps_ = 0;  // that the clock knows of
+  std::uint64_t next_look_ = 0;
+  Duration begun_{0};  // what was used of the budget before
 };
 
 }  // namespace berth::plugins

@@ -73,6 +73,7 @@ Result<bool> SelectorTable::matches(SelectorId selector, const ResourceSlice& sl
   Answer& known = answers.at(selector, device, slice.devices.size(), epoch_);
   if (known == Answer::kYes || known == Answer::kNo) return known == Answer::kYes;
 
+  ++evaluations_;
   // An error ends the attempt: rare enough to be found again each time.
   Expression& expression = expressions_[selector];
   if (!expression.compiled)

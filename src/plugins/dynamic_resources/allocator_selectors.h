@@ -55,6 +55,8 @@ class SelectorTable {
   // that is known of earlier epochs is void then.
   void trim();
   std::uint64_t epoch() const { return epoch_; }
+  // How often an expression was evaluated: an answer that is kept does not count.
+  std::uint64_t evaluations() const { return evaluations_; }
 
  private:
   struct Expression {
@@ -69,6 +71,7 @@ class SelectorTable {
   DeviceSelector::Features features_;
   bool allow_multiple_allocations_;  // whether selectors see it
   std::uint64_t epoch_ = 1;
+  std::uint64_t evaluations_ = 0;
   std::map<std::string, SelectorId, std::less<>> ids_;
   std::vector<Expression> expressions_;
 };

@@ -539,24 +539,6 @@ TEST(Allocator, ConfigurationIsCopiedOncePerClassAndOncePerRequestNamed) {
                                 opaque("FromClaim", "\"r\"", 5) + "]");
 }
 
-TEST(Allocator, ASearchThatCannotEndIsGivenUp) {
-  // Half of the devices are in one zone, half in another; ten of the same zone are not to be had.
-  std::string many;
-  for (int i = 0; i < 32; ++i)
-    many += (i == 0 ? "" : ", ") + std::string("{name: d") + std::to_string(i) +
-            ", attributes: {a: {int: " + std::to_string(i / 2) +
-            "}, b: {int: " + std::to_string(i % 16) + "}, id: {int: " + std::to_string(i) + "}}}";
-  const std::string wish = claim("c", list({exact("r", 8), exact("q", 8)}),
-                                 "constraints: [{distinctAttribute: drv/a}, {requests: [q], "
-                                 "matchAttribute: drv/id}]");
-  AllocatorFixture fixture;
-  fixture.add(slice("s", on("n1"), many));
-  VirtualLoop loop;
-  fixture.budget = {.loop = &loop, .timeout = std::chrono::milliseconds(20)};
-  EXPECT_EQ(fixture.allocate("n1", {wish}), "timed out");
-  EXPECT_EQ(fixture.steps, SearchBudget::kStepsPerSecond / 50 + 1);
-}
-
 TEST(Allocator, RemembersWhatSelectorsSaidUntilTheSliceChanges) {
   AllocatorFixture fixture;
   fixture.add(slice("s", on("n1"), list({kSmall, kLarge})));

@@ -92,7 +92,8 @@ Task<Result<void>> DynamicResources::bind_extended_claim(Ref<const Pod> pod, Pod
     ClaimWrites::Written created = co_await creating;
     if (measurements_) measurements_->claim_created(created.has_value());
     if (!created) {
-      tracker_->end_pending(claim.reserved->uid);
+      Task<void> ending = writes_->end_pending(claim.reserved->uid, false);
+      co_await ending;
       co_return fail(std::move(created.error()));
     }
     claim.claim = std::move(*created);

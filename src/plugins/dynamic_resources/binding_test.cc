@@ -252,6 +252,19 @@ TEST_F(BindingTest, AWriteThatWasNotCarriedOutFails) {
   EXPECT_EQ(fixture.taken(), "");
 }
 
+TEST_F(BindingTest, DevicesDoNotBecomeFreeWhileASchedulingCycleIsOpen) {
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
+  fixture.gate.close();
+  server.fails("update", kRefused);
+  attempt.begin_pre_bind("n1");
+  fixture.run_for(1s);
+  EXPECT_EQ(fixture.taken(), "d1") << "somebody may be in the middle of a search";
+  fixture.gate.open();
+  EXPECT_EQ(fixture.taken(), "");
+  EXPECT_NE(attempt.bound(), "…");
+}
+
 TEST_F(BindingTest, CancelledBetweenTwoWritesItStops) {
   Attempt attempt(fixture, fixture.pod("p", {"c"}));
   EXPECT_EQ(attempt.reach_reserve("n1"), "ok");

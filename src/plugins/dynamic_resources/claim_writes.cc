@@ -77,8 +77,19 @@ Task<ClaimWrites::Written> ClaimWrites::bind(Ref<const Pod> pod, Ref<const Resou
     known = co_await assuming;
     if (!known && created) tasks_.spawn(hold_until_seen(*written));
   }
-  if (reserved) tracker_->end_pending(reserved->uid, known);
+  if (reserved) {
+    Task<void> ending = end_pending(reserved->uid, known);
+    co_await ending;
+  }
   co_return written;
+}
+
+Task<void> ClaimWrites::end_pending(std::string uid, bool force) {
+  if (handle_.gate) {  // devices are not to become free in the middle of a search for some
+    ChangeGate::Passed passed(*handle_.gate);
+    co_await passed;
+  }
+  tracker_->end_pending(uid, force);
 }
 
 Task<ClaimWrites::Written> ClaimWrites::write(Ref<const Pod> pod, Ref<const ResourceClaim> claim,
@@ -203,7 +214,8 @@ Task<void> ClaimWrites::hold_until_seen(Ref<const ResourceClaim> claim) {
   tracker_->begin_pending(claim);
   Task<bool> assuming = assume(claim, true, {});
   co_await assuming;
-  tracker_->end_pending(claim->uid, true);
+  Task<void> ending = end_pending(claim->uid, true);
+  co_await ending;
 }
 
 Task<ClaimWrites::Written> ClaimWrites::create(Ref<const ResourceClaim> claim) {

@@ -41,6 +41,8 @@ class ClaimWrites {
   Task<Written> bind(Ref<const Pod> pod, Ref<const ResourceClaim> claim,
                      Ref<const ResourceClaim> reserved, CancelToken cancel);
   Task<Written> create(Ref<const ResourceClaim> claim);
+  // ClaimTracker::end_pending, but not while a scheduling cycle is open.
+  Task<void> end_pending(std::string uid, bool force);
   Task<Result<void>> deallocate(Ref<const ResourceClaim> claim);
   Task<Result<void>> remove(Ref<const ResourceClaim> claim);
 

@@ -67,9 +67,6 @@ class DynamicResources final : public PreEnqueuePlugin,
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
  private:
-  // What is known of one node for one pod.
-  struct NodeJudgement;
-
   // ---- PreFilter
   std::optional<ExtendedResources> extended_resources_of(const Pod& pod) const;
   Outcome look_at(PodClaim& claim) const;
@@ -77,6 +74,7 @@ class DynamicResources final : public PreEnqueuePlugin,
 
   // ---- Filter
   NodeJudgement judge(const Cycle& cycle, PodDevices& devices, NodeRow row) const;
+  bool is_scored(const PodDevices& devices) const;
   const ExtendedClaimVariant* variant_for(const Cycle& cycle, PodDevices& devices, NodeRow row,
                                           NodeJudgement& judgement) const;
   Score score_of(const PodDevices& devices, const NodeAllocation& allocation) const;
@@ -107,7 +105,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   const bool extended_resources_;     // DRAExtendedResource
   const bool binding_conditions_;     // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
   const bool prioritized_list_;       // DRAPrioritizedList
-  const Duration filter_timeout_;     // 0: none
+  const Duration filter_timeout_;     // for one node; 0: none
   const Duration binding_timeout_;
   const std::shared_ptr<ClaimTracker> tracker_;
   const std::shared_ptr<DeviceClassResources> classes_;

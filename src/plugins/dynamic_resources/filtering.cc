@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "plugins/dynamic_resources/dynamic_resources.h"
-#include "plugins/dynamic_resources/node_judgement.h"
 #include "plugins/normalize.h"
 
 namespace berth::plugins {
@@ -21,6 +20,9 @@ constexpr std::string_view kReasons[] = {
 
 // A request with a list of at most so many alternatives scores this much for the first.
 constexpr Score kFirstAlternative = 8;
+
+// A search of so many steps is not repeated in Reserve: some tens of microseconds.
+constexpr std::uint64_t kStepsWorthKeeping = 256;
 
 // The rows that a pass is about, in the order in which upstream would look at them.
 std::vector<NodeRow> rows_in_order(const FilterPass& pass) {
@@ -70,18 +72,37 @@ std::span<const std::string_view> DynamicResources::reasons() const { return kRe
 
 // ---- Filter
 
+// Whether some node may have devices that the pod would rather have.
+bool DynamicResources::is_scored(const PodDevices& devices) const {
+  return prioritized_list_ && devices.allocator &&
+         std::ranges::any_of(devices.claims,
+                             [](const PodClaim& claim) { return has_alternatives(*claim.claim); });
+}
+
 void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
   const Seen* seen = cycle.find<Seen>(*this);
   if (!seen) return pass.fail_all({"not found"});
   if (!seen->devices) return;
   PodDevices& devices = *seen->devices;
-  const bool scored = prioritized_list_ && devices.allocator &&
-                      std::ranges::any_of(devices.claims, [](const PodClaim& claim) {
-                        return has_alternatives(*claim.claim);
-                      });
+  if (devices.allocator && devices.turn != cycle.turn) devices.allocator->start_turn();
+  devices.turn = cycle.turn;
+  const bool scored = is_scored(devices);
   if (scored) devices.scores.resize(cycle.nodes().rows());
-  for (const NodeRow row : rows_in_order(pass)) {
-    const NodeJudgement judgement = judge(cycle, devices, row);
+  const std::vector<NodeRow> rows = rows_in_order(pass);
+  for (const NodeRow row : rows) {
+    auto known = devices.judged.find(row);
+    NodeJudgement fresh;
+    if (known == devices.judged.end()) {
+      fresh = judge(cycle, devices, row);
+      if (fresh.unfinished) {
+        pass.defer(row);
+        continue;
+      }
+      // One row alone is a trial, of which there may be one for every pod on the node.
+      if (rows.size() == 1 || fresh.allocation.steps > kStepsWorthKeeping)
+        known = devices.judged.emplace(row, std::move(fresh)).first;
+    }
+    const NodeJudgement& judgement = known == devices.judged.end() ? fresh : known->second;
     if (judgement.code == Code::kSuccess) {
       if (scored) devices.scores[row] = score_of(devices, judgement.allocation);
     } else if (judgement.reason != Status::kListed) {
@@ -94,8 +115,7 @@ void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
   }
 }
 
-DynamicResources::NodeJudgement DynamicResources::judge(const Cycle& cycle, PodDevices& devices,
-                                                        NodeRow row) const {
+NodeJudgement DynamicResources::judge(const Cycle& cycle, PodDevices& devices, NodeRow row) const {
   NodeJudgement judgement;
   if (devices.extended) {
     judgement.variant = variant_for(cycle, devices, row, judgement);
@@ -108,7 +128,7 @@ DynamicResources::NodeJudgement DynamicResources::judge(const Cycle& cycle, PodD
     judgement.claims = judgement.variant ? &judgement.variant->to_allocate : &devices.to_allocate;
     judgement.allocation = devices.allocator->allocate(node, *judgement.claims);
     judgement.take_verdict(node.name);
-    if (judgement.code != Code::kSuccess) return judgement;
+    if (judgement.unfinished || judgement.code != Code::kSuccess) return judgement;
   }
   // Only where everything else would work out: releasing these claims is then what helps.
   for (std::size_t i = 0; i < devices.claims.size(); ++i) {
@@ -164,7 +184,7 @@ const ExtendedClaimVariant* DynamicResources::variant_for(const Cycle& cycle, Po
   return &variant;
 }
 
-void DynamicResources::NodeJudgement::take_verdict(std::string_view node_name) {
+void NodeJudgement::take_verdict(std::string_view node_name) {
   switch (allocation.verdict) {
     case NodeAllocation::Verdict::kAllocated: break;
     case NodeAllocation::Verdict::kImpossible: reject(kNotAllocated); break;
@@ -177,6 +197,7 @@ void DynamicResources::NodeJudgement::take_verdict(std::string_view node_name) {
       fail(fmt::format("node {}: timed out trying to allocate devices", node_name));
       break;
     case NodeAllocation::Verdict::kError: fail(allocation.message); break;
+    case NodeAllocation::Verdict::kUnfinished: unfinished = true; break;
   }
 }
 

@@ -1,4 +1,5 @@
 // DynamicResources: PreEnqueue, PreFilter, Filter and Score.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "plugins/dynamic_resources/testing/devices_fixture.h"
@@ -410,6 +411,69 @@ TEST(DynamicResources, PrefersNodesWithTheAlternativesThatComeFirst) {
   EXPECT_EQ(allocated.pre_filter(), "ok");
   EXPECT_EQ(allocated.filter(), "n1 ok, n2 ok");
   EXPECT_EQ(allocated.scores(), "n1 0, n2 0") << "nothing is left to be decided";
+}
+
+// ---- searches that take long
+
+// Pairs of devices of the same "a", where eight different ones are asked for and eight of one "id":
+// no claim can have that, and it takes ages to find out.
+std::string pairs_of_devices() {
+  std::string devices;
+  for (int i = 0; i < 32; ++i)
+    devices += fmt::format("{}{{name: d{}, attributes: {{a: {{int: {}}}, id: {{int: {}}}}}}}",
+                           i == 0 ? "" : ", ", i, i / 2, i);
+  return devices;
+}
+const ClaimParts kNotToBeHad{.spec =
+                                 "constraints: [{distinctAttribute: drv/a}, {requests: [q], "
+                                 "matchAttribute: drv/id}]"};
+
+TEST(DynamicResources, ALongSearchIsPutOffAndGoesOnInTheNextTurn) {
+  DevicesFixture fixture;
+  fixture.arguments = config::DynamicResourcesArgs{.filter_timeout = std::chrono::milliseconds(22),
+                                                   .binding_timeout = std::chrono::minutes(10)};
+  fixture.add(slice("s1", on("n1"), pairs_of_devices()));
+  fixture.add(slice("s2", on("n2"), "{name: e1}", {.pool = "other"}));
+  fixture.add(claim_of("c", exact("r", 8) + ", " + exact("q", 8), kNotToBeHad));
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  attempt.cycle.may_suspend = true;
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  for (int turn = 0; turn < 4; ++turn) {
+    EXPECT_EQ(attempt.filter(), "n1 put off, n2 put off") << turn;
+    EXPECT_EQ(attempt.filter("n2"), "n2 put off") << "this turn is over";
+    ++attempt.cycle.turn;
+  }
+  EXPECT_EQ(attempt.filter("n1"), "n1 Error: node n1: timed out trying to allocate devices");
+  EXPECT_EQ(attempt.filter("n1"), "n1 Error: node n1: timed out trying to allocate devices")
+      << "without a new search";
+}
+
+TEST(DynamicResources, WhereASearchMayNotBePutOffItIsDoneAtOnce) {
+  DevicesFixture fixture;
+  fixture.arguments = config::DynamicResourcesArgs{.filter_timeout = std::chrono::milliseconds(22),
+                                                   .binding_timeout = std::chrono::minutes(10)};
+  fixture.add(slice("s1", on("n1"), pairs_of_devices()));
+  fixture.add(claim_of("c", exact("r", 8) + ", " + exact("q", 8), kNotToBeHad));
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  EXPECT_EQ(attempt.filter("n1"), "n1 Error: node n1: timed out trying to allocate devices");
+}
+
+TEST(DynamicResources, ReserveDoesNotDependOnWhatIsLeftOfTheTurn) {
+  DevicesFixture fixture;
+  std::string devices;  // that will do
+  for (int i = 1; i <= 16; ++i)
+    devices += fmt::format("{}{{name: d{}, attributes: {{a: {{int: {}}}, id: {{int: {}}}}}}}",
+                           i == 1 ? "" : ", ", i, i, i <= 8 ? i : 9);
+  fixture.add(slice("s1", on("n1"), devices));
+  fixture.add(slice("s2", on("n2"), pairs_of_devices(), {.pool = "other"}));
+  fixture.add(claim_of("c", exact("r", 8) + ", " + exact("q", 8), kNotToBeHad));
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  attempt.cycle.may_suspend = true;
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  EXPECT_EQ(attempt.filter(), "n1 ok, n2 put off");
+  EXPECT_EQ(attempt.reserve("n1"), "ok");
+  EXPECT_EQ(fixture.taken(), "d1 d2 d3 d4");
 }
 
 // ---- signatures

@@ -9,6 +9,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/devices.h"
@@ -46,6 +49,34 @@ struct ExtendedResources {
   const ExtendedClaimVariant* chosen = nullptr;  // since Reserve
 };
 
+// Indices into the plugin's reasons.
+enum : std::uint8_t { kLeftOver, kDoesNotFit, kNotAllocated, kNotAvailable };
+
+// What Filter finds out about one node, and Reserve again about the one that was chosen.
+struct NodeJudgement {
+  Code code = Code::kSuccess;
+  std::uint8_t reason = Status::kListed;
+  std::string text;         // with kListed
+  bool unfinished = false;  // the search for devices goes on in the next turn
+
+  // Of a pod whose claims are all allocated there is none of these.
+  const ExtendedClaimVariant* variant = nullptr;
+  const std::vector<Ref<const ResourceClaim>>* claims = nullptr;  // that were to be allocated
+  NodeAllocation allocation;                                      // for those, in the same order
+
+  void reject(std::uint8_t with) {
+    code = Code::kUnschedulableAndUnresolvable;
+    reason = with;
+  }
+  void fail(std::string why) {
+    code = Code::kError;
+    reason = Status::kListed;
+    text = std::move(why);
+  }
+  // What the allocator's verdict means.
+  void take_verdict(std::string_view node_name);
+};
+
 struct PodDevices {
   std::vector<PodClaim> claims;  // the pod's own, then the one for extended resources
   std::optional<ExtendedResources> extended;
@@ -53,6 +84,10 @@ struct PodDevices {
   std::vector<Ref<const ResourceClaim>> to_allocate;  // without the one for extended resources
   std::set<std::size_t> unavailable;                  // claims that kept some node from being used
   std::vector<Score> scores;                          // by row; empty: nothing to prefer
+  // What took long to find out, or may be asked for again; by row. It holds for the whole cycle: no
+  // pod that comes or goes makes a difference to it.
+  std::unordered_map<NodeRow, NodeJudgement> judged;
+  std::uint32_t turn = 0;  // Cycle::turn at the last question
   bool undone = false;
 
   // The one for extended resources, if there is one; it is the last.

@@ -18,6 +18,11 @@ Outcome unresolvable(std::string reason) {
   return Outcome::of(Code::kUnschedulableAndUnresolvable, std::move(reason));
 }
 
+// How long the searches for one pod may take in all, and how long before others get their turn. A
+// turn is half of what the world may be held, for it ends a little after its time.
+constexpr Duration kAttemptTimeout = std::chrono::seconds(10);
+constexpr Duration kTurn = std::chrono::milliseconds(5);
+
 // Where an allocation can be used.
 Result<NodeSelector> compile(const std::vector<NodeSelectorTerm>& terms, const Symbols& symbols) {
   std::vector<std::string> errors;
@@ -118,8 +123,13 @@ PreFilterResult DynamicResources::pre_filter(Cycle& cycle) const {
   }
   if (allocate) {
     pools_->refresh(cycle.cluster());
-    devices->allocator.emplace(*pools_, tracker_->allocated(), cycle.cluster(),
-                               SearchBudget{.loop = &handle_.loop, .timeout = filter_timeout_});
+    SearchBudget budget{.loop = &handle_.loop, .timeout = filter_timeout_};
+    if (cycle.may_suspend) {
+      budget.attempt_timeout = std::max(kAttemptTimeout, filter_timeout_);
+      budget.turn = kTurn;
+    }
+    devices->turn = cycle.turn;
+    devices->allocator.emplace(*pools_, tracker_->allocated(), cycle.cluster(), budget);
   }
   seen.devices = std::move(devices);
   return PreFilterResult::success();

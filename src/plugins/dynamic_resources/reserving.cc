@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "plugins/dynamic_resources/dynamic_resources.h"
-#include "plugins/dynamic_resources/node_judgement.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 
 namespace berth::plugins {
@@ -83,9 +82,12 @@ Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) cons
   const NodeRow row = cycle.nodes().find(cycle.symbols().find(node_name));
   if (row == kNoRow || !cycle.nodes().has_node(row))
     return Outcome::failure("claim allocation not found for node");
-  // Filter has kept no devices: thousands of nodes would have some, for one that is chosen. What
-  // was found then is found again.
-  const NodeJudgement judgement = judge(cycle, devices, row);
+  // Filter keeps devices only where they took long to find: thousands of nodes would have some, for
+  // one that is chosen. What was found then is found again.
+  const auto known = devices.judged.find(row);
+  devices.allocator->lift_limits();
+  const NodeJudgement judgement =
+      known == devices.judged.end() ? judge(cycle, devices, row) : std::move(known->second);
   if (judgement.code != Code::kSuccess)
     return Outcome::failure("claim allocation not found for node");
   // Without claims a device plugin serves all that was asked for.
@@ -94,6 +96,7 @@ Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) cons
   devices.allocator.reset();
   devices.to_allocate.clear();
   devices.scores = {};
+  devices.judged = {};
   return Outcome::success();
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/devices_json.h"
 #include "api/manifest.h"
+#include "base/check.h"
 
 namespace berth::testing {
 namespace {
@@ -134,22 +135,46 @@ void AllocatorFixture::take(std::string_view device) {
   allocated.add(allocation);
 }
 
+Ref<const ResourceClaim> AllocatorFixture::claim_from(std::string_view yaml) {
+  const Result<std::vector<ManifestObject>> objects = read_manifest(yaml, "test", world.interner);
+  BERTH_CHECK(objects.has_value());
+  return Ref<const ResourceClaim>(static_cast<const ResourceClaim*>(
+      std::get<Ref<const Object>>(objects->front().object).get()));
+}
+
+const Node& AllocatorFixture::node(std::string_view name) const {
+  return cluster.nodes().node(cluster.nodes().find(cluster.symbols().find(name)));
+}
+
 std::string AllocatorFixture::allocate(std::string_view node_name,
                                        const std::vector<std::string>& claims) {
   std::vector<Ref<const ResourceClaim>> to_allocate;
-  for (const std::string& yaml : claims) {
-    Result<std::vector<ManifestObject>> objects = read_manifest(yaml, "test", world.interner);
-    if (!objects) return "bad test: " + objects.error().message + "\n" + yaml;
-    to_allocate.emplace_back(static_cast<const ResourceClaim*>(
-        std::get<Ref<const Object>>(objects->front().object).get()));
-  }
-  const NodeRow row = cluster.nodes().find(world.symbol(node_name));
-  const Node& node = cluster.nodes().node(row);
+  for (const std::string& yaml : claims) to_allocate.push_back(claim_from(yaml));
+  const Node& on_node = node(node_name);
 
   pools.refresh(cluster);
-  plugins::Allocator allocator(pools, allocated, cluster, budget);
-  const plugins::NodeAllocation found = allocator.allocate(node, to_allocate);
-  steps = allocator.steps();
+  plugins::SearchBudget in_turns = budget;
+  if (in_turns.turn == Duration(0)) in_turns.turn = Duration(1);
+  const std::string answer = allocate(on_node, to_allocate, in_turns);
+  const int turns_taken = turns;
+  plugins::SearchBudget at_once = budget;
+  at_once.turn = Duration(0);
+  const std::string expected = allocate(on_node, to_allocate, at_once);
+  turns = turns_taken;
+  if (answer == expected) return answer;
+  return fmt::format("at once: {}\nin {} turns: {}", expected, turns, answer);
+}
+
+std::string AllocatorFixture::allocate(const Node& on_node,
+                                       const std::vector<Ref<const ResourceClaim>>& to_allocate,
+                                       const plugins::SearchBudget& with) {
+  plugins::Allocator allocator(pools, allocated, cluster, with);
+  plugins::NodeAllocation found = allocator.allocate(on_node, to_allocate);
+  for (turns = 1; found.verdict == plugins::NodeAllocation::Verdict::kUnfinished; ++turns) {
+    allocator.start_turn();
+    found = allocator.allocate(on_node, to_allocate);
+  }
+  steps = found.steps;
   using Verdict = plugins::NodeAllocation::Verdict;
   switch (found.verdict) {
     case Verdict::kAllocated: break;
@@ -157,12 +182,13 @@ std::string AllocatorFixture::allocate(std::string_view node_name,
     case Verdict::kNodeFailure: return "node: " + found.message;
     case Verdict::kTimedOut: return "timed out";
     case Verdict::kError: return "error: " + found.message;
+    case Verdict::kUnfinished: return "unfinished";
   }
   Random random(1);
   std::string out;
   results_.clear();
   for (std::size_t i = 0; i < to_allocate.size(); ++i) {
-    results_.push_back(allocator.result(found, i, *to_allocate[i], node, hold_, random));
+    results_.push_back(allocator.result(found, i, *to_allocate[i], on_node, hold_, random));
     out +=
         fmt::format("{}{}:{}", i == 0 ? "" : "\n", to_allocate[i]->name, describe(results_.back()));
   }

@@ -56,8 +56,12 @@ class AllocatorFixture {
   // Devices that somebody has: "drv/pool/d1", or a share "drv/pool/d1 memory=2Gi".
   void take(std::string_view device);
 
-  // What the claims get, or why nothing: "impossible", "node: …", "error: …", "timed out".
+  // What the claims get, or why nothing: "impossible", "node: …", "error: …", "timed out". Every
+  // search is done twice: in turns as short as can be (or as in `budget`), and in one. A difference
+  // is told instead of the answer.
   std::string allocate(std::string_view node, const std::vector<std::string>& claims);
+  Ref<const ResourceClaim> claim_from(std::string_view yaml);
+  const Node& node(std::string_view name) const;
   // The whole results of the last allocation that was possible, as JSON.
   std::string json(std::size_t claim = 0) const;
 
@@ -68,8 +72,12 @@ class AllocatorFixture {
   plugins::AllocatedDevices allocated;
   plugins::SearchBudget budget;
   std::uint64_t steps = 0;  // of the last search
+  int turns = 0;            // that it took
 
  private:
+  std::string allocate(const Node& on_node,
+                       const std::vector<Ref<const ResourceClaim>>& to_allocate,
+                       const plugins::SearchBudget& with);
   std::string describe(const AllocationResult& result) const;
 
   SymbolHold hold_{world.interner.symbols()};

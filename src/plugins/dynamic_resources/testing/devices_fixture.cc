@@ -152,13 +152,16 @@ std::string Attempt::filter(std::string_view node) {
 
 std::string Attempt::filter_rows(const NodeSet& asked) {
   NodeSet feasible = asked;
+  asked.for_each([this](NodeRow row) { scratch_.verdicts[row] = Status{}; });
   FilterPass pass(0, cycle, feasible, scratch_.verdicts);
   const plugins::DynamicResources& plugin = fixture_.plugin();
   plugin.filter(cycle, pass);
   std::vector<std::string> answers;
   asked.for_each([&](NodeRow row) {
     const Status& status = scratch_.verdicts[row];
-    std::string answer = status.ok() ? "ok" : cycle.reasons_of(status, &plugin).at(0);
+    std::string answer = status.ok()                  ? "ok"
+                         : status.code == Code::kWait ? "put off"
+                                                      : cycle.reasons_of(status, &plugin).at(0);
     if (status.code == Code::kError) answer = "Error: " + answer;
     answers.push_back(fmt::format("{} {}", cycle.nodes().name_text(row), answer));
   });

@@ -79,7 +79,7 @@ class Attempt {
 
   // "ok", "skip", the reason of an UnschedulableAndUnresolvable, or another code and the reason.
   std::string pre_filter();
-  // By node: "n1 ok, n2 <reason>".
+  // By node: "n1 ok, n2 <reason>, n3 put off".
   std::string filter();
   std::string filter(std::string_view node);
   std::string scores();  // after NormalizeScore: "n1 100, n2 0"
