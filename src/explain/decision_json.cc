@@ -82,6 +82,8 @@ class Writer {
     field_if("best", decision.best);
     field_if("chosen", decision.chosen);
     field_if("message", decision.message);
+    field_if("unschedulablePlugins", decision.unschedulable_plugins);
+    field_if("pendingPlugins", decision.pending_plugins);
     if (decision.preempt) field("preempt", *decision.preempt);
     field_if("error", decision.error);
     end('}');

@@ -150,6 +150,10 @@ std::string paragraph(const PodDecision& decision) {
     text += rejections(decision);
   }
   if (!decision.message.empty()) text += wrapped("  ", words_of(decision.message));
+  if (!decision.unschedulable_plugins.empty())
+    text += wrapped("  rejected by: ", listed(decision.unschedulable_plugins));
+  if (!decision.pending_plugins.empty())
+    text += wrapped("  pending at: ", listed(decision.pending_plugins));
   if (decision.preempt) text += preemption(*decision.preempt);
   return text;
 }

@@ -30,6 +30,8 @@ PodDecision stuck() {
   decision.pre_filter = Verdict{Code::kUnschedulableAndUnresolvable, "", {}};
   decision.narrowed = Narrowing{{"NodeAffinity"}, {}};
   decision.message = "0/1 nodes are available: 1 no.";
+  decision.unschedulable_plugins = {"DynamicResources", "NodeAffinity"};
+  decision.pending_plugins = {"DynamicResources"};
   decision.preempt = PreemptionOutcome{"n", {"default/a", "default/b"}, ""};
   decision.error = "broken";
   return decision;
@@ -81,6 +83,13 @@ TEST(DecisionJson, HasTheFieldsInTheirOrderAndLeavesOutWhatIsEmpty) {
     "to": []
    },
    "message": "0/1 nodes are available: 1 no.",
+   "unschedulablePlugins": [
+    "DynamicResources",
+    "NodeAffinity"
+   ],
+   "pendingPlugins": [
+    "DynamicResources"
+   ],
    "preempt": {
     "node": "n",
     "victims": [
@@ -120,6 +129,8 @@ TEST(DecisionTable, TellsWhatIsInTheWay) {
   PreFilter turned it away:
   NodeAffinity left 0 of 1 node:
   0/1 nodes are available: 1 no.
+  rejected by: DynamicResources, NodeAffinity
+  pending at: DynamicResources
   preemption makes room on n by evicting 2 pods: default/a, default/b
 
 1 pending pod: 0 with a node, 1 without

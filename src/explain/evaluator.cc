@@ -360,6 +360,9 @@ void Evaluator::Parts::nothing_fits(Cycle& cycle, const Diagnosis& diagnosis,
     }
   }
   decision.message = error->message();
+  decision.unschedulable_plugins.assign(error->unschedulable_plugins.begin(),
+                                        error->unschedulable_plugins.end());
+  decision.pending_plugins.assign(error->pending_plugins.begin(), error->pending_plugins.end());
 }
 
 // Evictions may go on in the background; they are over when nothing is left to do.

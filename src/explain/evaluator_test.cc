@@ -191,6 +191,7 @@ TEST_F(EvaluatorTest, APreFilterThatRejectsIsTold) {
             (Verdict{Code::kUnschedulableAndUnresolvable, "Strict", {"never"}}));
   EXPECT_THAT(decision.rejected, IsEmpty());
   EXPECT_EQ(decision.message, "0/2 nodes are available: never.");
+  EXPECT_THAT(decision.unschedulable_plugins, ElementsAre("Strict"));
 }
 
 TEST_F(EvaluatorTest, APreFilterThatNarrowsIsTold) {
@@ -211,6 +212,8 @@ TEST_F(EvaluatorTest, APreFilterThatNarrowsIsTold) {
               UnorderedElementsAre(Pair("b", ::testing::_), Pair("c", ::testing::_)));
   EXPECT_EQ(decision.message,
             "0/3 nodes are available: 1 node(s) didn't satisfy plugin(s) [Narrow], 2 no.");
+  EXPECT_THAT(decision.unschedulable_plugins, ElementsAre("Narrow", "No"));
+  EXPECT_THAT(decision.pending_plugins, IsEmpty());
 }
 
 TEST_F(EvaluatorTest, AnErrorEndsThePodAndNobodyElse) {

@@ -47,6 +47,9 @@ struct PodDecision {
   std::vector<std::string> best;  // the nodes with the highest total, sorted
   std::string chosen;             // the first of them
   std::string message;            // the sentence that says that nothing fits
+  // With that: whose events may move the pod, and which of them do so without a backoff. Sorted.
+  std::vector<std::string> unschedulable_plugins;
+  std::vector<std::string> pending_plugins;
   std::optional<PreemptionOutcome> preempt;
   std::string error;  // a plugin failed; the rest is as far as it got
 };

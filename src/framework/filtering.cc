@@ -70,7 +70,8 @@ PreFilterRun Framework::ask_pre_filter(Cycle& cycle) const {
         run.outcome = std::move(result.outcome).by(placed->name());
         continue;
       case Code::kUnschedulableAndUnresolvable:
-        run.outcome = std::move(result.outcome).by(placed->name());
+        // Parity: those who narrowed the nodes before do not count as rejectors then.
+        run = {std::move(result.outcome).by(placed->name()), {}, {}};
         return run;
       default:
         run.outcome = wrap_failure(fmt::format("running PreFilter plugin \"{}\": ", placed->name()),

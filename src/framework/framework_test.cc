@@ -81,6 +81,23 @@ TEST_F(FrameworkTest, PreFilterUnschedulableLetsOthersRunAndTheLastOneCounts) {
   EXPECT_EQ(asked, 1);
 }
 
+TEST_F(FrameworkTest, ThoseWhoNarrowedTheNodesAreRejectorsUnlessAnUnresolvableAnswerFollows) {
+  struct Case {
+    Code code;
+    std::set<std::string> rejectors;
+  };
+  for (const Case& c : {Case{Code::kUnschedulable, {"Narrow", "No"}},
+                        Case{Code::kUnschedulableAndUnresolvable, {"No"}}}) {
+    FakeProfile of_case(world);
+    of_case.pre_filter("Narrow", [&](Cycle&) { return only({"n1"}); });
+    of_case.pre_filter("No", [&](Cycle&) { return Outcome::of(c.code, "because"); });
+    Diagnosis diagnosis;
+    of_case.framework().run_pre_filter(*cycle).note_in(diagnosis);
+    EXPECT_EQ(diagnosis.unschedulable_plugins, c.rejectors) << to_string(c.code);
+    EXPECT_EQ(diagnosis.pre_filter_message, "because");
+  }
+}
+
 TEST_F(FrameworkTest, PreFilterStopsAtAnUnresolvableOrUnexpectedAnswer) {
   struct Case {
     Code code;

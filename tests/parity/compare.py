@@ -56,7 +56,7 @@ def all_differences(want, got):
 # The fields whose first key is a node; in scores a plugin follows.
 NODE_FIELDS = ("rejected", "scores", "totals")
 # Causes before what follows from them.
-ORDER = ["pods", "error", "preFilter", "narrowed", "rejected", "scores", "totals", "best", "chosen", "preempt", "message"]
+ORDER = ["pods", "error", "preFilter", "narrowed", "rejected", "scores", "totals", "best", "chosen", "preempt", "message", "unschedulablePlugins", "pendingPlugins"]
 
 
 def gravity(difference):
