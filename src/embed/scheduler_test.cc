@@ -586,6 +586,71 @@ TEST(ForeignPlugins, APluginThatThrowsFailsItsPodOnly) {
     }
 }
 
+// Says Skip in PreFilter, and has work after Reserve all the same.
+class Ticket final : public PreFilterPlugin,
+                     public ReservePlugin,
+                     public PreBindPlugin,
+                     public PostBindPlugin {
+ public:
+  Ticket(std::vector<std::string>& seen, bool binds) : seen_(seen), binds_(binds) {}
+  std::string_view name() const override { return "Ticket"; }
+  PreFilterResult pre_filter(Cycle& cycle) const override {
+    cycle.put(*this, Early{1});
+    return PreFilterResult::skip();
+  }
+  Outcome reserve(Cycle& cycle, std::string_view node) const override {
+    cycle.find<Early>(*this)->number += 1;
+    cycle.put(*this, Number{"ticket for " + std::string(node)});
+    return {};
+  }
+  void unreserve(Cycle& cycle, std::string_view) const override { note("Unreserve", cycle); }
+  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken) const override {
+    note("PreBind", cycle);
+    co_return binds_ ? Outcome::success() : Outcome::failure("not today");
+  }
+  void post_bind(Cycle& cycle, std::string_view) const override { note("PostBind", cycle); }
+
+ private:
+  struct Early {
+    int number;
+  };
+  struct Number {
+    std::string text;
+  };
+  void note(const std::string& point, const Cycle& cycle) const {
+    const Number* number = cycle.find<Number>(*this);
+    const Early* early = cycle.find<Early>(*this);
+    seen_.push_back(point + ": " + (number ? number->text : "nothing") + ", " +
+                    std::to_string(early ? early->number : 0));
+  }
+
+  std::vector<std::string>& seen_;
+  const bool binds_;
+};
+
+TEST(ForeignPlugins, WhatReserveLeavesIsThereToTheEndAlsoAfterASkip) {
+  struct Case {
+    bool binds;
+    std::vector<std::string> seen;
+  };
+  for (const Case& c :
+       {Case{true, {"PreBind: ticket for n1, 2", "PostBind: ticket for n1, 2"}},
+        Case{false, {"PreBind: ticket for n1, 2", "Unreserve: ticket for n1, 2"}}}) {
+    std::vector<std::string> seen;
+    Scheduler::Options options;
+    options.plugins = Scheduler::built_in_plugins();
+    options.plugins.add(
+        entry("Ticket", [&](const Handle&) { return std::make_unique<Ticket>(seen, c.binds); }));
+    options.configuration = profile_with("Ticket");
+    auto scheduler = Scheduler::make(std::move(options));
+    ASSERT_TRUE(scheduler) << scheduler.error().message;
+    (*scheduler)->start();
+    ASSERT_TRUE((*scheduler)->apply(node("n1") + pod("web")));
+    (*scheduler)->run_until(500ms);
+    EXPECT_EQ(seen, c.seen);
+  }
+}
+
 // ---- configurations
 
 TEST_F(SchedulerTest, ABadConfigurationIsAnErrorInUpstreamsWords) {

@@ -89,6 +89,13 @@ class Cycle {
     return nullptr;
   }
 
+  // What `plugin` has put is not needed any more.
+  template <typename T>
+  void drop(const Plugin& plugin) {
+    std::erase_if(states_, [&](const State& state) {
+      return state.plugin == &plugin && state.type == type_tag<T>();
+    });
+  }
   // Drops what plugins have put, but for those that `keeps` names.
   template <typename Keeps>
   void drop_states(Keeps keeps) {

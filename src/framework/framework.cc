@@ -30,8 +30,7 @@ Framework::Framework(std::string profile_name, ProfilePlugins plugins, const Han
       observer_(observer) {
   const auto note_later = [&](const auto& placed_plugins) {
     for (const auto& placed : placed_plugins)
-      if (std::ranges::find(later_, placed.index, &Later::index) == later_.end())
-        later_.push_back({placed.plugin, placed.index});
+      if (std::ranges::find(later_, placed.plugin) == later_.end()) later_.push_back(placed.plugin);
   };
   note_later(plugins_.reserve);
   note_later(plugins_.pre_bind);
@@ -58,11 +57,10 @@ Framework::~Framework() = default;
 
 void Framework::end_search(Cycle& cycle) const {
   cycle.lend(nullptr);
-  // Who said Skip has nothing to come back to.
-  cycle.drop_states([&](const Plugin* plugin) {
-    const auto found = std::ranges::find(later_, plugin, &Later::plugin);
-    return found != later_.end() && !cycle.skip_filter.test(found->index);
-  });
+  // Whoever has a part after the search keeps all: also one whose PreFilter said Skip may have put
+  // something in Reserve.
+  cycle.drop_states(
+      [&](const Plugin* plugin) { return std::ranges::find(later_, plugin) != later_.end(); });
 }
 
 // ---- Reserve, Permit

@@ -171,15 +171,9 @@ class Framework {
                                     const Placed<PreBindPlugin>& placed, CancelSource& group,
                                     std::optional<Outcome>& first_failure) const;
 
-  // A plugin that has a part after the search.
-  struct Later {
-    const Plugin* plugin;
-    std::uint16_t index;
-  };
-
   std::string profile_name_;
   ProfilePlugins plugins_;
-  std::vector<Later> later_;
+  std::vector<const Plugin*> later_;  // those that have a part after the search
   Handle handle_;
   Observer& observer_;
   ProfileMeasurements* measured_ = nullptr;

@@ -77,7 +77,11 @@ Task<Outcome> DynamicResources::release_something(const Pod& pod, PodDevices& de
 Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) const {
   const Seen* seen = cycle.find<Seen>(*this);
   if (!seen) return Outcome::failure("not found");
-  if (!seen->devices || !seen->devices->allocator) return Outcome::success();
+  if (!seen->devices) {
+    cycle.drop<Seen>(*this);  // nothing is to be done for the pod, and it may wait for long
+    return Outcome::success();
+  }
+  if (!seen->devices->allocator) return Outcome::success();
   PodDevices& devices = *seen->devices;
   const NodeRow row = cycle.nodes().find(cycle.symbols().find(node_name));
   if (row == kNoRow || !cycle.nodes().has_node(row))
