@@ -75,9 +75,11 @@ Task<SearchResult> NodeSearch::search_afresh(Cycle& cycle, const Framework& fram
   Outcome outcome = co_await finding;
   result.feasible = found.feasible.count();
   result.evaluated = result.feasible + found.diagnosis.explicit_nodes.count();
+  result.filtered = framework.tick();
   if (outcome.ok() && result.feasible > 1) {
     Task<Outcome> scoring = prioritize(cycle, framework, found.feasible);
     outcome = co_await scoring;
+    result.scored = framework.tick();
   }
   if (!outcome.ok()) {
     result.outcome = std::move(outcome);
@@ -133,7 +135,8 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
                                                    std::int32_t percentage) {
   const std::size_t nodes = cluster_.nodes().node_count();
   if (!pre.outcome.ok() || pre.nodes || !cycle.pod().nominated_node().empty() ||
-      !extenders_.empty() || enough(framework, nodes, percentage) < nodes)
+      !extenders_.empty() || enough(framework, nodes, percentage) < nodes ||
+      observer_.wants_scores())
     return std::nullopt;
   classes_.begin_cycle();
   const std::optional<ClassSearch::Found> found =
@@ -243,9 +246,30 @@ Task<Outcome> NodeSearch::prioritize(Cycle& cycle, const Framework& framework,
     co_return Outcome::success();
   }
   if (Outcome outcome = framework.run_pre_score(cycle, feasible); !outcome.ok()) co_return outcome;
-  if (Outcome outcome = framework.run_scores(cycle, feasible, totals_); !outcome.ok())
-    co_return outcome;
+  Outcome outcome = framework.run_scores(cycle, feasible, totals_, score_visitor(cycle, feasible));
+  if (outcome.ok() && !extenders_.empty()) {
+    Task<Outcome> asking = ask_extenders_to_prioritize(cycle, feasible);
+    outcome = co_await asking;
+  }
+  if (outcome.ok() && observer_.wants_scores())
+    feasible.for_each([&](NodeRow row) {
+      observer_.scored_in_all(cycle.pod(), nodes.name_text(row), totals_[row]);
+    });
+  co_return outcome;
+}
 
+ScoreVisitor NodeSearch::score_visitor(const Cycle& cycle, const NodeSet& feasible) {
+  if (!observer_.wants_scores()) return {};
+  return [this, &cycle, &feasible](const PluginScores& scores) {
+    feasible.for_each([&](NodeRow row) {
+      observer_.scored(cycle.pod(), Scorer::kPlugin, scores.plugin->name(),
+                       cycle.nodes().name_text(row), scores.weighted_by_row[row]);
+    });
+  };
+}
+
+Task<Outcome> NodeSearch::ask_extenders_to_prioritize(Cycle& cycle, const NodeSet& feasible) {
+  const NodeTable& nodes = cluster_.nodes();
   std::vector<Extender*> asked;
   std::vector<Task<Result<std::vector<ExtenderScore>>>> asking;
   for (Extender* extender : extenders_) {
@@ -267,9 +291,12 @@ Task<Outcome> NodeSearch::prioritize(Cycle& cycle, const Framework& framework,
       observer_.trouble(answers[i].error().message);
       continue;
     }
-    for (const ExtenderScore& score : *answers[i])
+    for (const ExtenderScore& score : *answers[i]) {
+      if (observer_.wants_scores())
+        observer_.scored(cycle.pod(), Scorer::kExtender, asked[i]->name(), score.node, score.score);
       if (const NodeRow row = row_of(score.node); row != kNoRow && feasible.contains(row))
         totals_[row] += score.score * asked[i]->weight() * kExtenderScale;
+    }
   }
   co_return Outcome::success();
 }

@@ -32,6 +32,8 @@ struct SearchResult {
   std::size_t evaluated = 0;
   std::size_t feasible = 0;
   std::optional<Nominating> nominating;  // without success: what becomes of the nomination
+  std::optional<TimePoint> filtered;     // when (Loop::tick), unless it was known without asking
+  std::optional<TimePoint> scored;
 };
 
 class NodeSearch {
@@ -90,6 +92,9 @@ class NodeSearch {
   Result<NodeSet> rows_of(const ExtenderVerdicts& verdicts, const Extender& extender,
                           const NodeSet& asked) const;
   Task<Outcome> prioritize(Cycle& cycle, const Framework& framework, const NodeSet& feasible);
+  Task<Outcome> ask_extenders_to_prioritize(Cycle& cycle, const NodeSet& feasible);
+  // One plugin's scores, for an observer who wants them; nothing where none does.
+  ScoreVisitor score_visitor(const Cycle& cycle, const NodeSet& feasible);
   NodeRow row_of(std::string_view node_name) const;
   std::size_t enough(const Framework& framework, std::size_t nodes, std::int32_t percentage) const;
 

@@ -175,6 +175,22 @@ TEST_F(NodeSearchTest, PostFilterMessageIsPartOfTheSentenceAndItsNominationIsTak
   EXPECT_EQ(result.nominating->node_name, "n1");
 }
 
+TEST_F(NodeSearchTest, ScoresAreToldToAnObserverWhoWantsThem) {
+  nodes(2);
+  const auto by_name = [](const Cycle& c, NodeRow row) -> Score {
+    return c.nodes().name_text(row) == "n1" ? 3 : 5;
+  };
+  profile.score("A", by_name, 2).declared = Dependence::kRow;
+  profile.score("B", [](const Cycle&, NodeRow) -> Score { return 1; }).declared = Dependence::kRow;
+  for (int i = 0; i < 3; ++i) search();
+  EXPECT_GT(fixture.search->decided_from_kept(), 0U);
+  EXPECT_THAT(fixture.observer.scores, ElementsAre());
+  fixture.observer.scores_wanted = true;
+  EXPECT_EQ(chosen(search()), "n2");
+  EXPECT_THAT(fixture.observer.scores,
+              ElementsAre("A n1 6", "A n2 10", "B n1 1", "B n2 1", "n1 7", "n2 11"));
+}
+
 // ---- filters that take long
 
 TEST_F(NodeSearchTest, RowsThatAFilterPutsOffAreAskedAboutAgainWhenOthersHadTheirTurn) {

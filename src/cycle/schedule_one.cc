@@ -91,8 +91,11 @@ bool ScheduleOne::skip(const Pod& pod, const ScheduleProfile& profile) {
 }
 
 Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, std::int32_t percentage) {
+  const TimePoint begun = with_.loop.tick();
   Task<SearchResult> searching = search_.run(attempt->cycle, attempt->framework, percentage);
   SearchResult result = co_await searching;
+  if (const Duration took = with_.loop.tick() - begun; took > kSlowSearch)
+    trace_search(attempt->pod(), result, begun, took);
   ProfileMeasurements* const measured = attempt->framework.measurements();
   if (measured) measured->algorithm_ran(measured->now() - attempt->started);
   Outcome outcome = std::move(result.outcome);
@@ -127,6 +130,16 @@ Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, std::int32_t p
                                                 with_.cluster.placed_count(),
                                                 with_.cluster.assumed_count());
   if (with_.queue.ready()) wake();
+}
+
+void ScheduleOne::trace_search(const Pod& pod, const SearchResult& result, TimePoint begun,
+                               Duration took) {
+  SearchTrace trace;
+  trace.begun = {with_.loop.wall_now().since_epoch - took};
+  trace.total = took;
+  if (result.filtered) trace.filtered = *result.filtered - begun;
+  if (result.scored) trace.scored = *result.scored - begun;
+  with_.observer.searched_slowly(pod, trace);
 }
 
 Outcome ScheduleOne::prepare_for_binding(Attempt& attempt, NodeRow row) {

@@ -63,6 +63,7 @@ class ScheduleOne {
   const ScheduleProfile* profile_of(const Pod& pod) const;
   bool skip(const Pod& pod, const ScheduleProfile& profile);
   Task<void> attempt(std::unique_ptr<Attempt> attempt, std::int32_t percentage);
+  void trace_search(const Pod& pod, const SearchResult& result, TimePoint begun, Duration took);
   Outcome prepare_for_binding(Attempt& attempt, NodeRow row);
   Outcome undo(Attempt& attempt, Outcome outcome);
 

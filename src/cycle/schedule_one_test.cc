@@ -165,6 +165,22 @@ TEST_F(ParkingTest, WhileAnExtenderIsAskedChangesWaitAndAreAppliedInOrderAfterwa
   EXPECT_THAT(fixture.observer.bound_pods, ElementsAre("slow on n1"));
 }
 
+TEST_F(ParkingTest, ASearchOfMoreThanAHundredMillisecondsIsTraced) {
+  start();
+  fixture.add("quick");
+  fixture.add("slow");
+  fixture.settle();
+  ASSERT_TRUE(fixture.schedule_one->cycle_open());
+  fixture.run_until(250ms);
+  EXPECT_THAT(fixture.observer.traces, IsEmpty());
+  extender.answered.set(true);
+  ASSERT_THAT(fixture.observer.traces, SizeIs(1));
+  EXPECT_EQ(fixture.observer.traces[0].total, 250ms);
+  EXPECT_EQ(fixture.observer.traces[0].filtered, Duration(250ms));
+  EXPECT_EQ(fixture.observer.traces[0].scored, std::nullopt) << "there is one node only";
+  EXPECT_EQ(fixture.observer.traces[0].begun, VirtualLoop::kDefaultStart);
+}
+
 TEST_F(ParkingTest, NoOtherPodIsTakenMeanwhileButAfterwards) {
   start();
   fixture.add("slow");

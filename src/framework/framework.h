@@ -66,6 +66,7 @@ class Framework {
     return index < plugins_.all.size() ? plugins_.all[index].get() : nullptr;
   }
   const Nominator& nominator() const { return handle_.nominator; }
+  TimePoint tick() const { return handle_.loop.tick(); }
   // Who measures this profile; null: nobody.
   ProfileMeasurements* measurements() const { return measured_; }
   // The events that each rejecting plugin waits for, completed as upstream does (§2.6). The error

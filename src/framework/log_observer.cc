@@ -1,8 +1,13 @@
 #include "framework/log_observer.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "base/time_text.h"
 #include "framework/diagnosis.h"
 
 namespace berth {
@@ -23,6 +28,20 @@ std::string_view queue_text(QueueName queue) {
   return "";
 }
 
+// "02-Jan-2006 15:04:05.000", in UTC.
+std::string trace_time(WallTime time) {
+  constexpr std::string_view kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                          "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::chrono::sys_time<Duration> moment(time.since_epoch);
+  const auto day = std::chrono::floor<std::chrono::days>(moment);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::milliseconds>(moment - day));
+  return fmt::format("{:02}-{}-{:04} {:02}:{:02}:{:02}.{:03}", unsigned(date.day()),
+                     kMonths[unsigned(date.month()) - 1], int(date.year()), clock.hours().count(),
+                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+}
+constexpr std::size_t kDateLength = 12;  // with the space after it
+
 }  // namespace
 
 void LogObserver::queued(const Pod& pod, QueueName queue, std::string_view event) {
@@ -36,6 +55,17 @@ void LogObserver::attempt_started(const Pod& pod, std::int32_t /*attempt*/) {
 }
 
 void LogObserver::decided(const Decision& decision) {
+  // Only a plugin of Reserve or Permit gives its name to the whole outcome.
+  if (decision.outcome.rejected() && decision.outcome.fit_error &&
+      !decision.outcome.plugin.empty() && log_.enabled(4)) {
+    std::vector<std::string> reasons;
+    for (const auto& [reason, count] : decision.outcome.fit_error->reasons)
+      reasons.push_back(reason);
+    log_.info(4, "Pod rejected by plugin",
+              {{"pod", shown(*decision.pod)},
+               {"plugin", decision.outcome.plugin},
+               {"status", fmt::format("{}", fmt::join(reasons, ", "))}});
+  }
   if (!decision.outcome.ok() && decision.outcome.code != Code::kWait) return;
   if (log_.enabled(2))
     looked_[decision.pod->uid()] = {decision.evaluated_nodes, decision.feasible_nodes};
@@ -47,6 +77,61 @@ void LogObserver::wait_started(const Pod& pod, std::span<const PermitHold> holds
   for (const PermitHold& hold : holds) plugins.push_back(hold.plugin);
   log_.info(4, "One or more plugins asked to wait and no plugin rejected pod",
             {{"pod", shown(pod)}, {"plugins", plugins}});
+  log_.info(4, "Pod waiting on permit", {{"pod", shown(pod)}});
+}
+
+void LogObserver::wait_ended(const Pod& pod, const Outcome& outcome, Duration /*waited*/) {
+  if (outcome.ok()) return;
+  if (!outcome.rejected())
+    log_.error(outcome.message(), "Failed waiting on permit for pod", {{"pod", shown(pod)}});
+  else if (log_.enabled(4))
+    log_.info(4, "Pod rejected while waiting on permit",
+              {{"pod", shown(pod)}, {"status", outcome.message()}});
+}
+
+void LogObserver::scored(const Pod& pod, Scorer scorer, std::string_view name,
+                         std::string_view node, std::int64_t score) {
+  const bool plugin = scorer == Scorer::kPlugin;
+  log_.info(10, plugin ? "Plugin scored node for pod" : "Extender scored node for pod",
+            {{"pod", shown(pod)},
+             {plugin ? "plugin" : "extender", name},
+             {"node", node},
+             {"score", score}});
+}
+
+void LogObserver::scored_in_all(const Pod& pod, std::string_view node, std::int64_t score) {
+  log_.info(10, "Calculated node's final score for pod",
+            {{"pod", shown(pod)}, {"node", node}, {"score", score}});
+}
+
+// In the form of upstream's traces: a line for the whole, one for each step that took its share of
+// the time or more, and one for the end.
+void LogObserver::searched_slowly(const Pod& pod, const SearchTrace& trace) {
+  struct Done {
+    std::string_view what;
+    Duration at;
+  };
+  std::vector<Done> steps;
+  if (trace.filtered) steps.push_back({"Computing predicates done", *trace.filtered});
+  if (trace.scored) steps.push_back({"Prioritizing done", *trace.scored});
+  const Duration share = kSlowSearch / (steps.size() + 1);
+  const std::string head = fmt::format("Trace[{}]: ", ++traces_);
+  const auto milliseconds = [](Duration time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  };
+  std::string text = fmt::format(
+      "{}\"Scheduling\" namespace:{},name:{} ({}) (total time: {}ms):", head, pod.namespace_name(),
+      pod.name(), trace_time(trace.begun), milliseconds(trace.total));
+  Duration last{0};
+  for (const Done& step : steps) {
+    if (step.at - last >= share || log_.enabled(4))
+      text += fmt::format("\n{}---\"{}\" {}ms ({})", head, step.what, milliseconds(step.at - last),
+                          trace_time(trace.begun + step.at).substr(kDateLength));
+    last = step.at;
+  }
+  text += fmt::format("\n{}[{}] [{}] END\n", head, go_duration(trace.total),
+                      go_duration(trace.total - last));
+  log_.plain(telemetry::Severity::kInfo, text);
 }
 
 void LogObserver::bound(const Pod& pod, std::string_view node, std::int32_t /*attempts*/) {

@@ -1,10 +1,12 @@
 // LogObserver: the scheduler's steps as log records, with upstream's words and levels (shell.md
-// §8): 2 what became of a pod, 3 that it is tried, 4 that it waits, 5 which queue it is in.
+// §8): 0 that a search was slow, 2 what became of a pod, 3 that it is tried, 4 that it waits or was
+// turned away after a node was found, 5 which queue it is in, 10 all scores.
 //
 // World thread, as every Observer.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string_view>
@@ -21,7 +23,13 @@ class LogObserver final : public Observer {
   void queued(const Pod& pod, QueueName queue, std::string_view event) override;
   void attempt_started(const Pod& pod, std::int32_t attempt) override;
   void decided(const Decision& decision) override;
+  void searched_slowly(const Pod& pod, const SearchTrace& trace) override;
+  bool wants_scores() const override { return log_.enabled(10); }
+  void scored(const Pod& pod, Scorer scorer, std::string_view name, std::string_view node,
+              std::int64_t score) override;
+  void scored_in_all(const Pod& pod, std::string_view node, std::int64_t score) override;
   void wait_started(const Pod& pod, std::span<const PermitHold> holds) override;
+  void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
   void failed(const Pod& pod, const Outcome& outcome) override;
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
@@ -36,6 +44,7 @@ class LogObserver final : public Observer {
 
   telemetry::Log log_;
   std::map<Uid, Looked> looked_;
+  std::uint32_t traces_ = 0;  // so far
 };
 
 }  // namespace berth

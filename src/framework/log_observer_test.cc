@@ -101,7 +101,65 @@ TEST_F(LogObserverTest, TellsMoreTheHigherTheLevel) {
             " event=\"ScheduleAttemptFailure\" queue=\"Backoff\"\n"
             "\"Attempting to schedule pod\" pod=\"default/web\"\n"
             "\"One or more plugins asked to wait and no plugin rejected pod\" pod=\"default/web\""
-            " plugins=[\"Quorum\"]\n");
+            " plugins=[\"Quorum\"]\n"
+            "\"Pod waiting on permit\" pod=\"default/web\"\n");
+}
+
+TEST_F(LogObserverTest, SaysAtLevelFourWhoTurnedAPodAwayAfterItHadANode) {
+  LogObserver log = at(4);
+  log.wait_ended(*pod_, Outcome::success(), std::chrono::seconds(1));
+  EXPECT_THAT(said(), IsEmpty());
+  log.wait_ended(*pod_, Outcome::unschedulable("not enough of them"), std::chrono::seconds(1));
+  EXPECT_EQ(said(),
+            "\"Pod rejected while waiting on permit\" pod=\"default/web\""
+            " status=\"not enough of them\"\n");
+  Decision decision = found(pod_);
+  decision.outcome = Outcome::unschedulable("no quota").by("Quota");
+  decision.outcome.fit_error = fit_error_for_one(decision.outcome);
+  log.decided(decision);
+  EXPECT_EQ(
+      said(),
+      "\"Pod rejected by plugin\" pod=\"default/web\" plugin=\"Quota\" status=\"no quota\"\n");
+  LogObserver quiet = at(3);
+  quiet.decided(decision);
+  quiet.wait_ended(*pod_, Outcome::unschedulable("no"), std::chrono::seconds(1));
+  EXPECT_THAT(said(), IsEmpty());
+  quiet.wait_ended(*pod_, Outcome::failure("preempted"), std::chrono::seconds(1));
+  EXPECT_EQ(said(), "\"Failed waiting on permit for pod\" err=\"preempted\" pod=\"default/web\"\n");
+}
+
+TEST_F(LogObserverTest, TellsScoresAtLevelTen) {
+  EXPECT_FALSE(at(9).wants_scores());
+  LogObserver log = at(10);
+  EXPECT_TRUE(log.wants_scores());
+  EXPECT_TRUE(Observers({&log}).wants_scores());
+  log.scored(*pod_, Scorer::kPlugin, "ImageLocality", "n1", 20);
+  log.scored(*pod_, Scorer::kExtender, "gpu", "n1", 7);
+  log.scored_in_all(*pod_, "n1", 90);
+  EXPECT_EQ(said(),
+            "\"Plugin scored node for pod\" pod=\"default/web\" plugin=\"ImageLocality\""
+            " node=\"n1\" score=20\n"
+            "\"Extender scored node for pod\" pod=\"default/web\" extender=\"gpu\""
+            " node=\"n1\" score=7\n"
+            "\"Calculated node's final score for pod\" pod=\"default/web\" node=\"n1\""
+            " score=90\n");
+}
+
+TEST_F(LogObserverTest, ASlowSearchIsTracedWithTheStepsThatTookTheirShare) {
+  using std::chrono::microseconds;
+  using std::chrono::milliseconds;
+  LogObserver log = at(0);
+  SearchTrace trace;
+  trace.begun = VirtualLoop::kDefaultStart + std::chrono::hours(15);
+  trace.filtered = milliseconds(120);
+  trace.scored = milliseconds(125);
+  trace.total = microseconds(125'500);
+  log.searched_slowly(*pod_, trace);
+  EXPECT_EQ(text_.substr(text_.find("] ") + 2),
+            "Trace[1]: \"Scheduling\" namespace:default,name:web (01-Jan-2026 15:00:00.000)"
+            " (total time: 125ms):\n"
+            "Trace[1]: ---\"Computing predicates done\" 120ms (15:00:00.120)\n"
+            "Trace[1]: [125.5ms] [500µs] END\n");
 }
 
 TEST_F(LogObserverTest, IsOneOfSeveralObservers) {

@@ -3,7 +3,9 @@
 // nothing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,19 @@ struct Decision {
   Outcome outcome;         // how the cycle ended, Reserve and Permit included
 };
 
+// How long the search for a node took; its steps count from its beginning, and are absent where the
+// answer was known without them.
+struct SearchTrace {
+  WallTime begun;
+  std::optional<Duration> filtered;
+  std::optional<Duration> scored;
+  Duration total{0};
+};
+// A search that takes longer is told of (Observer::searched_slowly).
+inline constexpr Duration kSlowSearch = std::chrono::milliseconds(100);
+
+enum class Scorer : std::uint8_t { kPlugin, kExtender };
+
 struct PermitHold {
   std::string plugin;
   Duration timeout{0};
@@ -45,6 +60,13 @@ class Observer {
   virtual void queued(const Pod&, QueueName, std::string_view /*event*/) {}
   virtual void attempt_started(const Pod&, std::int32_t /*attempt*/) {}
   virtual void decided(const Decision&) {}
+  virtual void searched_slowly(const Pod&, const SearchTrace&) {}
+  // Every score of every feasible node, and their sums: only for somebody who wants them, for they
+  // are worked out for that alone.
+  virtual bool wants_scores() const { return false; }
+  virtual void scored(const Pod&, Scorer, std::string_view /*name*/, std::string_view /*node*/,
+                      std::int64_t /*score*/) {}
+  virtual void scored_in_all(const Pod&, std::string_view /*node*/, std::int64_t /*score*/) {}
   virtual void reserved(const Pod&, std::string_view /*plugin*/) {}
   virtual void unreserved(const Pod&, std::string_view /*plugin*/) {}
   virtual void wait_started(const Pod&, std::span<const PermitHold>) {}
