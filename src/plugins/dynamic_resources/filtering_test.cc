@@ -1,4 +1,5 @@
 // DynamicResources: PreEnqueue, PreFilter, Filter and Score.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "plugins/dynamic_resources/testing/devices_fixture.h"
