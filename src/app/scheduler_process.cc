@@ -85,8 +85,9 @@ kube::TextOptions SchedulerProcess::text_options() {
 }
 
 Result<void> SchedulerProcess::make() {
-  Result<std::unique_ptr<extender::Extenders>> extenders =
-      extender::Extenders::make(setup_.configuration.extenders, loop_);
+  Result<std::unique_ptr<extender::Extenders>> extenders = extender::Extenders::make(
+      setup_.configuration.extenders, loop_,
+      [this] { return !gate_ || gate_->permit() == kube::WritePermit::kSend; });
   if (!extenders) return fail(extenders.error());
   extenders_ = std::move(*extenders);
   Result<std::unique_ptr<Engine>> engine =

@@ -6,6 +6,7 @@
 //   // every delta: (*extenders)->objects().apply(delta, text), in turn with the engine's
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,9 +24,9 @@ namespace berth::extender {
 class Extenders {
  public:
   // `loop` outlives them. Errors are upstream's, which does not start with them, and begin with
-  // "couldn't build extenders: ".
+  // "couldn't build extenders: ". `may_bind`: see WebhookExtender.
   static Result<std::unique_ptr<Extenders>> make(std::span<const config::ExtenderConfig> configured,
-                                                 Loop& loop);
+                                                 Loop& loop, std::function<bool()> may_bind = {});
 
   // In the order of the configuration.
   std::vector<Extender*> all() const;

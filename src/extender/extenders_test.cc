@@ -163,7 +163,7 @@ TEST_F(ExtendersTest, OneThatTalksTooMuch) {
   // More than is read of it, less than the server would cut it for.
   serve(std::string(4 << 20, ' '));
   const std::unique_ptr<ExtenderTransport> transport = make_http_transport(loop, {}, 1 << 20);
-  const auto answer = run(transport->post(config.url_prefix + "/filter", "{}", {}));
+  const auto answer = run(transport->post(config.url_prefix + "/filter", "{}", {}, {}));
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, HasSubstr("the answer is larger than 1048576 bytes"));
 }

@@ -10,13 +10,14 @@ class HttpTransport final : public ExtenderTransport {
   HttpTransport(Loop& loop, net::TlsClientSettings tls, std::size_t most_bytes)
       : loop_(loop), client_(options(std::move(tls), most_bytes)) {}
 
-  Task<Result<net::HttpResponse>> post(std::string url, std::string body,
-                                       CancelToken cancel) override {
+  Task<Result<net::HttpResponse>> post(std::string url, std::string body, CancelToken cancel,
+                                       std::function<bool()> may_send) override {
     net::HttpCall call;
     call.method = "POST";
     call.url = std::move(url);
     call.headers.add("Content-Type", "application/json");
     call.body = std::move(body);
+    call.may_send = std::move(may_send);
     return net::fetch(client_, loop_, std::move(call), cancel);
   }
 

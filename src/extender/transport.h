@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,9 +18,11 @@ class ExtenderTransport {
   virtual ~ExtenderTransport() = default;
 
   // World thread. Sends `body` to `url` and finishes with what is answered, whatever the code; an
-  // error when there is no answer. Who cancels the token gets an error soon.
+  // error when there is no answer. Who cancels the token gets an error soon. `may_send` is asked
+  // when the request leaves (net::HttpCall).
   virtual Task<Result<net::HttpResponse>> post(std::string url, std::string body,
-                                               CancelToken cancel) = 0;
+                                               CancelToken cancel,
+                                               std::function<bool()> may_send) = 0;
 };
 
 // More than any list of nodes has; an extender that goes on for ever is cut here.

@@ -52,12 +52,14 @@ std::string url_of(std::string_view prefix, std::string_view verb) {
 }  // namespace
 
 WebhookExtender::WebhookExtender(config::ExtenderConfig config, Loop& loop, KeptObjects& objects,
-                                 std::unique_ptr<ExtenderTransport> transport)
+                                 std::unique_ptr<ExtenderTransport> transport,
+                                 std::function<bool()> may_bind)
     : config_(std::move(config)),
       managed_(names_of(config_.managed_resources)),
       loop_(loop),
       objects_(objects),
-      transport_(std::move(transport)) {}
+      transport_(std::move(transport)),
+      may_bind_(std::move(may_bind)) {}
 
 bool WebhookExtender::interested_in(const Pod& pod) const {
   if (managed_.empty()) return true;
@@ -95,7 +97,7 @@ Task<Result<std::vector<ExtenderScore>>> WebhookExtender::prioritize(
 }
 
 Task<Result<void>> WebhookExtender::bind(Ref<const Pod> pod, std::string node) {
-  Task<Result<std::string>> asking = ask(config_.bind_verb, binding_args(*pod, node));
+  Task<Result<std::string>> asking = ask(config_.bind_verb, binding_args(*pod, node), may_bind_);
   const Result<std::string> answer = co_await asking;
   if (!answer) co_return fail(answer.error());
   co_return read_binding_result(*answer);
@@ -161,12 +163,13 @@ Result<std::string> WebhookExtender::args(const Pod& pod, const VictimsByNode& v
   return preemption_args(*text, in_full);
 }
 
-Task<Result<std::string>> WebhookExtender::ask(const std::string& verb, std::string body) {
+Task<Result<std::string>> WebhookExtender::ask(const std::string& verb, std::string body,
+                                               std::function<bool()> may_send) {
   const std::string url = url_of(config_.url_prefix, verb);
   Deadline deadline(
       loop_, config_.http_timeout == Duration::zero() ? kDefaultTimeout : config_.http_timeout);
   Task<Result<net::HttpResponse>> posting =
-      transport_->post(url, std::move(body), deadline.token());
+      transport_->post(url, std::move(body), deadline.token(), std::move(may_send));
   Result<net::HttpResponse> answer = co_await posting;
   if (!answer) {
     if (!deadline.passed()) co_return fail(answer.error());

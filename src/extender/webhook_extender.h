@@ -9,6 +9,7 @@
 // behaves. World thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -25,9 +26,11 @@ namespace berth::extender {
 
 class WebhookExtender final : public Extender {
  public:
-  // `loop` and `objects` outlive it.
+  // `loop` and `objects` outlive it. `may_bind` is asked, on any thread, when a binding leaves;
+  // empty: it always may.
   WebhookExtender(config::ExtenderConfig config, Loop& loop, KeptObjects& objects,
-                  std::unique_ptr<ExtenderTransport> transport);
+                  std::unique_ptr<ExtenderTransport> transport,
+                  std::function<bool()> may_bind = {});
 
   std::string_view name() const override { return config_.url_prefix; }
   bool interested_in(const Pod& pod) const override;
@@ -50,13 +53,15 @@ class WebhookExtender final : public Extender {
   Result<std::string> args(const Pod& pod, const std::vector<std::string>& nodes);
   Result<std::string> args(const Pod& pod, const VictimsByNode& victims);
   // The body of the answer.
-  Task<Result<std::string>> ask(const std::string& verb, std::string body);
+  Task<Result<std::string>> ask(const std::string& verb, std::string body,
+                                std::function<bool()> may_send = {});
 
   const config::ExtenderConfig config_;
   const std::set<std::string, std::less<>> managed_;
   Loop& loop_;
   KeptObjects& objects_;
   std::unique_ptr<ExtenderTransport> transport_;
+  const std::function<bool()> may_bind_;
 };
 
 }  // namespace berth::extender

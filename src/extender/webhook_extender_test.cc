@@ -53,7 +53,7 @@ class WebhookExtenderTest : public ::testing::Test {
     if (!made) {
       auto scripted = std::make_unique<ScriptedTransport>(loop);
       transport = scripted.get();
-      made.emplace(config, loop, kept, std::move(scripted));
+      made.emplace(config, loop, kept, std::move(scripted), may_bind);
     }
     transport->next = next;
     transport->takes = takes;
@@ -81,6 +81,7 @@ class WebhookExtenderTest : public ::testing::Test {
   config::ExtenderConfig config;
   const Ref<const Pod> pod = world.pod("web").uid("u-web");
   ScriptedTransport* transport = nullptr;
+  std::function<bool()> may_bind;  // before the first extender()
   std::optional<WebhookExtender> made;
   Result<net::HttpResponse> next = net::HttpResponse{};
   std::optional<Duration> takes = Duration::zero();
@@ -125,6 +126,15 @@ TEST_F(WebhookExtenderTest, Binds) {
                           R"("Node":"n1"})"));
   answers(R"({"Error":"somebody else was quicker"})");
   EXPECT_EQ(run(extender().bind(pod, "n1")).error().message, "somebody else was quicker");
+}
+
+TEST_F(WebhookExtenderTest, ABindingIsSentOnlyWhileItMay) {
+  may_bind = [] { return false; };
+  answers("{}");
+  EXPECT_EQ(run(extender().bind(pod, "n1")).error().kind, ErrorKind::kCancelled);
+  EXPECT_THAT(transport->bodies, ElementsAre());
+  answers("[]");
+  EXPECT_TRUE(run(extender().prioritize(pod, {}))) << "questions are free";
 }
 
 TEST_F(WebhookExtenderTest, VictimsInFullOrByUid) {

@@ -124,6 +124,26 @@ TEST_F(GatedClientTest, AWriteWaitsWhileARenewalIsLate) {
   EXPECT_TRUE(*result);
 }
 
+TEST_F(GatedClientTest, ConcurrentLossOfTheLeaseEndsWhatHasNotLeft) {
+  constexpr std::size_t kWrites = 100;
+  std::vector<std::optional<ApiResult>> results(kWrites);
+  for (std::optional<ApiResult>& result : results)
+    tasks.spawn(keep(client().call(post(), {}), result));
+  Thread elector("elector", [&] {
+    while (server.requests().empty()) {
+    }
+    permit = WritePermit::kDrop;
+  });
+  std::size_t sent = 0;
+  for (std::optional<ApiResult>& result : results) {
+    loop.run_until([&] { return result.has_value(); });
+    sent += result->has_value() ? 1 : 0;
+  }
+  elector.join();
+  EXPECT_EQ(server.requests().size(), sent);
+  EXPECT_FALSE(call(post()));
+}
+
 TEST_F(GatedClientTest, TheGateKnowsWhatIsUnanswered) {
   EXPECT_TRUE(call(post()));
   EXPECT_TRUE(settled());

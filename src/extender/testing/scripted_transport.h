@@ -18,8 +18,9 @@ class ScriptedTransport final : public ExtenderTransport {
  public:
   explicit ScriptedTransport(VirtualLoop& loop) : loop_(loop) {}
 
-  Task<Result<net::HttpResponse>> post(std::string url, std::string body,
-                                       CancelToken cancel) override {
+  Task<Result<net::HttpResponse>> post(std::string url, std::string body, CancelToken cancel,
+                                       std::function<bool()> may_send) override {
+    if (may_send && !may_send()) co_return fail(ErrorKind::kCancelled, "not sent");
     urls.push_back(std::move(url));
     bodies.push_back(std::move(body));
     Eventual<Result<net::HttpResponse>> answer;
