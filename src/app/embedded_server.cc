@@ -21,6 +21,8 @@ namespace berth::app {
 namespace {
 
 constexpr Duration kGrace = std::chrono::seconds(1);
+// Of one connection: a client watches some twenty kinds and has as many requests beside them.
+constexpr std::uint32_t kStreams = 250;
 
 std::string random_token() {
   std::string token;
@@ -174,6 +176,8 @@ Result<void> EmbeddedServer::listen(Loop& loop) {
     authority_ = std::move(made->authority_pem);
     options.tls.emplace();
     options.tls->certificate = std::move(made->serving);
+    options.http2 = true;
+    options.limits.streams = kStreams;
   }
   Result<std::unique_ptr<net::HttpServer>> started = net::HttpServer::start(
       std::move(options), [server = server_.get()](net::HttpRequest request,

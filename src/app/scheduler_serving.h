@@ -43,6 +43,8 @@ class SchedulerServing {
                                                          telemetry::Log log);
   ~SchedulerServing();
 
+  std::uint16_t port() const { return server_->port(); }
+
   // Learns from the cluster whose certificates to believe, and goes on learning. `failed` is called
   // when that does not work and has to (--authentication-tolerate-lookup-failure=false).
   void follow_cluster(std::function<void(Error)> failed);

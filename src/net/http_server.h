@@ -75,7 +75,8 @@ class HttpServer {
   std::string address() const;  // as a client would write it: "127.0.0.1:8001", "[::1]:8001"
   std::size_t connections() const;
 
-  // Connections from now on; those that there are stay as they are. An error changes nothing.
+  // Certificates are shown to connections from now on; the authorities of clients count for
+  // requests from now on, also of connections that there are. An error changes nothing.
   Result<void> set_tls(const TlsServerSettings& settings);
 
   // No new connections and requests; streams end, answers under way may take `grace` to come; then
