@@ -47,6 +47,7 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
     Task<void> finishing = finish_kept(cycle, framework, pre, *result);
     co_await finishing;
   }
+  result->pre_filtered = pre.outcome.ok();
   co_return std::move(*result);
 }
 
@@ -144,6 +145,7 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
   if (!found) return std::nullopt;
   ++decided_from_kept_;
   SearchResult result;
+  result.from_class = true;
   result.row = found->row;
   result.score = found->total;
   result.evaluated = nodes;

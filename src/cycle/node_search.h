@@ -31,6 +31,8 @@ struct SearchResult {
   std::int64_t score = 0;
   std::size_t evaluated = 0;
   std::size_t feasible = 0;
+  bool pre_filtered = false;             // PreFilter let it pass
+  bool from_class = false;               // decided without a look at all nodes
   std::optional<Nominating> nominating;  // without success: what becomes of the nomination
   std::optional<TimePoint> filtered;     // when (Loop::tick), unless it was known without asking
   std::optional<TimePoint> scored;

@@ -52,6 +52,7 @@ bool ScheduleOne::run_one() {
   if (open_) return false;
   std::optional<QueuedPod> popped = with_.queue.pop();
   if (!popped) return false;
+  ++cycles_;
   const Ref<const Pod> pod = popped->pod;
   const ScheduleProfile* profile = profile_of(*pod);
   if (!profile) {
@@ -73,7 +74,7 @@ bool ScheduleOne::run_one() {
     begun->started = measured->now();
     begun->cycle.sampled = measured->sample();
   }
-  with_.tasks.spawn(attempt(std::move(begun), profile->percentage_of_nodes_to_score));
+  with_.tasks.spawn(attempt(std::move(begun), *profile));
   return true;
 }
 
@@ -93,14 +94,46 @@ bool ScheduleOne::skip(const Pod& pod, const ScheduleProfile& profile) {
   return with_.cluster.is_assumed(pod.uid());  // an update brought it back while it is binding
 }
 
-Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, std::int32_t percentage) {
+// For metrics only; the pod is not assumed yet.
+void ScheduleOne::count_search(Attempt& attempt, const ScheduleProfile& profile,
+                               const SearchResult& result) {
+  if (!result.pre_filtered) return;
+  ProfileMeasurements& measured = *attempt.framework.measurements();
+  measured.searched(result.from_class);
+  if (!profile.batching) return;
+  BatchingCounts::Search search;
+  search.cycle = cycles_;
+  if (profile.signs) search.signature = attempt.framework.sign(attempt.pod());
+  search.nominated = !attempt.pod().nominated_node().empty();
+  search.feasible = result.outcome.ok() ? result.feasible : 0;
+  if (result.outcome.ok()) search.node = with_.cluster.nodes().name(result.row);
+  const auto look = [&](Symbol last) {
+    using enum BatchingCounts::LastNode;
+    const NodeTable& nodes = with_.cluster.nodes();
+    const NodeRow row = nodes.find(last);
+    if (row == kNoRow || !nodes.has_node(row)) return kMissing;
+    if (search.feasible == 0) return kFull;
+    if (row == result.row) return kHasRoom;
+    NodeSet only(nodes.rows());
+    only.insert(row);
+    attempt.framework.run_filters(attempt.cycle, only);
+    return only.count() > 0 ? kHasRoom : kFull;
+  };
+  profile.batching->searched(search, look, measured);
+}
+
+Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, const ScheduleProfile& profile) {
   const TimePoint begun = with_.loop.tick();
-  Task<SearchResult> searching = search_.run(attempt->cycle, attempt->framework, percentage);
+  Task<SearchResult> searching =
+      search_.run(attempt->cycle, attempt->framework, profile.percentage_of_nodes_to_score);
   SearchResult result = co_await searching;
   if (const Duration took = with_.loop.tick() - begun; took > kSlowSearch)
     trace_search(attempt->pod(), result, begun, took);
   ProfileMeasurements* const measured = attempt->framework.measurements();
-  if (measured) measured->algorithm_ran(measured->now() - attempt->started);
+  if (measured) {
+    measured->algorithm_ran(measured->now() - attempt->started);
+    count_search(*attempt, profile, result);
+  }
   Outcome outcome = std::move(result.outcome);
   std::optional<Nominating> nominating = std::move(result.nominating);
   if (outcome.ok()) {

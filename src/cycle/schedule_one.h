@@ -13,6 +13,7 @@
 
 #include "base/change_gate.h"
 #include "base/task.h"
+#include "cycle/batching_counts.h"
 #include "cycle/binding_cycle.h"
 #include "cycle/failure_handler.h"
 #include "cycle/node_search.h"
@@ -26,6 +27,9 @@ struct ScheduleProfile {
   const Framework* framework = nullptr;
   Symbol scheduler_name;
   std::int32_t percentage_of_nodes_to_score = 0;
+  // With the gate OpportunisticBatching; `signs` if pods of this profile may have signatures.
+  std::shared_ptr<BatchingCounts> batching = nullptr;
+  bool signs = false;
 };
 
 class ScheduleOne {
@@ -65,8 +69,9 @@ class ScheduleOne {
   void take_turn();
   const ScheduleProfile* profile_of(const Pod& pod) const;
   bool skip(const Pod& pod, const ScheduleProfile& profile);
-  Task<void> attempt(std::unique_ptr<Attempt> attempt, std::int32_t percentage);
+  Task<void> attempt(std::unique_ptr<Attempt> attempt, const ScheduleProfile& profile);
   void trace_search(const Pod& pod, const SearchResult& result, TimePoint begun, Duration took);
+  void count_search(Attempt& attempt, const ScheduleProfile& profile, const SearchResult& result);
   Outcome prepare_for_binding(Attempt& attempt, NodeRow row);
   Outcome undo(Attempt& attempt, Outcome outcome);
 
@@ -76,6 +81,7 @@ class ScheduleOne {
   bool running_ = false;
   bool turn_posted_ = false;
   bool open_ = false;
+  std::uint64_t cycles_ = 0;  // pods that were popped
   // Gone with this object: what was posted before must not run after.
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

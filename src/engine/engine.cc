@@ -204,6 +204,10 @@ Result<void> Engine::Parts::assemble() {
     schedule_profiles.push_back({frameworks[i].get(), name,
                                  configured.percentage_of_nodes_to_score.value_or(
                                      options.configuration.percentage_of_nodes_to_score)});
+    if (options.gates.enabled("OpportunisticBatching")) {
+      schedule_profiles.back().batching = std::make_shared<BatchingCounts>();
+      schedule_profiles.back().signs = extenders.empty() && frameworks[i]->signs_any();
+    }
   }
   const QueueSortPlugin& sort = *frameworks.front()->plugins().queue_sort.front().plugin;
   queue = std::make_unique<SchedulingQueue>(loop, cluster, sort, std::move(queue_profiles),

@@ -81,6 +81,8 @@ class Framework {
 
   // Equal for pods that every plugin treats alike; absent when some plugin cannot tell.
   std::optional<std::string> sign(const Pod& pod) const;
+  // False: no pod of this profile has a signature.
+  bool signs_any() const;
 
   // ---- scheduling cycle
   PreFilterRun run_pre_filter(Cycle& cycle) const;

@@ -49,6 +49,19 @@ enum class HintVerdict : std::uint8_t { kQueue, kSkip, kError };
 enum class ApiCallType : std::uint8_t { kPodStatusPatch, kPodBinding };
 std::string_view to_string(ApiCallType type);  // "pod_status_patch", "pod_binding"
 
+// What came of asking upstream's batching for a node, and why it forgets what it remembers: see
+// cycle/batching_counts.h.
+enum class BatchResult : std::uint8_t { kNoHint, kHintUsed, kHintNotUsed };
+enum class BatchFlush : std::uint8_t {
+  kPodSkipped,
+  kPodIncompatible,
+  kExpired,
+  kNodeMissing,
+  kNodeNotFull,
+  kPodNotBatchable,
+  kEmptyList,
+};
+
 struct PendingPods {
   std::size_t active = 0;
   std::size_t backoff = 0;
@@ -73,6 +86,13 @@ class ProfileMeasurements {
   virtual void plugin_ran(std::uint16_t plugin, Point point, Code code, Duration took) = 0;
   // How often a plugin was asked: once per node at Filter and Score.
   virtual void plugin_evaluated(std::uint16_t plugin, Point point, std::size_t times) = 0;
+
+  // A search for a node ended; `from_class`: without a look at all nodes.
+  virtual void searched(bool from_class) = 0;
+  virtual void batch_attempted(BatchResult result) = 0;
+  virtual void batch_flushed(BatchFlush reason) = 0;
+  virtual void node_hint_asked(bool hinted, Duration took) = 0;
+  virtual void schedule_results_stored(Duration took) = 0;
 
   // Filter, score and PostFilter of one attempt.
   virtual void algorithm_ran(Duration took) = 0;

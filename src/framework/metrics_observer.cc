@@ -34,6 +34,11 @@ std::string_view to_string(HintVerdict verdict) {
   return "";
 }
 
+constexpr std::array<std::string_view, 3> kBatchResults = {"no_hint", "hint_used", "hint_not_used"};
+constexpr std::array<std::string_view, 7> kBatchFlushes = {
+    "pod_skipped",   "pod_incompatible",  "expired",   "node_missing",
+    "node_not_full", "pod_not_batchable", "empty_list"};
+
 // Upstream samples by chance. This is as even, and the same in every run.
 std::uint64_t scrambled(std::uint64_t number) {
   number += 0x9e3779b97f4a7c15U;
@@ -80,7 +85,8 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
     return static_cast<std::uint16_t>(found - plugins_.begin());
   }
 
-  bool sample() override { return scrambled(++cycles_) % 100 < kSampledOfHundred; }
+  // The first cycle always, so that the family is there after a few pods as well.
+  bool sample() override { return ++cycles_ == 1 || scrambled(cycles_) % 100 < kSampledOfHundred; }
 
   void point_ran(Point point, Code code, Duration took) override {
     Histogram*& series = points_[at(point)][at(code)];
@@ -104,6 +110,36 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
       series =
           &metrics_.plugin_evaluation.counter({plugins_[plugin].name, to_string(point), name_});
     series->add(times);
+  }
+
+  void searched(bool from_class) override {
+    Counter*& series = searches_[from_class ? 1 : 0];
+    if (!series) series = &metrics_.class_searches.counter({name_, from_class ? "class" : "nodes"});
+    series->add();
+  }
+
+  void batch_attempted(BatchResult result) override {
+    Counter*& series = batch_results_[at(result)];
+    if (!series) series = &metrics_.batch_attempts.counter({name_, kBatchResults[at(result)]});
+    series->add();
+  }
+
+  void batch_flushed(BatchFlush reason) override {
+    Counter*& series = batch_flushes_[at(reason)];
+    if (!series) series = &metrics_.batch_cache_flushed.counter({name_, kBatchFlushes[at(reason)]});
+    series->add();
+  }
+
+  void node_hint_asked(bool hinted, Duration took) override {
+    Histogram*& series = hint_durations_[hinted ? 1 : 0];
+    if (!series)
+      series = &metrics_.get_node_hint_duration.histogram({hinted ? "hint" : "no_hint", name_});
+    series->observe(in_seconds(took));
+  }
+
+  void schedule_results_stored(Duration took) override {
+    if (!stored_) stored_ = &metrics_.store_schedule_results_duration.histogram({name_});
+    stored_->observe(in_seconds(took));
   }
 
   void algorithm_ran(Duration took) override { algorithm_.observe(in_seconds(took)); }
@@ -137,6 +173,11 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
   // Resolved when first used, for that is when upstream shows them.
   std::array<std::array<Histogram*, kCodes>, kPoints> points_{};
   std::array<Attempts, kResults> attempts_{};
+  std::array<Counter*, 2> searches_{};
+  std::array<Counter*, kBatchResults.size()> batch_results_{};
+  std::array<Counter*, kBatchFlushes.size()> batch_flushes_{};
+  std::array<Histogram*, 2> hint_durations_{};
+  Histogram* stored_ = nullptr;
   std::vector<PluginSeries> plugins_;
 };
 

@@ -72,6 +72,20 @@ TEST_F(MetricsObserverTest, TimesPointsAndPlugins) {
   EXPECT_TRUE(shows("scheduler_scheduling_algorithm_duration_seconds_sum 0.004"));
 }
 
+TEST_F(MetricsObserverTest, SamplesTheFirstCycleOfEveryProfile) {
+  EXPECT_TRUE(observer_.profile("p", plugins_).sample());
+  EXPECT_TRUE(observer_.profile("q", plugins_).sample());
+}
+
+TEST_F(MetricsObserverTest, CountsWhatClassesOfPodsSave) {
+  ProfileMeasurements& profile = observer_.profile("p", plugins_);
+  profile.searched(false);
+  profile.searched(true);
+  profile.searched(true);
+  EXPECT_TRUE(shows(R"(berth_class_searches_total{profile="p",source="class"} 2)"));
+  EXPECT_TRUE(shows(R"(berth_class_searches_total{profile="p",source="nodes"} 1)"));
+}
+
 TEST_F(MetricsObserverTest, SamplesATenthOfTheCycles) {
   ProfileMeasurements& profile = observer_.profile("p", plugins_);
   int sampled = 0;

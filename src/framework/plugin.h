@@ -276,6 +276,8 @@ class SignPlugin : public virtual Plugin {
  public:
   // Unschedulable or Error: pods like this one have no signature.
   virtual Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const = 0;
+  // False: sign() says no to every pod, and need not be asked.
+  virtual bool signs_any() const { return true; }
 };
 
 }  // namespace berth

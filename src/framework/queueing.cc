@@ -65,6 +65,17 @@ Result<std::vector<Framework::QueueingEvents>> Framework::queueing_events() cons
   return result;
 }
 
+bool Framework::signs_any() const {
+  const auto signs = [&](const auto& placed) {
+    const auto* signer = dynamic_cast<const SignPlugin*>(plugin(placed.index));
+    return signer && signer->signs_any();
+  };
+  return std::ranges::all_of(plugins_.pre_filter, signs) &&
+         std::ranges::all_of(plugins_.filter, signs) &&
+         std::ranges::all_of(plugins_.pre_score, signs) &&
+         std::ranges::all_of(plugins_.score, signs);
+}
+
 std::optional<std::string> Framework::sign(const Pod& pod) const {
   std::map<std::string, std::string> fragments{
       {"v1.Pod.Spec.SchedulerName", std::string(pod.text(pod.scheduler_name()))}};

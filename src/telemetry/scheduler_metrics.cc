@@ -27,6 +27,11 @@ SchedulerMetrics::SchedulerMetrics(Registry& registry)
                         .labels = {"type"},
                         .help = "Number of nodes, pods, and assumed (bound) pods in the scheduler "
                                 "cache."})),
+      class_searches(
+          registry.add({.name = "berth_class_searches_total",
+                        .labels = {"profile", "source"},
+                        .help = "Searches for a node, by whether they were decided from what is "
+                                "kept for the class of the pod, or by a look at the nodes."})),
       dra_bindingconditions_allocations(
           registry.add({.name = "scheduler_dra_bindingconditions_allocations_total",
                         .labels = {"profile", "driver", "status"},

@@ -17,6 +17,7 @@ struct SchedulerMetrics {
   Family& batch_attempts;                       // profile, result
   Family& batch_cache_flushed;                  // profile, reason
   Family& cache_size;                           // type
+  Family& class_searches;                       // profile, source
   Family& dra_bindingconditions_allocations;    // profile, driver, status
   Family& dra_bindingconditions_wait_duration;  // profile, driver, status
   Family& event_handling_duration;              // event

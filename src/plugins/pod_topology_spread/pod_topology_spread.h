@@ -53,6 +53,7 @@ class PodTopologySpread final : public PreFilterPlugin,
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
+  bool signs_any() const override { return default_constraints_.empty(); }
 
  private:
   // The constraints that count for the pod: its own if it has any at all, else the default ones.
