@@ -169,7 +169,17 @@ void Ingest::pod_added(const Ref<const Pod>& pod) {
 }
 
 void Ingest::pod_updated(const Ref<const Pod>& before, const Ref<const Pod>& after) {
-  if (!before->node().empty()) {
+  if (!before->node().empty() && before->node() != after->node()) {
+    // No server does this, unless its store was set back to a backup.
+    observer_.trouble(std::string("pod ")
+                          .append(after->full_name())
+                          .append(" was on node ")
+                          .append(before->node_name())
+                          .append(", the watch shows it on node ")
+                          .append(after->node().empty() ? "<none>" : after->node_name()));
+    pod_deleted(before);
+    pod_added(after);
+  } else if (!before->node().empty()) {
     check(cluster_.update_pod(after));
     for (const ClusterEvent& event : pod_update_events(*before, *after))
       queue_.move_all(event, before, after);

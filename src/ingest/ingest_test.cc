@@ -229,12 +229,23 @@ TEST_F(IngestTest, AssignedPodsOfOtherSchedulersCountAsWell) {
   EXPECT_THAT(heard, ElementsAre("spy: AssignedPodAdd - > p@1", "spy: AssignedPodDelete p@1 > -"));
 }
 
-TEST_F(IngestTest, APodThatLosesItsNodeIsAnAssignedPodsUpdateAndStaysWhereItIs) {
+// As after an API server's store was set back to a backup.
+TEST_F(IngestTest, APodThatLosesItsNodeIsQueued) {
   const Ref<const Pod> added = shows(pod("p").on("n1"));
   updates(pod("p", "2"));
-  EXPECT_EQ(cluster.placed(added->uid()), added);
+  EXPECT_EQ(cluster.placed(added->uid()), nullptr);
   EXPECT_THAT(q.log.troubles, ElementsAre(HasSubstr("the watch shows it on node <none>")));
-  EXPECT_EQ(q.place(added), QueuePlace::kNowhere);
+  EXPECT_EQ(q.place(added), QueuePlace::kActive);
+}
+
+TEST_F(IngestTest, APodThatIsOnAnotherNodeIsTakenToBeThere) {
+  shows(q.world.node("n1"));
+  shows(q.world.node("n2"));
+  const Ref<const Pod> added = shows(pod("p").on("n1"));
+  updates(pod("p", "2").on("n2"));
+  ASSERT_NE(cluster.placed(added->uid()), nullptr);
+  EXPECT_EQ(cluster.placed(added->uid())->node_name(), "n2");
+  EXPECT_THAT(q.log.troubles, ElementsAre(HasSubstr("the watch shows it on node n2")));
 }
 
 // ---- pods that become assigned
