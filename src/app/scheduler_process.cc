@@ -123,6 +123,7 @@ SchedulerElection::Callbacks SchedulerProcess::election_callbacks() {
   SchedulerElection::Callbacks callbacks;
   callbacks.started_leading = [this] {
     if (delays_cache()) reflectors_->start();
+    reflectors_->list_written_again();
     reflectors_->on_synced([this] {
       if (election_->leading()) engine_->start();
     });

@@ -74,6 +74,16 @@ void Reflector::start() {
 
 void Reflector::stop() { tasks_.clear(); }
 
+void Reflector::list_again() {
+  tasks_.clear();
+  mirror_->abandon_list();
+  unavailable_ = true;  // so that no version is asked for
+  synced_ = false;
+  step_ = relist();
+  wait_ = Duration::zero();
+  tasks_.spawn(run());
+}
+
 Task<void> Reflector::run() {
   while (true) {
     if (wait_ > Duration::zero()) {

@@ -73,7 +73,7 @@ bool is_expired(const ApiStatus& status);
 
 class Reflector {
  public:
-  // `synced` is called once, when the first list has been applied.
+  // `synced` is called when the first list has been applied, and after list_again().
   Reflector(Loop& loop, ApiClient& client, Interner& interner, Random random, telemetry::Log log,
             WatchedKind kind, const ReflectorOptions& options,
             const std::function<void(Delta)>& apply, std::function<void()> synced);
@@ -82,6 +82,9 @@ class Reflector {
 
   void start();
   void stop();
+  // Lists once more, by a read of the newest state: what was written before the call is known when
+  // `synced` is called. After start(); not from `apply` or `synced`.
+  void list_again();
 
   const WatchedKind& kind() const { return kind_; }
   bool synced() const { return synced_; }

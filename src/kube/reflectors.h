@@ -48,8 +48,12 @@ class Reflectors {
   void start();
   // No delta comes afterwards.
   void stop();
+  // Lists once more what schedulers write (pods, claims, volumes), by a read of the newest state:
+  // until that is done synced() is false. For a leader that begins: its watches may be behind what
+  // its predecessor wrote. After start().
+  void list_written_again();
 
-  // Whether every kind has been listed and applied once.
+  // Whether every kind has been listed and applied.
   bool synced() const { return unsynced_ == 0; }
   // The resources that have not: "pods", or with what last went wrong "pods: pods is forbidden: …".
   std::vector<std::string> unsynced() const;

@@ -15,6 +15,7 @@ using ::testing::IsEmpty;
 using testing::kNodes;
 using testing::kPods;
 using testing::node_json;
+using ::testing::Not;
 using testing::pod_json;
 using testing::Rig;
 
@@ -105,6 +106,33 @@ TEST(Reflectors, AreSyncedWhenAllAre) {
   rig.reflectors->on_synced([&told] { ++told; });
   rig.settle();
   EXPECT_EQ(told, 2);
+}
+
+TEST(Reflectors, WhatSchedulersWriteIsListedAgainAsItIsNow) {
+  Rig rig(BodyFormat::kProtobuf, {kPods, kNodes});
+  rig.client.stream_at(1).begin(200, rig.words.watch_type());
+  rig.client.stream_at(1).chunk(rig.words.bookmark("Node", 10, true));
+  rig.client.stream_at(0).begin(200, rig.words.watch_type());
+  rig.client.stream_at(0).chunk(rig.words.event("ADDED", pod_json("a", 3)) +
+                                rig.words.event("ADDED", pod_json("b", 4)) +
+                                rig.words.bookmark("Pod", 10, true));
+  rig.settle();
+  rig.taken();
+  ASSERT_TRUE(rig.reflectors->synced());
+  rig.reflectors->list_written_again();
+  EXPECT_FALSE(rig.reflectors->synced());
+  bool told = false;
+  rig.reflectors->on_synced([&told] { told = true; });
+  rig.settle();
+  ASSERT_EQ(rig.client.streams(), 3U);
+  EXPECT_TRUE(rig.client.stream_at(0).ended());
+  EXPECT_FALSE(rig.client.stream_at(1).ended()) << "nodes are not written by schedulers";
+  EXPECT_THAT(rig.path(), HasSubstr("sendInitialEvents=true"));
+  EXPECT_THAT(rig.path(), Not(HasSubstr("resourceVersion=")));
+  EXPECT_FALSE(told);
+  rig.watch(rig.words.event("ADDED", pod_json("a", 12)) + rig.words.bookmark("Pod", 13, true));
+  EXPECT_THAT(rig.taken(), ElementsAre("~a@12", "-b@4"));
+  EXPECT_TRUE(told);
 }
 
 }  // namespace
