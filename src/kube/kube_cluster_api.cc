@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/api_status.h"
+#include "api/decode.h"
 #include "api/envelope.h"
 #include "api/requests.h"
 #include "kube/pod_status_patch.h"
@@ -49,6 +50,19 @@ bool worth_another_try(const ApiFailure& failure) {
   return reason == "Conflict" || reason == "InternalError" || reason == "ServiceUnavailable";
 }
 
+// How long a request may be under way after its client has given it up: as long as the defaults of
+// leader election trust the network to take at most.
+constexpr Duration kUnderWay = std::chrono::seconds(5);
+constexpr int kLooks = 5;
+constexpr Duration kLookAgainAfter = std::chrono::seconds(1);
+
+// Whether the server may have done what it was asked for, or may still do it.
+bool may_have_been_done(const ApiFailure& failure) {
+  const int code = failure.status.code;
+  if (code != 0) return code == 409 || code >= 500;
+  return failure.error.kind == ErrorKind::kTimeout || net::lost_connection(failure.error);
+}
+
 // The version of the object that the server has sent; empty if it sent none.
 std::string version_in(const ApiAnswer& answer) {
   std::string_view object = answer.body;
@@ -84,8 +98,37 @@ Task<Result<void>> KubeClusterApi::bind(Ref<const Pod> pod, std::string node_nam
   call.urgency = Urgency::kHigh;
   Task<ApiResult> calling = client_.call(std::move(call));
   ApiResult answer = co_await calling;
-  if (!answer) co_return fail(std::move(answer.error().error));
-  co_return Result<void>();
+  if (answer) co_return Result<void>();
+  if (may_have_been_done(answer.error())) {
+    const bool answered = answer.error().status.code != 0;
+    Task<bool> looking =
+        is_bound(pod, std::move(binding.node), answered ? Duration::zero() : kUnderWay);
+    const bool bound = co_await looking;
+    if (bound) co_return Result<void>();
+  }
+  co_return fail(std::move(answer.error().error));
+}
+
+// Whether the pod is on that node, `after` this time.
+Task<bool> KubeClusterApi::is_bound(Ref<const Pod> pod, std::string node_name, Duration after) {
+  for (int looks = 1;; ++looks) {
+    SleepUntil waited(loop_, loop_.now() + after);
+    co_await waited;
+    ApiCall call;
+    call.path = pod_path(*pod);
+    call.accept = kJsonContentType;
+    call.urgency = Urgency::kHigh;
+    Task<ApiResult> calling = client_.call(std::move(call));
+    const ApiResult answer = co_await calling;
+    if (answer) {
+      const Result<AnyObject> stored =
+          decode_object(ObjectKind::kPod, answer->body, interner_, nullptr);
+      const auto* found = stored ? std::get_if<Ref<const Pod>>(&*stored) : nullptr;
+      co_return found && (*found)->uid() == pod->uid() && (*found)->node_name() == node_name;
+    }
+    if (answer.error().error.kind == ErrorKind::kNotFound || looks == kLooks) co_return false;
+    after = kLookAgainAfter;
+  }
 }
 
 Task<Result<std::string>> KubeClusterApi::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {

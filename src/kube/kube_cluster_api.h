@@ -2,7 +2,9 @@
 // changes of pod statuses, deletions, volumes and claims (object_writes.h). World thread.
 //
 // What is sent is what upstream sends, key for key. A binding is tried once: who asked for it
-// decides what comes next. A status is tried again where that can help.
+// decides what comes next. When nobody knows what became of it (no answer, or an answer that may
+// hide a success) the pod is read: a place that is taken must not be given away. A status is tried
+// again where that can help.
 #pragma once
 
 #include <string>
@@ -22,7 +24,12 @@ class KubeClusterApi final : public ClusterApi {
   // All must outlive it; `random` spreads further tries.
   KubeClusterApi(Loop& loop, ApiClient& client, Interner& interner, EventRecorder& events,
                  Random random)
-      : loop_(loop), client_(client), events_(events), random_(random), writes_(client, interner) {}
+      : loop_(loop),
+        client_(client),
+        interner_(interner),
+        events_(events),
+        random_(random),
+        writes_(client, interner) {}
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
   // Nothing is sent when the pod, as given, has all that the patch says.
@@ -39,8 +46,11 @@ class KubeClusterApi final : public ClusterApi {
   void record(PodEvent event) override { events_.record(std::move(event)); }
 
  private:
+  Task<bool> is_bound(Ref<const Pod> pod, std::string node_name, Duration after);
+
   Loop& loop_;
   ApiClient& client_;
+  Interner& interner_;
   EventRecorder& events_;
   Random random_;
   ObjectWrites writes_;
