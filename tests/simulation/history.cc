@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "api/node.h"
-
 namespace berth::simulation {
 namespace {
 
@@ -54,26 +52,6 @@ State::Row row_of(const NodeTable& nodes, NodeRow row, const std::set<Symbol>& s
   return read;
 }
 
-void look_at_store(const sim::SimCluster& cluster, State& state) {
-  for (const Ref<const Pod>& pod : cluster.pods()) {
-    State::StoredPod& stored = state.stored[key_of(*pod)];
-    stored = {std::string(pod->node_name()), std::string(pod->resource_version()),
-              requests_of(*pod), pod->finished()};
-    stored.nominated = pod->nominated_node_name();
-    if (pod->scheduled_condition()) stored.scheduled = "True";
-    if (const PodCondition* condition = pod->condition("PodScheduled")) {
-      stored.scheduled = condition->status;
-      stored.reason = condition->reason;
-      stored.message = condition->message;
-    }
-  }
-  for (const Ref<const Object>& object : cluster.objects(ObjectKind::kNode)) {
-    const auto& node = static_cast<const Node&>(*object);
-    state.nodes[node.name] = amounts_of(node.allocatable_resources, *node.symbols.table(),
-                                        node.allocatable_resources.pods);
-  }
-}
-
 void look_at_cluster(const Cluster& cluster, State& state) {
   const NodeTable& nodes = cluster.nodes();
   std::set<NodeRow> rows;
@@ -98,9 +76,34 @@ PodKey key_of(const Pod& pod) {
   return fmt::format("{} ({})", pod.full_name(), pod.uid_text().substr(0, 8));
 }
 
+void add_stored(const Pod& pod, State& state) {
+  State::StoredPod& stored = state.stored[key_of(pod)];
+  stored = {std::string(pod.node_name()), std::string(pod.resource_version()), requests_of(pod),
+            pod.finished()};
+  stored.nominated = pod.nominated_node_name();
+  if (pod.scheduled_condition()) stored.scheduled = "True";
+  if (const PodCondition* condition = pod.condition("PodScheduled")) {
+    stored.scheduled = condition->status;
+    stored.reason = condition->reason;
+    stored.message = condition->message;
+  }
+}
+
+void add_stored(const Node& node, State& state) {
+  state.nodes[node.name] = amounts_of(node.allocatable_resources, *node.symbols.table(),
+                                      node.allocatable_resources.pods);
+}
+
 State look(const sim::SimCluster& cluster, Engine& engine) {
   State state;
-  look_at_store(cluster, state);
+  for (const Ref<const Pod>& pod : cluster.pods()) add_stored(*pod, state);
+  for (const Ref<const Object>& node : cluster.objects(ObjectKind::kNode))
+    add_stored(static_cast<const Node&>(*node), state);
+  look_at_engine(engine, state);
+  return state;
+}
+
+void look_at_engine(Engine& engine, State& state) {
   look_at_cluster(engine.cluster(), state);
   engine.cluster().for_each_seen([&](const Ref<const Pod>& pod) {
     state.seen[key_of(*pod)] = {std::string(pod->node_name()), std::string(pod->resource_version()),
@@ -119,7 +122,6 @@ State look(const sim::SimCluster& cluster, Engine& engine) {
   for (const WaitingPod& waiting : engine.waiting_pods().list())
     state.waiting.insert(key_of(*waiting.pod));
   state.tasks = engine.tasks() + engine.pods_being_written();
-  return state;
 }
 
 }  // namespace berth::simulation

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/node.h"
 #include "api/pod.h"
 #include "engine/engine.h"
 #include "sim/sim_cluster.h"
@@ -96,5 +97,10 @@ struct State {
 };
 
 State look(const sim::SimCluster& cluster, Engine& engine);
+
+// The parts of it: the scheduler's, and one object of the API server's each.
+void look_at_engine(Engine& engine, State& state);
+void add_stored(const Pod& pod, State& state);
+void add_stored(const Node& node, State& state);
 
 }  // namespace berth::simulation

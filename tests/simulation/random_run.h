@@ -21,8 +21,8 @@
 #include "history.h"
 #include "invariants.h"
 #include "mischief.h"
+#include "recorder.h"
 #include "sim/sim_cluster.h"
-#include "sim/timeline.h"
 
 namespace berth::simulation {
 
@@ -43,38 +43,6 @@ struct RunReport {
   std::vector<std::string> timeline;  // JSON, one object each
   // What the run was like, to see that the mischief reaches everything.
   std::map<std::string, int> happened;
-};
-
-// Sees what the engine does.
-class Recorder final : public Observer {
- public:
-  Recorder(Loop& loop, History& history, std::map<std::string, int>& happened)
-      : timeline_(loop), history_(history), happened_(happened) {}
-
-  // Prints the timeline as it grows, so that a run that does not end well can be read.
-  void print() { prints_ = true; }
-  const std::vector<std::string>& timeline() const { return timeline_.entries(); }
-  void note(std::string_view what, std::string_view about);
-
-  void queued(const Pod& pod, QueueName queue, std::string_view event) override;
-  void attempt_started(const Pod& pod, std::int32_t attempt) override;
-  void decided(const Decision& decision) override;
-  void wait_started(const Pod& pod, std::span<const PermitHold> holds) override;
-  void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
-  void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
-  void failed(const Pod& pod, const Outcome& outcome) override;
-  void status_decided(const Pod& pod, const PodStatusPatch& patch) override;
-  void event(const PodEvent& event) override;
-  void trouble(std::string_view message) override;
-
- private:
-  void told();
-
-  sim::Timeline timeline_;
-  History& history_;
-  std::map<std::string, int>& happened_;
-  bool prints_ = false;
-  std::size_t printed_ = 0;
 };
 
 class RandomRun {

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "config/load.h"
 #include "framework/pods_in_pre_bind.h"
+#include "manifests.h"
 #include "plugins/table.h"
 
 namespace berth::simulation {
@@ -189,96 +190,37 @@ void ReservationRun::put(const std::string& json) {
   if (!created) static_cast<void>(cluster_.update_object(*object));
 }
 
+void ReservationRun::put_all(const std::vector<std::string>& manifests) {
+  for (const std::string& manifest : manifests) put(manifest);
+}
+
 void ReservationRun::add_node(const std::string& name) {
-  put(fmt::format(
-      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{0}","labels":{{)"
-      R"("kubernetes.io/hostname":"{0}"}}}},"status":{{"capacity":{{"cpu":"8","memory":"32Gi",)"
-      R"("pods":"30"}}}}}})",
-      name));
-  put(fmt::format(
-      R"({{"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{{"name":"{}"}},)"
-      R"("spec":{{"drivers":[]}}}})",
-      name));
+  put_all(node_manifests(name));
   add_slice(name, ++nodes_[name]);
   // A disk that is only there.
-  if (cluster_.object(ObjectKind::kPersistentVolume, "", fmt::format("disk-{}", name))) return;
-  put(fmt::format(
-      R"({{"apiVersion":"v1","kind":"PersistentVolume","metadata":{{"name":"disk-{0}"}},"spec":{{)"
-      R"("storageClassName":"local","capacity":{{"storage":"2Gi"}},"accessModes":)"
-      R"(["ReadWriteOnce"],"hostPath":{{"path":"/x"}},"nodeAffinity":{{"required":{{)"
-      R"("nodeSelectorTerms":[{{"matchExpressions":[{{"key":"kubernetes.io/hostname",)"
-      R"("operator":"In","values":["{0}"]}}]}}]}}}}}},"status":{{"phase":"Available"}}}})",
-      name));
+  if (!cluster_.object(ObjectKind::kPersistentVolume, "", fmt::format("disk-{}", name)))
+    put(disk_manifest(name));
 }
 
 void ReservationRun::add_slice(const std::string& node, std::int64_t generation) {
-  std::string devices;
-  for (int i = 0; i < kDevices; ++i)
-    devices += fmt::format("{}{{\"name\":\"dev-{}\"}}", i > 0 ? "," : "", i);
-  put(fmt::format(
-      R"({{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{{"name":)"
-      R"("{0}-{1}"}},"spec":{{"driver":"gpu.example.com","nodeName":"{0}","pool":{{"name":"{0}",)"
-      R"("generation":{1},"resourceSliceCount":1}},"devices":[{2}]}}}})",
-      node, generation, devices));
+  put(slice_manifest(node, generation, kDevices));
 }
 
 void ReservationRun::build_cluster() {
-  for (const char* mode : {"lazy", "local", "fast"})
-    put(fmt::format(
-        R"({{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{{"name":"{}"}},)"
-        R"("provisioner":"{}","volumeBindingMode":"{}"}})",
-        mode, std::string_view(mode) == "local" ? "kubernetes.io/no-provisioner" : "disk.example",
-        std::string_view(mode) == "fast" ? "Immediate" : "WaitForFirstConsumer"));
-  put(R"({"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"gpu"},)"
-      R"("spec":{"extendedResourceName":"example.com/gpu"}})");
-  put(R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":)"
-      R"("one"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":)"
-      R"({"deviceClassName":"gpu"}}]}}}})");
+  put_all(class_manifests());
   const std::uint64_t nodes = 2 + random_.below(3);
   for (std::uint64_t i = 1; i <= nodes; ++i) add_node(fmt::format("n{}", i));
   for (int i = 0; i < 6; ++i) add_pod();
 }
 
-// One of several kinds, with claims of its own or shared ones.
 void ReservationRun::add_pod() {
-  const int number = ++made_;
-  std::string spec;
-  const auto append = [&spec](const std::string& text) {
-    spec += (spec.empty() ? "" : ",") + text;
-  };
-  const std::uint64_t kind = random_.below(6);
-  if (kind <= 1) {
-    append(R"("resourceClaims":[{"name":"dev","resourceClaimTemplateName":"one"}])");
-  } else if (kind == 2) {
-    const std::uint64_t shared = random_.below(3);
-    if (!cluster_.object(ObjectKind::kResourceClaim, "default", fmt::format("shared-{}", shared)))
-      put(fmt::format(
-          R"({{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{{"name":)"
-          R"("shared-{}","namespace":"default"}},"spec":{{"devices":{{"requests":[{{"name":"r",)"
-          R"("exactly":{{"deviceClassName":"gpu","count":{}}}}}]}}}}}})",
-          shared, 1 + shared % 2));
-    append(fmt::format(R"("resourceClaims":[{{"name":"dev","resourceClaimName":"shared-{}"}}])",
-                       shared));
-  }
-  // Devices can also be asked for as a resource: the scheduler makes the claim.
-  const std::string_view device = kind == 5 ? R"(,"example.com/gpu":"1")" : "";
-  if (kind == 3 || kind == 4 || random_.chance(0.4)) {
-    static constexpr const char* kClasses[] = {"lazy", "lazy", "local", "fast"};
-    const std::string claim = fmt::format("data-{}-{}", number, number % 5);
-    put(fmt::format(
-        R"({{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{{"name":"{}",)"
-        R"("namespace":"default"}},"spec":{{"storageClassName":"{}","accessModes":)"
-        R"(["ReadWriteOnce"],"resources":{{"requests":{{"storage":"1Gi"}}}}}}}})",
-        claim, kClasses[random_.below(4)]));
-    append(fmt::format(R"("volumes":[{{"name":"v","persistentVolumeClaim":{{"claimName":"{}"}}}}])",
-                       claim));
-  }
-  note("create pod", fmt::format("p{} {}{}", number, spec, device));
-  put(fmt::format(
-      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p{}","namespace":"default"}},)"
-      R"("spec":{{{}{}"terminationGracePeriodSeconds":{},"priority":{},"containers":[{{"name":"c",)"
-      R"("image":"i","resources":{{"requests":{{"cpu":"100m"{}}}}}}}]}}}})",
-      number, spec, spec.empty() ? "" : ",", random_.below(10), 100 * random_.below(3), device));
+  const PodManifests made = pod_manifests(++made_, random_, {.priority = true});
+  for (const std::string& claim : made.shared_claims)
+    if (!cluster_.object(ObjectKind::kResourceClaim, "default", claim))
+      put(shared_claim_manifest(claim));
+  put_all(made.own_claims);
+  note("create pod", made.summary);
+  put(made.pod);
 }
 
 // ---- what goes wrong

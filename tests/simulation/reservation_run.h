@@ -60,6 +60,7 @@ class ReservationRun {
   void start_scheduler();
   void build_cluster();
   void put(const std::string& json);  // an object from its manifest; there already: replaced
+  void put_all(const std::vector<std::string>& manifests);
   void add_node(const std::string& name);
   void add_slice(const std::string& node, std::int64_t generation);
   void add_pod();

@@ -1,0 +1,169 @@
+// Complete schedulers, an API server and a network between them, and everything that can go wrong.
+//
+//   chaos_test [--seeds=N] [--first=N]    N runs (300, under sanitizers 30), from seed --first on
+//   chaos_test --seed=N                   that one only, with its timeline
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "chaos_run.h"
+#include "token_folder.h"
+
+namespace berth::chaos {
+namespace {
+
+// Under sanitizers a run takes ten times as long.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::uint64_t kSeeds = 30;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr std::uint64_t kSeeds = 30;
+#else
+constexpr std::uint64_t kSeeds = 300;
+#endif
+#else
+constexpr std::uint64_t kSeeds = 300;
+#endif
+
+struct Wanted {
+  std::string program = "chaos_test";
+  std::uint64_t first = 1;
+  std::uint64_t seeds = kSeeds;
+  bool one = false;
+};
+Wanted wanted;  // set by main, before any test
+
+constexpr int kMostFailures = 5;  // then it is clear enough
+
+std::string describe(std::uint64_t seed, const ChaosReport& report) {
+  std::string text = fmt::format("seed {}:\n", seed);
+  for (const std::string& violation : report.violations) text += "  " + violation + "\n";
+  return text;
+}
+
+// The seeds in some parts, so that those of a suite run beside each other.
+constexpr std::uint64_t kParts = 4;
+
+class Chaos : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Chaos, NoSeedBreaksAnInvariant) {
+  const TokenFolder folder;
+  int failures = 0;
+  for (std::uint64_t i = GetParam(); i < wanted.seeds; i += kParts) {
+    const std::uint64_t seed = wanted.first + i;
+    const ChaosReport report = ChaosRun(seed, folder.path(), {}, wanted.one).run();
+    if (wanted.one)
+      for (const auto& [what, times] : report.happened) fmt::print("{:8}  {}\n", times, what);
+    if (report.violations.empty()) continue;
+    // The same once more, to be read.
+    if (failures == 0 && !wanted.one) ChaosRun(seed, folder.path(), {}, true).run();
+    ADD_FAILURE() << describe(seed, report)
+                  << fmt::format("play it again: {} --seed={}\n", wanted.program, seed);
+    if (++failures == kMostFailures) break;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, Chaos, ::testing::Range(std::uint64_t{0}, kParts));
+
+TEST(ChaosRun, IsTheSameEachTime) {
+  const TokenFolder folder;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const ChaosReport first = ChaosRun(seed, folder.path()).run();
+    const ChaosReport second = ChaosRun(seed, folder.path()).run();
+    EXPECT_EQ(first.happened, second.happened) << "seed " << seed;
+    EXPECT_EQ(first.end, second.end) << "seed " << seed;
+  }
+}
+
+// A simulation in which nothing happens proves nothing.
+TEST(ChaosRun, EverythingThatCanHappenDoes) {
+  const TokenFolder folder;
+  std::map<std::string, int> happened;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+    for (const auto& [what, times] : ChaosRun(seed, folder.path()).run().happened)
+      happened[what] += times;
+  for (const char* what : {"create pod",
+                           "delete pending pod",
+                           "delete bound pod",
+                           "remove node",
+                           "bring node back",
+                           "cordon",
+                           "uncordon",
+                           "touch claim",
+                           "bind behind the back",
+                           "allow",
+                           "reject",
+                           "kill",
+                           "stop",
+                           "start",
+                           "halt process",
+                           "halt world",
+                           "halt election",
+                           "part",
+                           "clock jumps forward",
+                           "clock jumps back",
+                           "rotate tokens",
+                           "server goes down",
+                           "back up",
+                           "restore",
+                           "watches end",
+                           "request lost",
+                           "answer lost",
+                           "answer cut",
+                           "answer hidden",
+                           "never answered",
+                           "request twice",
+                           "event twice",
+                           "refused with 401",
+                           "refused with 409",
+                           "refused with 410",
+                           "refused with 429",
+                           "refused with 500",
+                           "refused with 503",
+                           "bound",
+                           "held by 1",
+                           "held by 2",
+                           "wait ended: Success",
+                           "wait ended: Unschedulable",
+                           "failed: Unschedulable",
+                           "failed: Error"})
+    EXPECT_GT(happened[what], 0) << what;
+}
+
+bool read_flag(std::string_view argument, std::string_view name, std::uint64_t& value) {
+  if (!argument.starts_with(name)) return false;
+  argument.remove_prefix(name.size());
+  const auto [end, error] =
+      std::from_chars(argument.data(), argument.data() + argument.size(), value);
+  if (error == std::errc() && end == argument.data() + argument.size()) return true;
+  std::fprintf(stderr, "%.*s needs a number\n", static_cast<int>(name.size()), name.data());
+  std::exit(2);
+}
+
+}  // namespace
+
+int run_tests(int argc, char** argv) {
+  ::testing::InitGoogleMock(&argc, argv);
+  wanted.program = argv[0];
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (read_flag(argument, "--seed=", wanted.first)) {
+      wanted.seeds = 1;
+      wanted.one = true;
+    } else if (!read_flag(argument, "--seeds=", wanted.seeds) &&
+               !read_flag(argument, "--first=", wanted.first)) {
+      std::fprintf(stderr, "unknown flag %s\n", argv[i]);
+      return 2;
+    }
+  }
+  return RUN_ALL_TESTS();
+}
+
+}  // namespace berth::chaos
+
+int main(int argc, char** argv) { return berth::chaos::run_tests(argc, argv); }
