@@ -137,6 +137,7 @@ SchedulerElection::Callbacks SchedulerProcess::election_callbacks() {
     events_.record_lease_event(std::move(lease), std::move(message));
   };
   callbacks.ended = [this](kube::ElectionEnd end) {
+    engine_->stop_writes();  // what still waited could not be sent any more
     if (end == kube::ElectionEnd::kLost)
       log_.error(std::nullopt, "Leaderelection lost");
     else

@@ -132,7 +132,8 @@ void ChaosRun::come_to_rest() {
   // A flush or a renewal may just have set something going. It ends by itself.
   const auto quiet = [this] {
     return network_.under_way() == 0 && std::ranges::all_of(schedulers_, [](const auto& scheduler) {
-             return scheduler->running() && scheduler->engine().tasks() == 0;
+             return scheduler->running() && scheduler->engine().tasks() == 0 &&
+                    scheduler->engine().pods_being_written() == 0;
            });
   };
   for (int steps = 0; steps < 5'000 && !quiet(); ++steps) clock_.step();
