@@ -17,6 +17,7 @@ namespace berth::memapi {
 namespace {
 
 constexpr int kGenerateNameTries = 8;
+constexpr std::string_view kProtobufType = "application/vnd.kubernetes.protobuf";
 
 Answer<JsonValue> parse_body(std::string_view json, std::string_view kind) {
   Result<JsonValue> parsed = parse_json(json);
@@ -64,7 +65,7 @@ Answer<JsonValue> Writes::decode(const ApiRequest& request, std::string_view kin
   const std::string_view type = request.content_type();
   std::string translated;
   std::string_view json = request.http.body;
-  if (type == "application/vnd.kubernetes.protobuf" && codec_ != nullptr) {
+  if (type == kProtobufType && codec_ != nullptr) {
     Result<std::string> text = codec_->to_json(json);
     if (!text) return refuse(ApiError::bad_request(std::move(text.error().message)));
     translated = std::move(*text);
@@ -111,6 +112,12 @@ Answer<JsonValue> Writes::decode(const ApiRequest& request, std::string_view kin
   erase(*object, "apiVersion");
   normalize(*object);
   return object;
+}
+
+Answer<void> Writes::check_shape(const ApiRequest& request, const JsonValue& object) const {
+  // Only what was said in JSON or YAML can have another shape.
+  if (codec_ == nullptr || request.content_type() == kProtobufType) return {};
+  return check_types(*request.resource, object);
 }
 
 Answer<void> Writes::check_namespace(const Resource& resource, std::string_view namespace_name,
@@ -196,6 +203,7 @@ Answer<Written> Writes::create(const ApiRequest& request) {
   } else {
     erase(metadata, "namespace");
   }
+  if (auto fits = check_shape(request, *object); !fits) return refuse(fits.error());
   Answer<ObjectRef> created = prepare_and_create(resource, std::move(*object), request.dry_run());
   if (!created) return refuse(std::move(created.error()));
   return Written{201, std::move(*created), ""};

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "api/json_text.h"
+#include "api/proto_json.h"
 #include "api/proto_table.h"
+#include "memapi/json_edit.h"
 
 namespace berth::memapi {
 namespace {
@@ -138,6 +140,19 @@ Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& p
   error.group.clear();
   error.message = fmt::format(" \"\" is invalid: patch: {}", error.causes.front().message);
   return refuse(std::move(error));
+}
+
+Answer<void> check_types(const Resource& resource, const JsonValue& object) {
+  const Resource& stored = resource.stored_as.empty() ? resource : resource_of(resource.stored_as);
+  if (!proto_table::find_message(stored.group_version(), stored.kind)) return {};
+  JsonValue whole = object;
+  set_text(whole, "kind", stored.kind);
+  set_text(whole, "apiVersion", stored.group_version());
+  const Result<std::string> told = json_to_envelope(to_json(whole));
+  if (told) return {};
+  return refuse(ApiError::bad_request(
+      fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", stored.kind, stored.version,
+                  stored.kind, told.error().message)));
 }
 
 namespace {

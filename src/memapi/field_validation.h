@@ -25,6 +25,10 @@ Answer<void> validate_fields(const ApiRequest& request, std::string_view kind,
 Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& patch,
                                    const std::function<std::string()>& shown);
 
+// 400 unless every field that the kind has is of its type, so that it can be told in protobuf as
+// well: one object of the wrong shape would keep all others from being listed.
+Answer<void> check_types(const Resource& resource, const JsonValue& object);
+
 // As Go prints a map with %+v.
 std::string go_map_text(const JsonValue& value);
 

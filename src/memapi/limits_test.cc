@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "memapi/table_codec.h"
 #include "memapi/testing/client.h"
 
 namespace berth::memapi {
@@ -100,6 +101,39 @@ TEST(Limits, WarningsAreBounded) {
   const auto answer = client.send("POST", kMaps, body + "}");
   EXPECT_EQ(answer->response.status, 201);
   EXPECT_LE(answer->response.headers.joined("Warning").size(), 5000u);
+}
+
+TEST(Limits, AnObjectOfTheWrongShapeIsRefused) {
+  const TableCodec codec;
+  ApiServerOptions options;
+  options.protobuf = &codec;
+  Client client(options);
+  client.ask("POST", kMaps, R"({"metadata":{"name":"good"},"data":{"x":"1"},"unknown":[[]]})");
+  ASSERT_EQ(client.code, 201);
+  EXPECT_EQ(client.message("POST", kMaps, R"({"metadata":{"name":"a"},"data":{"x":[1]}})"),
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: data[x]: expected a "
+            "string, got a list");
+  EXPECT_EQ(client.code, 400);
+  const std::string path = std::string(kMaps) + "/good";
+  client.ask("PUT", path, R"({"metadata":{"name":"good"},"data":"x"})");
+  EXPECT_EQ(client.code, 400);
+  for (const char* type :
+       {"application/merge-patch+json", "application/strategic-merge-patch+json"}) {
+    client.ask("PATCH", path, R"({"immutable":{}})", type);
+    EXPECT_EQ(client.code, 400) << type;
+  }
+  client.ask("PATCH", path, R"([{"op":"add","path":"/data/x","value":{}}])",
+             "application/json-patch+json");
+  EXPECT_EQ(client.code, 400);
+  for (const char* name : {"good", "new"}) {
+    client.ask("PATCH", std::string(kMaps) + "/" + name + "?fieldManager=f", R"({"data":{"x":{}}})",
+               "application/apply-patch+yaml");
+    EXPECT_EQ(client.code, 400) << name;
+  }
+  // Otherwise nobody could list the others in protobuf.
+  EXPECT_EQ(
+      client.send("GET", kMaps, "", "", "application/vnd.kubernetes.protobuf")->response.status,
+      200);
 }
 
 // ---- events -------------------------------------------------------------------------------------

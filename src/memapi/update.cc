@@ -166,6 +166,7 @@ Answer<Written> Writes::update_object(const ApiRequest& request, const Change& e
   return change(resource, request.namespace_name, request.name, request.dry_run(),
                 [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
                   if (auto done = edit(object, current); !done) return done;
+                  if (auto fits = check_shape(request, object); !fits) return fits;
                   return finish_update(resource, request.subresource, object, current);
                 });
 }
@@ -282,6 +283,7 @@ Answer<Written> Writes::apply(const ApiRequest& request, const JsonValue& patch)
     JsonValue& metadata = object_at(wish, "metadata");
     set_text(metadata, "name", request.name);
     if (resource.namespaced) set_text(metadata, "namespace", request.namespace_name);
+    if (auto fits = check_shape(request, wish); !fits) return refuse(fits.error());
     Answer<ObjectRef> created = prepare_and_create(resource, wish, request.dry_run());
     if (created) return Written{201, std::move(*created), ""};
     if (created.error().reason != "AlreadyExists") return refuse(std::move(created.error()));
