@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/keyed_hash.h"
 #include "base/utf8.h"
 
 namespace berth {
@@ -82,7 +83,7 @@ class JsonChecker {
 
   bool object(std::size_t depth) {
     if (depth > kMaxNesting || !take('{')) return false;
-    boost::unordered_flat_set<std::string_view> keys;
+    boost::unordered_flat_set<std::string_view, TextHash> keys;
     skip_space();
     if (take('}')) return true;
     do {

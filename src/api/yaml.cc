@@ -10,6 +10,7 @@
 
 #include "api/json_text.h"
 #include "api/yaml_tree.h"
+#include "base/keyed_hash.h"
 #include "base/utf8.h"
 
 // libyaml, of which Go's library is a translation, cuts the text into events. The tree is made
@@ -136,7 +137,7 @@ class YamlParser {
   bool usable_ = false;
   YamlTree tree_;
   std::vector<std::uint32_t> open_;
-  boost::unordered_flat_map<std::string, std::uint32_t> anchors_;
+  boost::unordered_flat_map<std::string, std::uint32_t, TextHash> anchors_;
 };
 
 // ---- the text itself ----------------------------------------------------------------------------

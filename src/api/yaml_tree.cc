@@ -8,6 +8,7 @@
 
 #include "api/json_text.h"
 #include "api/yaml_scalar.h"
+#include "base/keyed_hash.h"
 
 namespace berth {
 namespace {
@@ -35,7 +36,7 @@ class YamlToJson {
   };
   struct Entries {
     std::vector<Entry> list;
-    boost::unordered_flat_map<std::string, std::size_t> places;
+    boost::unordered_flat_map<std::string, std::size_t, TextHash> places;
   };
 
   bool stop(std::size_t line, std::string_view message) {

@@ -1,11 +1,13 @@
 #include "base/symbols.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstring>
 
 #include "base/check.h"
+#include "base/keyed_hash.h"
 
 namespace berth {
 
@@ -13,13 +15,18 @@ namespace {
 
 // A string with its hash, so that looking in several places hashes it once.
 struct Hashed {
-  explicit Hashed(std::string_view t) : text(t), hash(std::hash<std::string_view>{}(t)) {}
+  explicit Hashed(std::string_view t) : text(t), hash(hash_text(t)) {}
   std::string_view text;
   std::size_t hash;
 
-  // Bits that the map itself does not look at: it takes the lowest and the highest.
+  // By the last bytes and not by the hash, which has another key in every process: the same strings
+  // in the same order get the same numbers, in every run.
   std::uint32_t shard(std::uint32_t shards) const {
-    return static_cast<std::uint32_t>(hash >> 32) % shards;
+    std::uint64_t end = 0;
+    const std::size_t length = std::min(text.size(), sizeof end);
+    std::memcpy(&end, text.data() + text.size() - length, length);
+    // The highest bits of the product, which alone depend on all bytes.
+    return static_cast<std::uint32_t>(end * 0x9e3779b97f4a7c15ULL >> 60) % shards;
   }
 };
 
@@ -27,7 +34,7 @@ struct Hash {
   using is_transparent = void;
   using is_avalanching = void;
   std::size_t operator()(const Hashed& key) const { return key.hash; }
-  std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
+  std::size_t operator()(std::string_view key) const { return hash_text(key); }
 };
 
 struct Equal {
@@ -73,6 +80,7 @@ struct Symbols::Shard {
   // follows from its highest bit.
   static constexpr std::uint32_t kFirstPage = 64;
   static constexpr std::uint32_t kPages = 19;  // 33 M strings per shard
+  static constexpr std::size_t kFewBuckets = 1024;
 
   mutable Mutex mutex;
   Ids ids GUARDED_BY(mutex);
@@ -93,6 +101,11 @@ struct Symbols::Shard {
   Entry& at(std::uint32_t index) const {
     const std::uint32_t page = page_of(index);
     return pages[page].load(std::memory_order_acquire)[index - first_of(page)];
+  }
+
+  // Gives memory back after many strings are gone.
+  void shrink_if_sparse() REQUIRES(mutex) {
+    if (ids.bucket_count() > kFewBuckets && ids.size() * 8 < ids.bucket_count()) ids.rehash(0);
   }
 
   // An index that nobody uses.
@@ -177,6 +190,7 @@ void Symbols::release(Symbol symbol) {
   MutexLock lock(shard.mutex);
   if (held.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   shard.ids.erase(held.view());
+  shard.shrink_if_sparse();
   held.text.reset();
   held.length = 0;
   shard.unused.push_back(rest / kShards);

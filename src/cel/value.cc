@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "base/keyed_hash.h"
 #include "cel/library/url.h"
 #include "cel/numbers.h"
 
@@ -232,7 +233,7 @@ std::size_t hash_key(const Value& value) {
     case Kind::kInt: return std::hash<std::int64_t>()(value.as_int());
     case Kind::kUint: return std::hash<std::uint64_t>()(value.as_uint());
     case Kind::kDouble: return std::hash<double>()(value.as_double());
-    case Kind::kString: return std::hash<std::string>()(value.as_string());
+    case Kind::kString: return hash_text(value.as_string());
     case Kind::kDuration: return std::hash<std::int64_t>()(value.as_duration());
     case Kind::kTimestamp: return std::hash<std::int64_t>()(value.as_timestamp().seconds);
     default: return static_cast<std::size_t>(value.kind());

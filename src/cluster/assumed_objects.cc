@@ -118,8 +118,7 @@ void PassiveAssumeStore::restore(const Object& object) {
     drop(found);
 }
 
-void PassiveAssumeStore::drop(
-    std::unordered_map<std::string, Ref<const Object>>::iterator assumed) {
+void PassiveAssumeStore::drop(Assumed::iterator assumed) {
   assumed_.erase(assumed);
   cluster_.object_changes().count_assumed(1, 0);
 }

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "api/object.h"
+#include "base/keyed_hash.h"
 #include "base/result.h"
 #include "cluster/object_changes.h"
 
@@ -58,15 +59,16 @@ class PassiveAssumeStore {
   struct ByName {
     bool operator()(const Ref<const Object>& a, const Ref<const Object>& b) const;
   };
+  using Assumed = std::unordered_map<std::string, Ref<const Object>, TextHash>;
   Ref<const Object> assumed_or(const Ref<const Object>& stored) const;
   void changed(const Ref<const Object>& before, const Ref<const Object>& after);
-  void drop(std::unordered_map<std::string, Ref<const Object>>::iterator assumed);
+  void drop(Assumed::iterator assumed);
 
   const Cluster& cluster_;
   ObjectKind kind_;
   std::string resource_;
   IndexOf index_of_;
-  std::unordered_map<std::string, Ref<const Object>> assumed_;  // by key
+  Assumed assumed_;  // by key
   std::map<std::string, std::set<Ref<const Object>, ByName>, std::less<>> indexed_;
   Subscription subscription_;
 };

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "api/object.h"
+#include "base/keyed_hash.h"
 
 namespace berth {
 
@@ -99,7 +100,7 @@ class ObjectChanges {
   std::array<Listeners<const Ref<const Object>&, const Ref<const Object>&>, kKinds> listeners_;
   std::array<std::size_t, kKinds> watchers_of_{};
   std::size_t assumed_ = 0;
-  std::unordered_map<std::string, std::vector<Watcher*>> watchers_;
+  std::unordered_map<std::string, std::vector<Watcher*>, TextHash> watchers_;
 };
 
 }  // namespace berth

@@ -2,6 +2,8 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include "base/keyed_hash.h"
+
 namespace berth {
 namespace {
 
@@ -21,7 +23,7 @@ struct SeenSlot {
 struct SeenSlotHash {
   using is_transparent = void;
   std::size_t operator()(const FullName& full) const noexcept {
-    return std::hash<std::string_view>()(full.name) ^ std::hash<Symbol>()(full.namespace_name);
+    return hash_text(full.name) ^ std::hash<Symbol>()(full.namespace_name);
   }
   std::size_t operator()(const SeenSlot& slot) const noexcept { return (*this)(slot.full_name()); }
 };

@@ -21,6 +21,7 @@
 
 #include "api/object.h"
 #include "api/pod.h"
+#include "base/keyed_hash.h"
 #include "config/configuration.h"
 
 namespace berth::extender {
@@ -70,17 +71,11 @@ class KeptObjects {
 
     const std::string& bare(bool managed_fields);
   };
-  struct NameHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view name) const noexcept {
-      return std::hash<std::string_view>()(name);
-    }
-  };
   void apply_pod(const Pod& pod, DeltaType type, ObjectText text);
 
   const ObjectNeeds needs_;
   std::unordered_map<Uid, Kept> pods_;
-  std::unordered_map<std::string, Kept, NameHash, std::equal_to<>> nodes_;
+  std::unordered_map<std::string, Kept, TextHash, std::equal_to<>> nodes_;
 };
 
 }  // namespace berth::extender

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "base/keyed_hash.h"
+
 namespace berth {
 namespace {
 
@@ -40,12 +42,6 @@ std::uint64_t scrambled(std::uint64_t number) {
   return number ^ (number >> 31);
 }
 
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>()(text);
-  }
-};
 template <typename Value>
 using ByText = boost::unordered_flat_map<std::string, Value, TextHash, std::equal_to<>>;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/pod.h"
+#include "base/keyed_hash.h"
 
 namespace berth::kube {
 namespace {
@@ -40,8 +41,7 @@ struct Slot {
 struct SlotHash {
   using is_transparent = void;
   std::size_t operator()(const FullName& full) const noexcept {
-    const std::hash<std::string_view> hash;
-    return hash(full.name) ^ (hash(full.namespace_name) * 0x9e3779b97f4a7c15ULL);
+    return hash_text(full.name) ^ (hash_text(full.namespace_name) * 0x9e3779b97f4a7c15ULL);
   }
   template <typename T>
   std::size_t operator()(const Slot<T>& slot) const noexcept {

@@ -2,14 +2,22 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <list>
+#include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
+
+#include "base/keyed_hash.h"
 
 namespace berth::kube {
 
 template <typename Key, typename Value>
 class LruMap {
+  // Texts come from outside.
+  using Hash = std::conditional_t<std::is_same_v<Key, std::string>, TextHash, std::hash<Key>>;
+
  public:
   explicit LruMap(std::size_t limit) : limit_(limit) {}
 
@@ -54,7 +62,7 @@ class LruMap {
   using Order = std::list<std::pair<Key, Value>>;  // least recently used first
   std::size_t limit_;
   Order order_;
-  std::unordered_map<Key, typename Order::iterator> index_;
+  std::unordered_map<Key, typename Order::iterator, Hash> index_;
 };
 
 }  // namespace berth::kube

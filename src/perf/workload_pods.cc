@@ -22,6 +22,13 @@ spec:
 )";
 constexpr std::size_t kDeltasPerBatch = 256;  // as many deltas as come at once
 
+// The order in which a cluster names its pods is another one in every run.
+void sort_by_name(std::vector<Ref<const Pod>>& pods) {
+  std::ranges::sort(pods, {}, [](const Ref<const Pod>& pod) {
+    return std::pair(pod->namespace_name(), pod->name());
+  });
+}
+
 }  // namespace
 
 // A volume and a claim that are bound to each other, as the suite makes them.
@@ -168,6 +175,7 @@ WorkloadRun::Outcome WorkloadRun::keep_steady(const Operation& operation, std::i
     engine_->cluster().for_each_seen([&](const Ref<const Pod>& pod) {
       if (pod->namespace_name() == namespace_name) bound.push_back(pod);
     });
+    sort_by_name(bound);
     for (const Ref<const Pod>& pod : bound) remove_pod(pod);
   }
   if (collects) progress_.stop();
@@ -212,6 +220,7 @@ WorkloadRun::Outcome WorkloadRun::delete_pods(const Operation& operation) {
       return;
     pods->push_back(pod);
   });
+  sort_by_name(*pods);
   return pace(static_cast<std::int64_t>(pods->size()), *rate,
               operation.flag("skipWaitToCompletion"), [this, pods](std::int64_t i) {
                 const Ref<const Pod>& pod = (*pods)[static_cast<std::size_t>(i)];

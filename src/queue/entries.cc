@@ -3,10 +3,12 @@
 #include <functional>
 #include <utility>
 
+#include "base/keyed_hash.h"
+
 namespace berth {
 
 std::uint32_t Entries::hash_of(const Pod& pod) {
-  const std::uint64_t name = std::hash<std::string_view>{}(pod.name());
+  const std::uint64_t name = hash_text(pod.name());
   const std::uint64_t mixed =
       (name ^ std::hash<Symbol>{}(pod.meta().namespace_name)) * 0x9e3779b97f4a7c15ULL;
   return static_cast<std::uint32_t>(mixed >> 32);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/keyed_hash.h"
 #include "serve/expiring_cache.h"
 
 namespace berth::serve {
@@ -159,7 +160,7 @@ struct Authenticator::State : std::enable_shared_from_this<State> {
   std::optional<RequestHeaders> proxy GUARDED_BY(mutex);
   ExpiringCache<TokenReview> known GUARDED_BY(mutex){kMaxTokens};
   // Questions under way, and who waits for the answer.
-  std::unordered_map<std::string, std::vector<Reviewed>> waiting GUARDED_BY(mutex);
+  std::unordered_map<std::string, std::vector<Reviewed>, TextHash> waiting GUARDED_BY(mutex);
 };
 
 Authenticator::Authenticator(const Loop& loop, AuthenticationOptions options,
@@ -167,7 +168,7 @@ Authenticator::Authenticator(const Loop& loop, AuthenticationOptions options,
     : state_(std::make_shared<State>(loop, std::move(options), metrics, std::move(log))) {}
 
 Authenticator::~Authenticator() {
-  std::unordered_map<std::string, std::vector<State::Reviewed>> dropped;
+  std::unordered_map<std::string, std::vector<State::Reviewed>, TextHash> dropped;
   MutexLock lock(state_->mutex);
   state_->closed = true;
   dropped.swap(state_->waiting);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/keyed_hash.h"
 #include "base/loop.h"
 
 namespace berth::serve {
@@ -47,7 +48,7 @@ class ExpiringCache {
     Value value;
     Expiry expires;
   };
-  using Entries = std::unordered_map<std::string, Entry>;
+  using Entries = std::unordered_map<std::string, Entry, TextHash>;
 
   void drop(typename Entries::iterator entry) {
     by_expiry_.erase(entry->second.expires);

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/keyed_hash.h"
+
 namespace berth::plugins {
 namespace {
 
@@ -84,7 +86,7 @@ std::optional<std::uint32_t> counter_number(std::span<const CounterSet* const> s
 
 struct DevicePools::State::Index {
   std::uint64_t generation = 0;  // of the cluster's slices
-  boost::unordered_flat_map<std::string, std::unique_ptr<OfferedSlice>> by_name;
+  boost::unordered_flat_map<std::string, std::unique_ptr<OfferedSlice>, TextHash> by_name;
   boost::unordered_flat_map<PoolId, std::unique_ptr<PoolEntry>, PoolIdHash> by_pool;
   // Slices without counters: those of one node, and the others.
   boost::unordered_flat_map<Symbol, std::vector<OfferedSlice*>, std::hash<Symbol>> by_node;
@@ -115,7 +117,7 @@ void DevicePools::State::refresh(const Cluster& cluster) {
   if (generation == index.generation) return;
   index.generation = generation;
   // What is known of a slice stays true as long as it is the same object.
-  boost::unordered_flat_set<std::string_view> names;
+  boost::unordered_flat_set<std::string_view, TextHash> names;
   const std::vector<Ref<const Object>> slices = cluster.list(ObjectKind::kResourceSlice);
   for (const Ref<const Object>& object : slices) {
     names.insert(object->name);
