@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <tuple>
+
+#include "base/keyed_hash.h"
 
 namespace berth {
 
@@ -249,12 +252,20 @@ std::string quoted_list(const std::vector<Symbol>& values, const Symbols& symbol
 }
 
 Error aggregate(const std::vector<std::string>& sentences) {
-  std::vector<std::string_view> distinct;
-  for (const std::string& sentence : sentences)
-    if (std::ranges::find(distinct, sentence) == distinct.end()) distinct.push_back(sentence);
-  const bool several = distinct.size() > 1;
-  return {ErrorKind::kInvalid,
-          fmt::format("{}{}{}", several ? "[" : "", fmt::join(distinct, ", "), several ? "]" : "")};
+  boost::unordered_flat_set<std::string_view, TextHash> distinct;
+  std::string text;
+  std::size_t left_out = 0;
+  for (const std::string& sentence : sentences) {
+    if (!distinct.insert(sentence).second) continue;
+    if (text.size() > kLongestAggregate) {
+      ++left_out;
+      continue;
+    }
+    if (distinct.size() > 1) text += ", ";
+    text += sentence;
+  }
+  if (left_out > 0) text += fmt::format(", and {} more", left_out);
+  return {ErrorKind::kInvalid, distinct.size() > 1 ? "[" + text + "]" : std::move(text)};
 }
 
 // ---- compiling --------------------------------------------------------------------------------

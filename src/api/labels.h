@@ -124,7 +124,9 @@ std::vector<std::string> check_requirement(const SelectorRequirement& written,
                                            const Symbols& symbols, const std::string& path,
                                            Requirement& compiled);
 
-// Several sentences as one error: each once, in brackets if there is more than one.
+// Several sentences as one error: each once, in brackets if there is more than one. An object may
+// have tens of thousands of mistakes: past so many bytes they are only counted.
+inline constexpr std::size_t kLongestAggregate = std::size_t{64} << 10;
 Error aggregate(const std::vector<std::string>& sentences);
 // A list of strings as errors show it: ["a","b"], or null.
 std::string quoted_list(const std::vector<Symbol>& values, const Symbols& symbols);

@@ -1,5 +1,6 @@
 #include "api/labels.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/names.h"
@@ -247,6 +248,16 @@ TEST_F(LabelsTest, ABrokenMatchLabelIsAnErrorToo) {
   const Result<Selector> compiled = Selector::compile(selector, *symbols);
   ASSERT_FALSE(compiled.has_value());
   EXPECT_EQ(compiled.error().message, "values[0][app]: Invalid value: \"-\": " + kLabelValueRule);
+}
+
+TEST_F(LabelsTest, OfVeryManyErrorsTheFirstAreNamedAndTheRestCounted) {
+  std::vector<std::string> sentences;
+  for (int i = 0; i < 60'000; ++i)
+    sentences.push_back(fmt::format("nodeSelectorTerms[{}].matchExpressions[0].key: wrong", i));
+  const std::string message = aggregate(sentences).message;
+  EXPECT_TRUE(message.starts_with("[nodeSelectorTerms[0].matchExpressions[0].key: wrong, nodeSel"));
+  EXPECT_TRUE(message.ends_with(" more]")) << message.substr(message.size() - 100);
+  EXPECT_LT(message.size(), kLongestAggregate + 200);
 }
 
 TEST_F(LabelsTest, AggregatedErrorsAreNamedOnce) {

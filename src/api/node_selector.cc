@@ -55,9 +55,15 @@ bool CompiledNodeTerm::matches(const Node& node, const Symbols& symbols) const {
 NodeSelector NodeSelector::compile(const std::vector<NodeSelectorTerm>& terms,
                                    const Symbols& symbols) {
   NodeSelector selector;
-  for (std::size_t i = 0; i < terms.size(); ++i)
-    if (!terms[i].empty())
-      selector.terms_.emplace_back(terms[i], symbols, fmt::format("nodeSelectorTerms[{}]", i));
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (terms[i].empty()) continue;
+    CompiledNodeTerm term(terms[i], symbols, fmt::format("nodeSelectorTerms[{}]", i));
+    // One that does not make sense matches nothing, and is not to be asked about every node.
+    if (term.errors().empty())
+      selector.terms_.push_back(std::move(term));
+    else
+      selector.errors_.insert(selector.errors_.end(), term.errors().begin(), term.errors().end());
+  }
   return selector;
 }
 
@@ -68,10 +74,7 @@ bool NodeSelector::matches(const Node& node, const Symbols& symbols) const {
 
 Result<bool> NodeSelector::match_or_error(const Node& node, const Symbols& symbols) const {
   if (matches(node, symbols)) return true;
-  std::vector<std::string> errors;
-  for (const CompiledNodeTerm& term : terms_)
-    errors.insert(errors.end(), term.errors().begin(), term.errors().end());
-  if (!errors.empty()) return fail(aggregate(errors));
+  if (!errors_.empty()) return fail(aggregate(errors_));
   return false;
 }
 

@@ -45,6 +45,8 @@ class CompiledNodeTerm {
 
   bool matches(const Node& node, const Symbols& symbols) const;
   const std::vector<std::string>& errors() const { return errors_; }
+  // What it says about labels; all of it must hold.
+  const std::vector<Requirement>& labels() const { return labels_; }
 
  private:
   struct FieldRequirement {
@@ -67,8 +69,16 @@ class NodeSelector {
   // Like matches(), but if none does and some terms are broken, their errors.
   Result<bool> match_or_error(const Node& node, const Symbols& symbols) const;
 
+  std::size_t size() const { return terms_.size(); }
+  // Takes out the terms of which `dispensable` says that no node matches them.
+  template <typename Dispensable>
+  void drop_terms(Dispensable dispensable) {
+    std::erase_if(terms_, dispensable);
+  }
+
  private:
-  std::vector<CompiledNodeTerm> terms_;
+  std::vector<CompiledNodeTerm> terms_;  // that make sense
+  std::vector<std::string> errors_;      // of those that do not
 };
 
 // Preferred terms that have been checked: each adds its weight to the nodes that match it.
@@ -79,6 +89,11 @@ class NodePreferences {
                                          const Symbols& symbols);
 
   bool empty() const { return terms_.empty(); }
+  std::size_t size() const { return terms_.size(); }
+  template <typename Dispensable>
+  void drop_terms(Dispensable dispensable) {
+    std::erase_if(terms_, [&](const Term& term) { return dispensable(term.term); });
+  }
   std::int64_t score(const Node& node, const Symbols& symbols) const;
 
  private:
@@ -98,6 +113,12 @@ class RequiredNodeAffinity {
   bool empty() const { return selector_.is_empty() && !terms_; }
   bool matches(const Node& node, const Symbols& symbols) const;
   Result<bool> match_or_error(const Node& node, const Symbols& symbols) const;
+
+  std::size_t term_count() const { return terms_ ? terms_->size() : 0; }
+  template <typename Dispensable>
+  void drop_terms(Dispensable dispensable) {
+    if (terms_) terms_->drop_terms(dispensable);
+  }
 
  private:
   Selector selector_;

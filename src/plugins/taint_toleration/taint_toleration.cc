@@ -1,6 +1,8 @@
 #include "plugins/taint_toleration/taint_toleration.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "config/feature_gates.h"
 #include "plugins/event_objects.h"
@@ -16,6 +18,28 @@ constexpr std::string_view kTaintTolerationReasons[] = {"node(s) had untolerated
 // What PreScore leaves for Score: the tolerations that PreferNoSchedule taints may meet.
 struct SoftTolerations {
   std::vector<Toleration> tolerations;
+};
+
+// Which taints a pod tolerates. Nodes have the same few taints over and over, and a pod may have
+// thousands of tolerations: each taint is compared with them once.
+class ToleratedTaints {
+ public:
+  ToleratedTaints(std::span<const Toleration> tolerations, TolerationRules rules)
+      : tolerations_(tolerations), rules_(rules) {}
+
+  bool contains(const Taint& taint) {
+    if (tolerations_.size() <= kFew) return tolerates(tolerations_, taint, rules_);
+    const auto [known, is_new] = known_.try_emplace(
+        std::tuple(taint.key.id, taint.value.id, static_cast<std::uint8_t>(taint.effect)), false);
+    if (is_new) known->second = tolerates(tolerations_, taint, rules_);
+    return known->second;
+  }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+  std::span<const Toleration> tolerations_;
+  TolerationRules rules_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>, bool> known_;
 };
 
 Result<QueueingHint> after_toleration_change(const Pod& pod, const AnyObject&,
@@ -43,8 +67,11 @@ bool TaintToleration::repels(const Node& node, const Pod& pod) const {
 
 void TaintToleration::filter(const Cycle& cycle, FilterPass& pass) const {
   const NodeTable& nodes = cycle.nodes();
+  ToleratedTaints tolerated(cycle.pod().spec().tolerations, rules(cycle.symbols()));
   NodeSet::for_each_common(pass.feasible(), nodes.tainted(), [&](NodeRow row) {
-    if (repels(nodes.node(row), cycle.pod()))
+    if (std::ranges::any_of(nodes.node(row).taints, [&](const Taint& taint) {
+          return taint.repels() && !tolerated.contains(taint);
+        }))
       pass.reject(row, Code::kUnschedulableAndUnresolvable, kUntolerated);
   });
 }
@@ -66,12 +93,11 @@ Outcome TaintToleration::score(const Cycle& cycle, const NodeSet& feasible,
     return Outcome::failure(
         "failed to read \"PreScoreTaintToleration\" from cycleState: not found");
   const NodeTable& nodes = cycle.nodes();
-  const TolerationRules toleration_rules = rules(cycle.symbols());
+  ToleratedTaints tolerated(soft->tolerations, rules(cycle.symbols()));
   feasible.for_each([&](NodeRow row) { by_row[row] = 0; });
   NodeSet::for_each_common(feasible, nodes.tainted(), [&](NodeRow row) {
     by_row[row] = std::ranges::count_if(nodes.node(row).taints, [&](const Taint& taint) {
-      return taint.effect == TaintEffect::kPreferNoSchedule &&
-             !tolerates(soft->tolerations, taint, toleration_rules);
+      return taint.effect == TaintEffect::kPreferNoSchedule && !tolerated.contains(taint);
     });
   });
   return Outcome::success();

@@ -201,5 +201,28 @@ TEST_F(TaintTolerationTest, SignsTolerationsInWhateverOrder) {
             signature(world.pod("p").tolerates("a", "", "bc")));
 }
 
+TEST_F(TaintTolerationTest, AmongManyTolerationsTheOneThatCountsIsFound) {
+  testing::PodBuilder builder = world.pod("p");
+  for (int i = 0; i < 200; ++i) {
+    Toleration toleration;
+    toleration.key = builder.symbol("invented-" + std::to_string(i));
+    toleration.op = TolerationOperator::kExists;
+    builder.toleration(toleration);
+  }
+  Toleration gpu;
+  gpu.key = builder.symbol("gpu");
+  gpu.op = TolerationOperator::kExists;
+  gpu.effect = TaintEffect::kNoSchedule;
+  builder.toleration(gpu);
+  for (const char* name : {"a", "b"}) fixture.add_node(world.node(name).taint("gpu", "NoSchedule"));
+  fixture.add_node(world.node("c").taint("gpu", "NoExecute"));
+  fixture.add_node(world.node("d").taint("gpu", "PreferNoSchedule"));
+  const auto plugin = fixture.make<TaintToleration>();
+  const Ref<const Pod> asked = builder;
+  EXPECT_EQ(fixture.filter(*plugin, asked),
+            (std::map<std::string, Verdict>{{"a", {}}, {"b", {}}, {"c", repelled}, {"d", {}}}));
+  EXPECT_EQ(fixture.score(*plugin, asked), (Scores{{"a", 100}, {"b", 100}, {"c", 100}, {"d", 0}}));
+}
+
 }  // namespace
 }  // namespace berth::plugins
