@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <limits>
 #include <utility>
 
 #include "base/check.h"
+#include "base/hash_pointers.h"
+#include "cluster/selector_hash.h"
 
 namespace berth {
 namespace {
@@ -30,9 +33,11 @@ bool has_stanza(const PodSpec& spec) {
 using TermNumber = std::uint32_t;
 
 struct LabelHash {
+  using is_avalanching = void;
   std::size_t operator()(const Label& label) const noexcept {
-    const std::uint64_t both = std::uint64_t{label.key.id} << 32 | label.value.id;
-    return static_cast<std::size_t>((both ^ both >> 29) * 0x9e3779b97f4a7c15ULL);
+    KeyedHash hash;
+    hash.add(std::uint64_t{label.key.id} << 32 | label.value.id);
+    return hash.value();
   }
 };
 
@@ -46,16 +51,12 @@ class TermIndex {
 
   Under insert(const Selector& selector, TermNumber at) {
     const Under under = choose(selector);
-    for_each_list(selector, under, [&](std::vector<TermNumber>& list) { list.push_back(at); });
+    for_each_list(selector, under, [&](Terms& list) { list.insert(at); });
     return under;
   }
 
   void erase(const Selector& selector, Under under, TermNumber at) {
-    for_each_list(selector, under, [&](std::vector<TermNumber>& list) {
-      const auto found = std::ranges::find(list, at);
-      *found = list.back();
-      list.pop_back();
-    });
+    for_each_list(selector, under, [&](Terms& list) { list.erase(at); });
     if (under == kCommon) return;
     const Requirement& requirement = selector.requirements()[under];
     for (const Symbol value : requirement.values) {
@@ -82,6 +83,9 @@ class TermIndex {
   }
 
  private:
+  // A pod may have thousands of terms in one list, and take them all out when it goes.
+  using Terms = boost::unordered_flat_set<TermNumber>;
+
   // Where the fewest others are, so that a label which everybody has does not collect everybody.
   Under choose(const Selector& selector) const {
     Under best = kCommon;
@@ -108,33 +112,34 @@ class TermIndex {
     for (const Symbol value : requirement.values) visit(lists_[Label{requirement.key, value}]);
   }
 
-  boost::unordered_flat_map<Label, std::vector<TermNumber>, LabelHash> lists_;
-  std::vector<TermNumber> common_;
+  boost::unordered_flat_map<Label, Terms, LabelHash> lists_;
+  Terms common_;
 };
+
+// Sums are kept for terms whose pods are in more places than this, and only where that is not a
+// small part of the domains: what they take follows from how many pods there are.
+constexpr std::size_t kFewPlaces = 32;
+constexpr std::size_t kDomainsPerPlace = 16;
 
 struct SharedTerm {
   AffinityTerm term;
   Role role;
+  std::uint64_t id;
   TermIndex::Under under = TermIndex::kCommon;
   std::vector<KindNumber> kinds;  // those that have it, as often as they have it
+  std::size_t places = 0;         // of these kinds
   DomainSumsByKey sums;
 };
 
-// By the parts that tell terms apart best.
+// By every part: a pod may have thousands of terms that differ in one only.
 std::size_t hash_of(const AffinityTerm& term, Role role) {
-  std::size_t value = static_cast<std::size_t>(role) + 1;
-  const auto add = [&value](std::size_t part) {
-    value = (value ^ part) * 0x9e3779b97f4a7c15ULL;
-    value ^= value >> 32;
-  };
-  add(term.topology_key.id);
-  add(static_cast<std::size_t>(term.weight));
-  for (const Symbol name : term.namespaces) add(name.id);
-  for (const Requirement& requirement : term.selector.requirements()) {
-    add(requirement.key.id);
-    for (const Symbol one : requirement.values) add(one.id);
-  }
-  return value;
+  KeyedHash hash;
+  hash.add(std::uint64_t{term.topology_key.id} << 8 | static_cast<std::uint64_t>(role));
+  hash.add(static_cast<std::uint64_t>(term.weight));
+  add_symbols(hash, term.namespaces);
+  add_selector(hash, term.selector);
+  add_selector(hash, term.namespace_selector);
+  return hash.value();
 }
 
 struct KindName {
@@ -146,7 +151,7 @@ struct KindName {
 
 struct KindNameHash {
   std::size_t operator()(const KindName& name) const noexcept {
-    return std::hash<const void*>{}(name.spec) ^ std::hash<Symbol>{}(name.namespace_name);
+    return hash_pointers({name.spec}) ^ std::hash<Symbol>{}(name.namespace_name);
   }
 };
 
@@ -199,6 +204,11 @@ struct AffinityPods::Kept {
   void unshare(TermNumber number, KindNumber kind);
   void count(KindNumber kind, NodeRow row, std::int32_t more) {
     for (const TermNumber term : kinds[kind]->shared) terms[term]->sums.change(row, more);
+  }
+  template <typename Visit>
+  void visit_places(const SharedTerm& shared, Visit visit) const {
+    for (const KindNumber kind : shared.kinds)
+      for (const Place& place : kinds[kind]->places) visit(place.row, place.pods);
   }
   TermIndex& index(Role role) { return role == Role::kRequiredAnti ? anti : others; }
   std::vector<Match> matching(const TermIndex& among, const Pod& incoming,
@@ -338,7 +348,8 @@ TermNumber AffinityPods::Kept::share(const AffinityTerm& term, Role role, KindNu
     number = unused_terms.back();
     unused_terms.pop_back();
   }
-  terms[number] = std::make_unique<SharedTerm>(SharedTerm{term, role, {}, {kind}, {}});
+  terms[number] =
+      std::make_unique<SharedTerm>(SharedTerm{term, role, ++last_id, {}, {kind}, 0, {}});
   terms[number]->under = index(role).insert(term.selector, number);
   alike.push_back(number);
   return number;
@@ -362,12 +373,14 @@ void AffinityPods::Kept::add_place(KindNumber kind, NodeRow row, std::int32_t po
   std::vector<Place>& places = kinds[kind]->places;
   rows[row].kinds.push_back({kind, static_cast<std::uint32_t>(places.size())});
   places.push_back({row, pods});
+  for (const TermNumber term : kinds[kind]->shared) ++terms[term]->places;
   count(kind, row, pods);
 }
 
 void AffinityPods::Kept::remove_place(KindNumber kind, std::uint32_t place) {
   std::vector<Place>& places = kinds[kind]->places;
   count(kind, places[place].row, -places[place].pods);
+  for (const TermNumber term : kinds[kind]->shared) --terms[term]->places;
   const std::uint32_t last = static_cast<std::uint32_t>(places.size() - 1);
   if (place != last) {
     places[place] = places[last];
@@ -394,7 +407,7 @@ std::vector<AffinityPods::Match> AffinityPods::Kept::matching(
   among.for_each_candidate(incoming.labels(), [&](const TermNumber at) {
     const SharedTerm& shared = *terms[at];
     if (shared.term.matches(incoming, namespace_labels))
-      matches.push_back({shared.term, shared.role, at});
+      matches.push_back({shared.term, shared.role, at, shared.id});
   });
   return matches;
 }
@@ -414,12 +427,26 @@ std::vector<AffinityPods::Match> AffinityPods::other_terms(const Pod& incoming,
   return kept_->matching(kept_->others, incoming, namespace_labels);
 }
 
-const DomainSums& AffinityPods::by_domain(const Match& match, const TopologyColumn& column) {
+const DomainSums* AffinityPods::by_domain(const Match& match, const TopologyColumn& column) {
   SharedTerm& shared = *kept_->terms[match.number];
-  return shared.sums.of(match.term.topology_key, column, kept_->last_id, [&](auto visit) {
-    for (const KindNumber kind : shared.kinds)
-      for (const Place& place : kept_->kinds[kind]->places) visit(place.row, place.pods);
-  });
+  if (shared.places <= kFewPlaces || shared.places * kDomainsPerPlace < column.size) {
+    shared.sums.clear();
+    return nullptr;
+  }
+  return &shared.sums.of(match.term.topology_key, column, kept_->last_id,
+                         [&](auto visit) { kept_->visit_places(shared, visit); });
+}
+
+void AffinityPods::for_each_place(const Match& match,
+                                  const std::function<void(NodeRow, std::int64_t)>& visit) const {
+  kept_->visit_places(*kept_->terms[match.number], visit);
+}
+
+std::size_t AffinityPods::sum_bytes() const {
+  std::size_t total = 0;
+  for (const std::unique_ptr<SharedTerm>& shared : kept_->terms)
+    if (shared) total += shared->sums.bytes();
+  return total;
 }
 
 const AffinityTerms* AffinityPods::known_terms(const Pod& pod) const {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,11 +24,13 @@ class AffinityPods {
  public:
   enum class Role : std::uint8_t { kRequired, kRequiredAnti, kPreferred, kPreferredAnti };
 
-  // A term of placed pods that matches an incoming one. Where these pods are, by_domain() says.
+  // A term of placed pods that matches an incoming one. Where these pods are, by_domain() says or
+  // for_each_place().
   struct Match {
     const AffinityTerm& term;
     Role role;
     std::uint32_t number;
+    std::uint64_t id;  // like no other term's, and no sums'
   };
 
   explicit AffinityPods(const NodeTable& nodes);
@@ -41,13 +44,19 @@ class AffinityPods {
   std::vector<Match> required_anti_affinity(const Pod& incoming, const LabelSet& namespace_labels);
   std::vector<Match> other_terms(const Pod& incoming, const LabelSet& namespace_labels);
 
-  // The pods of a match per domain of its topology key, whose column it is. Valid as the match is.
-  const DomainSums& by_domain(const Match& match, const TopologyColumn& column);
+  // The pods of a match per domain of its topology key, whose column it is; null when they are so
+  // few that visiting them is cheaper than keeping sums. Valid as the match is.
+  const DomainSums* by_domain(const Match& match, const TopologyColumn& column);
+  // Calls `visit(row, pods)` for the rows where pods of a match are, for a row perhaps repeatedly.
+  void for_each_place(const Match& match,
+                      const std::function<void(NodeRow, std::int64_t)>& visit) const;
 
   // The terms of pods like this one if such pods are placed, else null. Does not look for changes.
   const AffinityTerms* known_terms(const Pod& pod) const;
 
   std::size_t kinds();
+  // Bytes of the sums that are kept.
+  std::size_t sum_bytes() const;
 
  private:
   struct Kept;

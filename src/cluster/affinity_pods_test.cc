@@ -85,13 +85,15 @@ class AffinityPodsTest : public ::testing::Test {
       for (const AffinityPods::Match& match : matches) {
         // By a key that tells every node from every other.
         const TopologyColumn column = cluster.topology().column(world.symbol("host"));
-        const DomainSums& sums = pods.by_domain(match, column);
+        const DomainSums* sums = pods.by_domain(match, column);
+        std::map<NodeRow, std::int64_t> visited;
+        pods.for_each_place(match, [&](NodeRow row, std::int64_t here) { visited[row] += here; });
         cluster.nodes().nodes().for_each([&](NodeRow row) {
-          const std::int64_t here = sums.by_domain()[column.by_row[row]];
-          if (here != 0)
+          if (sums) EXPECT_EQ(sums->by_domain()[column.by_row[row]], visited[row]);
+          if (visited[row] != 0)
             found[{match.role, std::string(incoming->text(match.term.topology_key)),
                    match.term.weight, std::string(cluster.nodes().name_text(row))}] +=
-                static_cast<std::int32_t>(here);
+                static_cast<std::int32_t>(visited[row]);
         });
       }
     return found;
@@ -322,6 +324,47 @@ TEST_P(AffinityPodsChurn, AgreesWithCountingPodByPod) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Changes, AffinityPodsChurn, ::testing::Values(1, 7, 20000));
+
+TEST_F(AffinityPodsTest, AKindOfFewPlacesKeepsNoSums) {
+  for (int i = 0; i < 200; ++i) cluster.add_node(hosting("n" + std::to_string(i)));
+  PodBuilder many = world.pod("many");
+  for (int i = 0; i < 500; ++i)
+    add_term(many, Role::kPreferred, term(many, {{"app", {"a" + std::to_string(i), "web"}}}));
+  place(many.on("n3"));
+  const Ref<const Pod> incoming = world.pod("p").label("app", "web");
+  EXPECT_EQ(found(incoming), counted(incoming));
+  EXPECT_EQ(pods.sum_bytes(), 0U);
+}
+
+TEST_F(AffinityPodsTest, AKindOfManyPlacesKeepsSumsForAsLong) {
+  for (int i = 0; i < 100; ++i) cluster.add_node(hosting("n" + std::to_string(i)));
+  std::vector<Ref<const Pod>> all;
+  for (int i = 0; i < 100; ++i)
+    all.push_back(pod_with("p" + std::to_string(i), Role::kRequiredAnti, {{"app", {"web"}}})
+                      .on("n" + std::to_string(i)));
+  for (const Ref<const Pod>& pod : all) place(pod);
+  const Ref<const Pod> incoming = world.pod("p").label("app", "web");
+  EXPECT_EQ(found(incoming), counted(incoming));
+  EXPECT_GT(pods.sum_bytes(), 0U);
+  for (int i = 0; i < 90; ++i) ASSERT_TRUE(cluster.remove_pod(*all[static_cast<std::size_t>(i)]));
+  EXPECT_EQ(found(incoming), counted(incoming));
+  EXPECT_EQ(pods.sum_bytes(), 0U);
+}
+
+TEST_F(AffinityPodsTest, TermsThatDifferOnlyInTheirNamespaceSelectorAreTheirOwn) {
+  cluster.add_node(hosting("n"));
+  PodBuilder many = world.pod("many");
+  for (int i = 0; i < 50; ++i) {
+    PodAffinityTerm one = term(many, {{"app", {"web"}}});
+    one.namespace_selector.emplace().match_labels.push_back(
+        {many.symbol("team"), many.symbol("t" + std::to_string(i))});
+    add_term(many, Role::kRequiredAnti, std::move(one));
+  }
+  place(many.on("n"));
+  const LabelSet labels({{world.symbol("team"), world.symbol("t7")}});
+  const Ref<const Pod> incoming = world.pod("p").label("app", "web").in("other");
+  EXPECT_EQ(pods.required_anti_affinity(*incoming, labels).size(), 1U);
+}
 
 }  // namespace
 }  // namespace berth

@@ -32,6 +32,12 @@ class ChangeLog {
 
   std::uint64_t end() const { return start_ + entries_.size(); }
 
+  // Every reader is too far behind now.
+  void restart() {
+    start_ = end() + 1;
+    entries_ = {};
+  }
+
   // nullopt for a position that is no longer (or was never) in the log.
   std::optional<std::span<const ChangedRow>> since(std::uint64_t position) const {
     if (position < start_ || position > end()) return std::nullopt;

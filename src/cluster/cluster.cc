@@ -47,6 +47,8 @@ struct Cluster::State {
   }
 
   void place(Ref<const Pod> pod, NodeRow row, bool assumed);
+  // All pods, when a ghost gets its node or a node goes that has pods.
+  void move_pods(NodeRow from, NodeRow to);
   void remove(const Entry& entry);
   // By another version, confirmed, on the same row.
   void replace(const Entry& entry, Ref<const Pod> pod);
@@ -73,6 +75,19 @@ void Cluster::State::place(Ref<const Pod> pod, NodeRow row, bool assumed) {
   columns.changed(row, kPods);
 }
 
+void Cluster::State::move_pods(NodeRow from, NodeRow to) {
+  const std::vector<Ref<const Pod>> moving = columns.pods_on(from);
+  for (std::size_t i = moving.size(); i > 0; --i)
+    columns.take_pod(from, static_cast<std::uint32_t>(i - 1));
+  for (const Ref<const Pod>& pod : moving) {
+    Entry entry = *placed.find(pod->uid());
+    entry.row = to;
+    entry.position = columns.push_pod(to, pod) & kPositionBits;
+    placed.replace(entry);
+  }
+  columns.free_if_unused(from);
+}
+
 void Cluster::State::remove(const Entry& entry) {
   const Entry was = entry;  // the index's own entry goes away here
   placed.erase(was.pod->uid());
@@ -93,7 +108,7 @@ void Cluster::State::replace(const Entry& entry, Ref<const Pod> pod) {
 }
 
 void Cluster::State::filled_hole(NodeRow row, std::uint32_t position) {
-  const auto& pods = columns.rows[row].pods;
+  const auto& pods = columns.pods_on(row);
   if (position < pods.size()) placed.moved(pods[position]->uid(), position);
 }
 
@@ -101,7 +116,7 @@ std::unexpected<Error> Cluster::State::moved(const Entry& entry, const Pod& pod)
   const Symbols& symbols = *columns.symbols;
   return fail(ErrorKind::kInternal,
               fmt::format("pod {} is on node {}, but the watch shows it on node {}", describe(pod),
-                          symbols.text(columns.rows[entry.row].name),
+                          symbols.text(columns.name_of(entry.row)),
                           pod.node().empty() ? "<none>" : pod.node_name()));
 }
 
@@ -125,7 +140,10 @@ AffinityPods& Cluster::affinity_pods() const { return state_->affinity_pods; }
 
 void Cluster::add_node(Ref<const Node> node) {
   NodeTable::Columns& columns = state_->settled();
-  const NodeRow row = columns.claim(node->symbol);
+  const NodeRow known = columns.find(node->symbol);
+  const bool has_row = known != kNoRow && !NodeTable::Columns::is_ghost(known);
+  const NodeRow row = has_row ? known : columns.claim_row(node->symbol);
+  if (!has_row && known != kNoRow) state_->move_pods(known, row);
   const Ref<const Node> told = node;
   columns.set_node(row, std::move(node));
   state_->object_changes.tell(ObjectKind::kNode, {}, told->name);
@@ -136,12 +154,15 @@ void Cluster::update_node(Ref<const Node> node) { add_node(std::move(node)); }
 
 Result<void> Cluster::remove_node(Symbol name) {
   NodeTable::Columns& columns = state_->settled();
-  const NodeRow row = columns.find(name);
+  const NodeRow row = nodes_.find(name);
   if (row == kNoRow || !nodes_.has_node(row))
     return fail(ErrorKind::kNotFound, fmt::format("node {} is not found", symbols_->text(name)));
   const Ref<const Node> told = nodes_.node_ref(row);
   columns.clear_node(row);
-  columns.free_if_unused(row);
+  if (columns.pods_on(row).empty())
+    columns.free_if_unused(row);
+  else
+    state_->move_pods(row, columns.claim_ghost(name));
   state_->object_changes.tell(ObjectKind::kNode, {}, told->name);
   return {};
 }

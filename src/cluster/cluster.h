@@ -141,6 +141,9 @@ class Trial {
     std::vector<HostPort> ports;  // in use on the row before, if the pod has any
     std::uint64_t depth;          // how many edits there were, of all trials, with this one
   };
+  // Whether there are ports on the row that the pod changes.
+  static bool has_ports(const Pod& pod, NodeRow row);
+
   Cluster& cluster_;
   std::vector<Edit> edits_;
 };

@@ -28,13 +28,15 @@ struct ClusterTest : ::testing::Test {
     return row(node);
   }
   NodeRow row(const std::string& node) { return table.find(cluster.symbols().find(node)); }
+  NodeRow ghost(const std::string& node) { return table.find_ghost(cluster.symbols().find(node)); }
   Result<void> remove(const std::string& node) {
     return cluster.remove_node(cluster.symbols().find(node));
   }
   std::int64_t cpu(const std::string& node) { return table.requested_milli_cpu()[row(node)]; }
   std::vector<std::string> pods(const std::string& node) {
     std::vector<std::string> names;
-    for (const Ref<const Pod>& pod : table.pods(row(node))) names.emplace_back(pod->name());
+    const NodeRow at = row(node) != kNoRow ? row(node) : ghost(node);
+    for (const Ref<const Pod>& pod : table.pods(at)) names.emplace_back(pod->name());
     return names;
   }
 };
@@ -271,11 +273,12 @@ TEST_F(PodsOnNodes, VisitingShowsWhereAndHow) {
 
 TEST_F(Ghosts, APodMayComeBeforeItsNode) {
   ASSERT_TRUE(cluster.add_pod(world.pod("p").cpu("1").on("n1")));
-  const NodeRow ghost = row("n1");
-  ASSERT_NE(ghost, kNoRow);
-  EXPECT_FALSE(table.has_node(ghost));
-  EXPECT_EQ(table.name_text(ghost), "n1");
+  EXPECT_EQ(row("n1"), kNoRow);
+  ASSERT_NE(ghost("n1"), kNoRow);
+  EXPECT_FALSE(table.has_node(ghost("n1")));
+  EXPECT_EQ(table.name_text(ghost("n1")), "n1");
   EXPECT_EQ(table.node_count(), 0U);
+  EXPECT_EQ(table.rows(), 0U) << "it takes no row";
   EXPECT_EQ(table.ghost_count(), 1U);
   cluster.begin_cycle();
   EXPECT_THAT(table.order(), IsEmpty());
@@ -284,8 +287,9 @@ TEST_F(Ghosts, APodMayComeBeforeItsNode) {
 
   add("n1");
   cluster.begin_cycle();
-  EXPECT_EQ(row("n1"), ghost) << "the node revives the row";
-  EXPECT_THAT(table.order(), ElementsAre(ghost));
+  EXPECT_EQ(ghost("n1"), kNoRow);
+  EXPECT_THAT(table.order(), ElementsAre(row("n1")));
+  EXPECT_EQ(cluster.row_of(pod->uid()), row("n1")) << "its pods are with the node";
   EXPECT_EQ(cpu("n1"), 1000);
   EXPECT_EQ(table.ghost_count(), 0U);
 }
@@ -297,14 +301,14 @@ TEST_F(Ghosts, ANodeMayGoBeforeItsPods) {
   ASSERT_TRUE(cluster.add_pod(pod));
   ASSERT_TRUE(cluster.add_pod(other));
   ASSERT_TRUE(remove("n1"));
-  EXPECT_EQ(row("n1"), n1);
-  EXPECT_FALSE(table.has_node(n1));
-  EXPECT_EQ(table.allocatable_milli_cpu()[n1], 0);
-  ASSERT_TRUE(cluster.remove_pod(*pod));
-  EXPECT_EQ(row("n1"), n1) << "a pod is left";
-  ASSERT_TRUE(cluster.remove_pod(*other));
   EXPECT_EQ(row("n1"), kNoRow);
+  EXPECT_FALSE(table.has_node(n1));
+  EXPECT_EQ(table.pods(ghost("n1")).size(), 2U);
+  ASSERT_TRUE(cluster.remove_pod(*pod));
+  EXPECT_NE(ghost("n1"), kNoRow) << "a pod is left";
   EXPECT_EQ(add("n2"), n1) << "the row is used again";
+  ASSERT_TRUE(cluster.remove_pod(*other));
+  EXPECT_EQ(ghost("n1"), kNoRow);
   EXPECT_EQ(table.rows(), 1U);
 }
 
@@ -324,16 +328,47 @@ TEST_F(Ghosts, AnAssumedPodThatIsConfirmedElsewhereLetsItsGhostGo) {
   ASSERT_TRUE(cluster.assume(world.pod("p").build(), row("n1")));
   ASSERT_TRUE(remove("n1"));
   ASSERT_TRUE(cluster.add_pod(world.pod("p").on("n2")));
-  EXPECT_EQ(row("n1"), kNoRow);
+  EXPECT_EQ(ghost("n1"), kNoRow);
   EXPECT_THAT(pods("n2"), ElementsAre("p"));
 }
 
 TEST_F(Ghosts, APodOnAGhostCanBeUpdated) {
   ASSERT_TRUE(cluster.add_pod(world.pod("p").cpu("1").on("n1")));
-  const NodeRow ghost = row("n1");
+  const NodeRow before = ghost("n1");
   ASSERT_TRUE(cluster.update_pod(world.pod("p").cpu("2").on("n1")));
-  EXPECT_EQ(row("n1"), ghost);
+  EXPECT_EQ(ghost("n1"), before);
+  add("n1");
   EXPECT_EQ(cpu("n1"), 2000);
+}
+
+TEST_F(Ghosts, InventedNodeNamesTakeNoRowsAndLeaveNothingBehind) {
+  add("n1");
+  cluster.begin_cycle();
+  std::vector<Ref<const Pod>> invented;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string number = std::to_string(i);
+    invented.push_back(world.pod("p" + number).on("nowhere-" + number));
+    ASSERT_TRUE(cluster.add_pod(invented.back()));
+  }
+  EXPECT_EQ(table.ghost_count(), 1000U);
+  EXPECT_EQ(table.rows(), 1U);
+  for (const Ref<const Pod>& pod : invented) ASSERT_TRUE(cluster.remove_pod(*pod));
+  invented.clear();
+  EXPECT_EQ(table.ghost_count(), 0U);
+  EXPECT_EQ(cluster.symbols().find("nowhere-7"), Symbol{});
+}
+
+TEST_F(Ghosts, RowsGoWhenTheClusterHasShrunk) {
+  for (int i = 0; i < 500; ++i) add("n" + std::to_string(i));
+  cluster.begin_cycle();
+  for (int i = 10; i < 500; ++i) ASSERT_TRUE(remove("n" + std::to_string(i)));
+  EXPECT_EQ(table.rows(), 500U) << "within a cycle they stay";
+  const std::uint64_t before = table.log_end();
+  cluster.begin_cycle();
+  EXPECT_EQ(table.rows(), 10U);
+  EXPECT_FALSE(table.changes_since(before)) << "readers look at everything";
+  add("n10");
+  EXPECT_EQ(row("n10"), 10U);
 }
 
 TEST_F(Ghosts, UnknownNodesAndGhostsCannotBeRemoved) {
@@ -390,6 +425,7 @@ TEST_F(ClusterTest, StaysConsistentUnderChurn) {
       case 1: (void)remove(node); break;
       case 2:
         if (row(node) != kNoRow) (void)cluster.assume(pod, row(node));
+        if (ghost(node) != kNoRow) (void)cluster.assume(pod, ghost(node));
         break;
       case 3: (void)cluster.forget(*pod); break;
       case 4: (void)cluster.update_pod(pod); break;

@@ -1,21 +1,14 @@
 #include "cluster/columns.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/check.h"
+#include "cluster/wrapping.h"
 
 namespace berth {
 namespace {
-
-// Sums wrap around, as Go's do; unsigned arithmetic makes that defined.
-std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-std::int64_t wrapping_product(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
 
 void set_member(NodeSet& set, NodeRow row, bool member) {
   if (member)
@@ -42,29 +35,45 @@ std::uint8_t difference(const Node& before, const Node& after) {
 }  // namespace
 
 NodeTable::Columns::Columns(std::shared_ptr<Symbols> table)
-    : symbols(std::move(table)), order(symbols) {}
+    : symbols(std::move(table)), scalars(symbols), order(symbols) {}
 
 NodeTable::Columns::~Columns() {
   for (const Row& row : rows) symbols->release(row.name);
-  for (const Scalar& scalar : scalars) symbols->release(scalar.name);
+  for (const auto& [row, ghost] : ghosts) symbols->release(ghost.name);
 }
 
 // ---- rows ---------------------------------------------------------------------------------------
 
 NodeRow NodeTable::Columns::claim(Symbol name) {
+  const NodeRow row = find(name);
+  return row != kNoRow ? row : claim_ghost(name);
+}
+
+NodeRow NodeTable::Columns::claim_ghost(Symbol name) {
   BERTH_CHECK(!name.empty());
-  if (const NodeRow row = find(name); row != kNoRow) return row;
+  do {
+    last_ghost = last_ghost + 1 == kNoRow ? kFirstGhost : last_ghost + 1;
+  } while (ghosts.contains(last_ghost));
+  symbols->retain(name);
+  ghosts[last_ghost].name = name;
+  by_name.insert_or_assign(name, last_ghost);
+  return last_ghost;
+}
+
+NodeRow NodeTable::Columns::claim_row(Symbol name) {
+  BERTH_CHECK(!name.empty());
   NodeRow row;
   if (unused.empty()) {
     row = append_row();
   } else {
+    // The lowest, so that rows at the end become free.
+    std::ranges::pop_heap(unused, std::greater<>());
     row = unused.back();
     unused.pop_back();
   }
   symbols->retain(name);
   rows[row].name = name;
-  if (name.id >= by_name.size()) by_name.resize(name.id + std::size_t{1}, kNoRow);
-  by_name[name.id] = row;
+  by_name.insert_or_assign(name, row);
   return row;
 }
 
@@ -72,10 +81,7 @@ NodeRow NodeTable::Columns::append_row() {
   const std::size_t size = rows.size() + 1;
   rows.emplace_back();
   for (Column& column : amounts) column.resize(size);
-  for (Scalar& scalar : scalars) {
-    if (!scalar.allocatable.empty()) scalar.allocatable.resize(size);
-    if (!scalar.requested.empty()) scalar.requested.resize(size);
-  }
+  scalars.resize(size);
   generations.resize(size);
   for (NodeSet* set : {&nodes, &cordoned, &tainted, &with_affinity_pods,
                        &with_required_anti_affinity_pods, &is_dirty})
@@ -84,12 +90,18 @@ NodeRow NodeTable::Columns::append_row() {
 }
 
 void NodeTable::Columns::free_if_unused(NodeRow row) {
-  Row& gone = rows[row];
-  if (gone.node || !gone.pods.empty()) return;
-  by_name[gone.name.id] = kNoRow;
-  symbols->release(gone.name);
-  gone = Row();
+  if (!pods_on(row).empty() || (!is_ghost(row) && rows[row].node)) return;
+  const Symbol name = name_of(row);
+  // The name may be another row's by now.
+  if (find(name) == row) by_name.erase(name);
+  symbols->release(name);
+  if (is_ghost(row)) {
+    ghosts.erase(row);
+    return;
+  }
+  rows[row] = Row();
   unused.push_back(row);
+  std::ranges::push_heap(unused, std::greater<>());
 }
 
 // ---- nodes --------------------------------------------------------------------------------------
@@ -104,6 +116,7 @@ void NodeTable::Columns::set_node(NodeRow row, Ref<const Node> node) {
   images.remove(at.image_ids);
   at.image_ids = images.add(after);
   tree.set(row, zone_key(after.labels));
+  count_label_keys(before ? before->labels : LabelSet(), after.labels);
   set_allocatable(row, before ? before->allocatable_resources : nothing,
                   after.allocatable_resources);
   set_member(cordoned, row, after.unschedulable);
@@ -128,6 +141,7 @@ void NodeTable::Columns::clear_node(NodeRow row) {
   tree.erase(row);
   order.removed(row, at.name);
   set_allocatable(row, at.node->allocatable_resources, {});
+  count_label_keys(at.node->labels, {});
   for (NodeSet* set :
        {&nodes, &cordoned, &tainted, &with_affinity_pods, &with_required_anti_affinity_pods})
     set->erase(row);
@@ -142,11 +156,15 @@ void NodeTable::Columns::set_allocatable(NodeRow row, const Resources& before,
   amounts[kAllocatableMemory][row] = after.memory;
   amounts[kAllocatableEphemeralStorage][row] = after.ephemeral_storage;
   amounts[kAllocatablePods][row] = after.pods;
-  for (const auto& [name, amount] : before.scalars) scalar_for(name).allocatable[row] = 0;
-  for (const auto& [name, amount] : after.scalars) {
-    Column& column = scalar_for(name).allocatable;
-    column.resize(rows.size());
-    column[row] = amount;
+  scalars.offer(row, before.scalars, after.scalars);
+}
+
+void NodeTable::Columns::count_label_keys(const LabelSet& before, const LabelSet& after) {
+  if (before == after) return;
+  for (const Label& label : after) ++label_keys[label.key];
+  for (const Label& label : before) {
+    const auto found = label_keys.find(label.key);
+    if (--found->second == 0) label_keys.erase(found);
   }
 }
 
@@ -176,7 +194,7 @@ std::uint32_t NodeTable::Columns::replace_pod(NodeRow row, std::uint32_t positio
 }
 
 std::uint32_t NodeTable::Columns::append(NodeRow row, Ref<const Pod> pod) {
-  std::vector<Ref<const Pod>>& pods = rows[row].pods;
+  std::vector<Ref<const Pod>>& pods = pods_on(row);
   // Growing by a quarter instead of doubling: at a million pods the difference is megabytes.
   if (pods.size() == pods.capacity())
     pods.reserve(pods.size() + std::max<std::size_t>(4, pods.size() / 4));
@@ -185,7 +203,7 @@ std::uint32_t NodeTable::Columns::append(NodeRow row, Ref<const Pod> pod) {
 }
 
 Ref<const Pod> NodeTable::Columns::extract(NodeRow row, std::uint32_t position) {
-  std::vector<Ref<const Pod>>& pods = rows[row].pods;
+  std::vector<Ref<const Pod>>& pods = pods_on(row);
   Ref<const Pod> taken = std::move(pods[position]);
   if (position + 1 != pods.size()) pods[position] = std::move(pods.back());
   pods.pop_back();
@@ -194,7 +212,7 @@ Ref<const Pod> NodeTable::Columns::extract(NodeRow row, std::uint32_t position) 
 
 void NodeTable::Columns::put_back_pod(NodeRow row, Ref<const Pod> pod, std::uint32_t position) {
   push_pod(row, std::move(pod));
-  std::vector<Ref<const Pod>>& pods = rows[row].pods;
+  std::vector<Ref<const Pod>>& pods = pods_on(row);
   if (position + 1 != pods.size()) std::swap(pods[position], pods.back());
 }
 
@@ -203,6 +221,7 @@ void NodeTable::Columns::add_to(std::size_t column, NodeRow row, std::int64_t am
 }
 
 void NodeTable::Columns::count(NodeRow row, const Pod& pod, std::int64_t sign) {
+  if (is_ghost(row)) return;  // counted when there is a node
   const PodUsage& usage = pod.usage();
   add_to(kRequestedMilliCpu, row, wrapping_product(usage.requests.milli_cpu, sign));
   add_to(kRequestedMemory, row, wrapping_product(usage.requests.memory, sign));
@@ -210,11 +229,7 @@ void NodeTable::Columns::count(NodeRow row, const Pod& pod, std::int64_t sign) {
   add_to(kNonzeroMilliCpu, row, wrapping_product(usage.nonzero_milli_cpu, sign));
   add_to(kNonzeroMemory, row, wrapping_product(usage.nonzero_memory, sign));
   add_to(kPodCount, row, sign);
-  for (const auto& [name, amount] : usage.requests.scalars) {
-    Column& column = scalar_for(name).requested;
-    column.resize(rows.size());
-    column[row] = wrapping_sum(column[row], wrapping_product(amount, sign));
-  }
+  if (!usage.requests.scalars.empty()) scalars.take(row, usage.requests.scalars, sign);
 
   const PodSpec& spec = pod.spec();
   if (spec.affinity) count_affinity(row, spec, static_cast<std::int32_t>(sign));
@@ -241,23 +256,10 @@ void NodeTable::Columns::count_affinity(NodeRow row, const PodSpec& spec, std::i
   set_member(with_required_anti_affinity_pods, row, at.required_anti_affinity_pods > 0);
 }
 
-const NodeTable::Columns::Scalar* NodeTable::Columns::scalar(Symbol name) const {
-  for (const Scalar& scalar : scalars)
-    if (scalar.name == name) return &scalar;
-  return nullptr;
-}
-
-NodeTable::Columns::Scalar& NodeTable::Columns::scalar_for(Symbol name) {
-  for (Scalar& scalar : scalars)
-    if (scalar.name == name) return scalar;
-  symbols->retain(name);
-  scalars.push_back({name, {}, {}});
-  return scalars.back();
-}
-
 // ---- what is seen of changes --------------------------------------------------------------------
 
 void NodeTable::Columns::changed(NodeRow row, std::uint8_t changes) {
+  if (is_ghost(row)) return;
   generations[row] = ++last_generation;
   const bool has_node = nodes.contains(row);
   if (has_node && !is_dirty.contains(row)) {
@@ -283,6 +285,31 @@ void NodeTable::Columns::begin_cycle() {
   }
   dirty.clear();
   order.begin_cycle(tree);
+  give_back_rows();
+}
+
+// Free rows at the end go when they are more than half of all. Whoever follows the log looks at
+// everything then, which happens at most as often as the cluster halves.
+void NodeTable::Columns::give_back_rows() {
+  constexpr std::size_t kFewRows = 64;
+  if (rows.size() <= kFewRows || unused.size() * 2 <= rows.size()) return;
+  if (std::exchange(unused_when_checked, unused.size()) == unused.size()) return;
+  std::size_t used = rows.size();
+  while (used > 0 && rows[used - 1].name.empty()) --used;
+  if (used * 2 >= rows.size()) return;
+  rows.resize(used);
+  rows.shrink_to_fit();
+  const auto shorten = [used](auto& column) {
+    column.resize(used);
+    column.shrink_to_fit();
+  };
+  for (Column& column : amounts) shorten(column);
+  shorten(generations);
+  scalars.resize(used);
+  std::erase_if(unused, [used](NodeRow row) { return row >= used; });
+  std::ranges::make_heap(unused, std::greater<>());
+  unused.shrink_to_fit();
+  log.restart();
 }
 
 }  // namespace berth

@@ -1,8 +1,11 @@
 // NodeTable::Columns: where the columns are kept, and the only place that writes them.
 //
-// For Cluster and Trial; everybody else reads through NodeTable. Rows come and go with claim() and
-// free_if_unused(); nodes and pods are put on rows; whoever makes a change that is to be seen says
-// so with changed(). Trials do not.
+// For Cluster and Trial; everybody else reads through NodeTable. Rows come and go with claim(),
+// claim_row(), claim_ghost() and free_if_unused(); nodes and pods are put on rows; whoever makes a
+// change that is to be seen says so with changed(). Trials do not.
+//
+// Ghosts are outside the columns, under numbers that no row has: pods with invented node names cost
+// what they cost themselves, and nothing more in any loop over rows.
 #pragma once
 
 #include <array>
@@ -10,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "cluster/change_log.h"
@@ -17,6 +21,7 @@
 #include "cluster/image_states.h"
 #include "cluster/node_table.h"
 #include "cluster/node_tree.h"
+#include "cluster/scalar_columns.h"
 #include "cluster/snapshot_order.h"
 
 namespace berth {
@@ -55,11 +60,10 @@ struct NodeTable::Columns {
     Ref<const Node> images_of;            // keeps the symbols in `images`
     std::uint64_t images_generation = 0;  // of ImageStates, when they were frozen
   };
-  // A resource that is not one of Amount. A column is empty until something is written.
-  struct Scalar {
+  // Pods whose node is unknown or gone.
+  struct Ghost {
     Symbol name;
-    Column allocatable;
-    Column requested;
+    std::vector<Ref<const Pod>> pods;
   };
 
   explicit Columns(std::shared_ptr<Symbols> table);
@@ -68,12 +72,29 @@ struct NodeTable::Columns {
   Columns& operator=(const Columns&) = delete;
 
   // ---- rows
-  NodeRow find(Symbol name) const { return name.id < by_name.size() ? by_name[name.id] : kNoRow; }
+  NodeRow find(Symbol name) const {
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? kNoRow : found->second;
+  }
+  static constexpr NodeRow kFirstGhost = NodeRow{1} << 31;
+  static bool is_ghost(NodeRow row) { return row >= kFirstGhost && row != kNoRow; }
   // The row of that name; a ghost if there was none.
   NodeRow claim(Symbol name);
+  // A row, or a ghost, for the name. If it had one before, that has to go once its pods have moved.
+  NodeRow claim_row(Symbol name);
+  NodeRow claim_ghost(Symbol name);
   // Gives the row back if neither a node nor a pod is there.
   void free_if_unused(NodeRow row);
-  bool in_use(NodeRow row) const { return row < rows.size() && !rows[row].name.empty(); }
+  bool in_use(NodeRow row) const {
+    return is_ghost(row) ? ghosts.contains(row) : row < rows.size() && !rows[row].name.empty();
+  }
+  Symbol name_of(NodeRow row) const { return is_ghost(row) ? ghosts.at(row).name : rows[row].name; }
+  const std::vector<Ref<const Pod>>& pods_on(NodeRow row) const {
+    return is_ghost(row) ? ghosts.at(row).pods : rows[row].pods;
+  }
+  std::vector<Ref<const Pod>>& pods_on(NodeRow row) {
+    return is_ghost(row) ? ghosts.at(row).pods : rows[row].pods;
+  }
 
   // ---- nodes
   void set_node(NodeRow row, Ref<const Node> node);
@@ -94,16 +115,18 @@ struct NodeTable::Columns {
   void changed(NodeRow row, std::uint8_t changes);
   void begin_cycle();
 
-  const Scalar* scalar(Symbol name) const;
-
   std::shared_ptr<Symbols> symbols;
   std::array<Column, kAmounts> amounts;
-  std::vector<Scalar> scalars;
+  ScalarColumns scalars;
   std::vector<std::uint64_t> generations;
   NodeSet nodes, cordoned, tainted, with_affinity_pods, with_required_anti_affinity_pods;
   std::vector<Row> rows;
-  std::vector<NodeRow> by_name;  // symbols are small numbers: no need to hash them
-  std::vector<NodeRow> unused;
+  std::unordered_map<Symbol, NodeRow> by_name;  // rows and ghosts
+  std::unordered_map<NodeRow, Ghost> ghosts;
+  NodeRow last_ghost = kFirstGhost;
+  std::unordered_map<Symbol, std::uint32_t> label_keys;  // how many nodes have a label of the key
+  std::vector<NodeRow> unused;                           // a heap, the lowest first
+  std::size_t unused_when_checked = 0;                   // by give_back_rows()
   std::size_t node_count = 0;
 
   NodeTree tree;
@@ -118,13 +141,14 @@ struct NodeTable::Columns {
 
  private:
   NodeRow append_row();
+  void give_back_rows();
   std::uint32_t append(NodeRow row, Ref<const Pod> pod);
   Ref<const Pod> extract(NodeRow row, std::uint32_t position);
   void add_to(std::size_t column, NodeRow row, std::int64_t amount);
   void count(NodeRow row, const Pod& pod, std::int64_t sign);
   void count_affinity(NodeRow row, const PodSpec& spec, std::int32_t sign);
   void set_allocatable(NodeRow row, const Resources& before, const Resources& after);
-  Scalar& scalar_for(Symbol name);
+  void count_label_keys(const LabelSet& before, const LabelSet& after);
 };
 
 }  // namespace berth

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "cluster/topology.h"
@@ -16,23 +17,31 @@ namespace berth {
 
 class DomainSums {
  public:
-  // `id` is like no other of the same counter's.
-  DomainSums(Symbol key, std::uint64_t id) : key_(key), id_(id) {}
+  // `id` is like no other of the same counter's. Sums that are not kept are good until the next are
+  // asked for.
+  explicit DomainSums(std::uint64_t id, bool is_kept = true) : id_(id), is_kept_(is_kept) {}
 
-  Symbol key() const { return key_; }
   std::uint64_t id() const { return id_; }
   bool follows(const TopologyColumn& column) const { return version_ == column.version; }
   // All counts are 0 afterwards.
   void start(const TopologyColumn& column) {
     version_ = column.version;
-    domains_.assign(column.by_row.begin(), column.by_row.end());
+    domains_ = column.source ? column.source->shared_from_this() : nullptr;
     sums_.assign(column.size, 0);
     without_key_ = 0;
     others_than_zero_ = 0;
   }
-  // The row has so many more pods.
+  template <typename ForEachRow>
+  void fill(const TopologyColumn& column, ForEachRow for_each_row) {
+    start(column);
+    for_each_row([this](NodeRow row, std::int64_t pods) { change(row, pods); });
+  }
+  // The row has so many more pods. Where nodes have moved since start() the counts are worthless
+  // anyway, and begun again before they are read.
   void change(NodeRow row, std::int64_t by) {
-    const Domain domain = row < domains_.size() ? domains_[row] : kNoDomain;
+    if (domains_ && domains_->version != version_) return;
+    const Domain domain =
+        domains_ && row < domains_->by_row.size() ? domains_->by_row[row] : kNoDomain;
     if (domain == kNoDomain) {
       without_key_ += by;
       return;
@@ -47,16 +56,14 @@ class DomainSums {
   std::size_t others_than_zero() const { return others_than_zero_; }
   std::int64_t without_key() const { return without_key_; }
 
-  std::size_t bytes() const {
-    return sizeof(*this) + domains_.capacity() * sizeof(Domain) +
-           sums_.capacity() * sizeof(std::int64_t);
-  }
+  bool is_kept() const { return is_kept_; }
+  std::size_t bytes() const { return sizeof(*this) + sums_.capacity() * sizeof(std::int64_t); }
 
  private:
-  Symbol key_;
   std::uint64_t id_;
-  std::uint64_t version_ = 0;  // of the column; columns begin with 1
-  std::vector<Domain> domains_;
+  bool is_kept_;
+  std::uint64_t version_ = 0;                    // of the column; columns begin with 1
+  std::shared_ptr<const DomainsByRow> domains_;  // null: no node has the key
   std::vector<std::int64_t> sums_;
   std::int64_t without_key_ = 0;
   std::size_t others_than_zero_ = 0;
@@ -67,33 +74,31 @@ class DomainSumsByKey {
  public:
   void change(NodeRow row, std::int64_t by) {
     if (by == 0) return;
-    for (const std::unique_ptr<DomainSums>& sums : kept_) sums->change(row, by);
+    for (auto& [key, sums] : kept_) sums.change(row, by);
   }
   void clear() { kept_.clear(); }
+  bool has(Symbol key) const { return kept_.contains(key); }
 
   // `for_each_row(visit)` calls visit(row, pods); it is asked when there is nothing kept to go by.
   template <typename ForEachRow>
   const DomainSums& of(Symbol key, const TopologyColumn& column, std::uint64_t& last_id,
                        ForEachRow for_each_row) {
-    DomainSums* found = nullptr;
-    for (const std::unique_ptr<DomainSums>& sums : kept_)
-      if (sums->key() == key) found = sums.get();
-    if (!found) found = kept_.emplace_back(std::make_unique<DomainSums>(key, ++last_id)).get();
-    if (!found->follows(column)) {
-      found->start(column);
-      for_each_row([found](NodeRow row, std::int64_t pods) { found->change(row, pods); });
-    }
-    return *found;
+    auto found = kept_.find(key);
+    if (found == kept_.end()) found = kept_.try_emplace(key, ++last_id).first;
+    DomainSums& sums = found->second;
+    if (!sums.follows(column)) sums.fill(column, for_each_row);
+    return sums;
   }
 
   std::size_t bytes() const {
     std::size_t total = 0;
-    for (const std::unique_ptr<DomainSums>& sums : kept_) total += sums->bytes();
+    for (const auto& [key, sums] : kept_) total += sums.bytes() + kBytesPerKey;
     return total;
   }
 
  private:
-  std::vector<std::unique_ptr<DomainSums>> kept_;
+  static constexpr std::size_t kBytesPerKey = 32;  // of the map itself
+  std::unordered_map<Symbol, DomainSums> kept_;
 };
 
 }  // namespace berth

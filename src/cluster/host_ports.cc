@@ -1,6 +1,7 @@
 #include "cluster/host_ports.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "api/names.h"
 
@@ -24,10 +25,13 @@ bool any_host_port(const PodSpec& spec, Visit visit) {
 std::vector<HostPort> host_ports_of(const PodSpec& spec) {
   std::vector<HostPort> ports;
   any_host_port(spec, [&ports](const ContainerPort& port) {
-    ports.push_back({port.host_ip.empty() ? names::kAnyAddress : port.host_ip,
-                     port.protocol.empty() ? names::kTcp : port.protocol, port.host_port});
+    ports.push_back({port.host_port, port.protocol.empty() ? names::kTcp : port.protocol,
+                     port.host_ip.empty() ? names::kAnyAddress : port.host_ip});
     return false;
   });
+  std::ranges::sort(ports);
+  const auto repeated = std::ranges::unique(ports);
+  ports.erase(repeated.begin(), repeated.end());
   return ports;
 }
 
@@ -36,12 +40,31 @@ bool has_host_ports(const PodSpec& spec) {
 }
 
 void take_host_ports(std::vector<HostPort>& used, const PodSpec& spec) {
-  for (const HostPort& port : host_ports_of(spec))
-    if (std::find(used.begin(), used.end(), port) == used.end()) used.push_back(port);
+  if (!has_host_ports(spec)) return;
+  std::vector<HostPort> all;
+  std::ranges::set_union(used, host_ports_of(spec), std::back_inserter(all));
+  used = std::move(all);
 }
 
 void free_host_ports(std::vector<HostPort>& used, const PodSpec& spec) {
-  for (const HostPort& port : host_ports_of(spec)) std::erase(used, port);
+  if (!has_host_ports(spec)) return;
+  std::vector<HostPort> rest;
+  std::ranges::set_difference(used, host_ports_of(spec), std::back_inserter(rest));
+  used = std::move(rest);
+}
+
+bool ports_conflict(std::span<const HostPort> wanted, std::span<const HostPort> used) {
+  // For each of the shorter list, where its port would stand in the longer one.
+  if (wanted.size() > used.size()) std::swap(wanted, used);
+  return std::ranges::any_of(wanted, [used](const HostPort& port) {
+    const auto has = [used](const HostPort& other) {
+      return std::ranges::binary_search(used, other);
+    };
+    if (port.ip != names::kAnyAddress)
+      return has(port) || has({port.port, port.protocol, names::kAnyAddress});
+    const auto first = std::ranges::lower_bound(used, HostPort{port.port, port.protocol, Symbol()});
+    return first != used.end() && first->port == port.port && first->protocol == port.protocol;
+  });
 }
 
 }  // namespace berth

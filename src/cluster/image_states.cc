@@ -22,7 +22,7 @@ ImageStates::Ids ImageStates::add(const Node& node) {
       added.push_back(found->second);
     }
   // A name that the node lists twice is one holder.
-  std::sort(added.begin(), added.end());
+  std::ranges::sort(added, {}, [this](std::uint32_t id) { return entries_[id].name; });
   added.erase(std::unique(added.begin(), added.end()), added.end());
   added.shrink_to_fit();
   for (const std::uint32_t id : added) ++entries_[id].node_count;

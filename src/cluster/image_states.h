@@ -16,7 +16,7 @@ namespace berth {
 
 class ImageStates {
  public:
-  // The entries of one node's images, each once.
+  // The entries of one node's images, each once, sorted by name.
   using Ids = std::vector<std::uint32_t>;
 
   // Counts the node in; the symbols of the names must stay held until remove().

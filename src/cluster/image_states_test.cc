@@ -28,6 +28,7 @@ struct Images : ::testing::Test {
   // (size, nodes) of every image of the node.
   std::vector<std::pair<std::int64_t, std::int32_t>> of(const std::string& name) {
     std::vector<std::pair<std::int64_t, std::int32_t>> images;
+    if (row(name) == kNoRow) return images;
     for (const ImageState& image : cluster.nodes().images(row(name)))
       images.emplace_back(image.size_bytes, image.node_count);
     return images;

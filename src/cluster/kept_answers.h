@@ -1,7 +1,8 @@
 // KeptAnswers: answers that are kept between cycles, by question, with a bound on their memory.
 //
 // What has not been asked for in a while goes, and so does the least recently asked when there is
-// too much. Nothing goes within a cycle, so that an answer may be looked at until the next begins.
+// too much. What was asked for in a cycle stays until the next begins, so that it may be looked at;
+// who asks for more than there is room for in one cycle (has_room()) keeps the rest for himself.
 // For the parts of Cluster that keep answers. An Answer says by `bytes()` how much it takes.
 #pragma once
 
@@ -44,9 +45,22 @@ class KeptAnswers {
   void begin_cycle() {
     ++cycle_;
     // Weighed only now: most are filled after they were put in.
-    for (; weighed_ < entries_.size(); ++weighed_) new_bytes_ += entries_[weighed_].answer->bytes();
+    weigh();
     if (cycle_ % kCyclesPerSweep == 0 || new_bytes_ > max_bytes_ / 4) sweep();
   }
+
+  // Whether one more answer may be kept in this cycle. Those of earlier cycles make room.
+  bool has_room() {
+    if (full_in_ == cycle_) return false;
+    weigh();
+    if (kept_bytes_ + new_bytes_ <= max_bytes_) return true;
+    sweep();
+    if (kept_bytes_ <= max_bytes_) return true;
+    full_in_ = cycle_;
+    return false;
+  }
+  // An answer that was weighed takes so much more.
+  void grew(std::size_t bytes) { new_bytes_ += bytes; }
 
   std::size_t size() const { return entries_.size(); }
 
@@ -78,14 +92,22 @@ class KeptAnswers {
     for (std::uint32_t at = 0; at < entries_.size(); ++at) link(at);
   }
 
+  void weigh() {
+    for (; weighed_ < entries_.size(); ++weighed_) new_bytes_ += entries_[weighed_].answer->bytes();
+  }
+
   void sweep() {
     new_bytes_ = 0;
+    kept_bytes_ = 0;
     std::sort(entries_.begin(), entries_.end(),
               [](const Entry& a, const Entry& b) { return a.asked > b.asked; });
-    std::size_t kept = 0, bytes = 0;
+    std::size_t kept = 0;
     for (; kept < entries_.size(); ++kept) {
-      bytes += entries_[kept].answer->bytes();
-      if (bytes > max_bytes_ || entries_[kept].asked + kLongAgo < cycle_) break;
+      const Entry& entry = entries_[kept];
+      const std::size_t bytes = entry.answer->bytes();
+      const bool goes = kept_bytes_ + bytes > max_bytes_ || entry.asked + kLongAgo < cycle_;
+      if (goes && entry.asked != cycle_) break;
+      kept_bytes_ += bytes;
     }
     entries_.resize(kept);
     weighed_ = kept;
@@ -93,8 +115,10 @@ class KeptAnswers {
   }
 
   std::size_t max_bytes_;
-  std::size_t new_bytes_ = 0;  // of answers since the last sweep
-  std::uint64_t cycle_ = 0;
+  std::size_t kept_bytes_ = 0;  // at the last sweep
+  std::size_t new_bytes_ = 0;   // since then
+  std::uint64_t cycle_ = 1;
+  std::uint64_t full_in_ = 0;  // in which cycle there was no more room
   std::vector<Entry> entries_;
   std::size_t weighed_ = 0;  // of them
   std::vector<std::uint32_t> buckets_;

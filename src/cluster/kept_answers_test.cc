@@ -72,5 +72,38 @@ TEST_F(Kept, WhatNobodyAsksForGoesAfterAWhile) {
   EXPECT_FALSE(has(1));
 }
 
+TEST_F(Kept, WithinACycleThereIsRoomForTheLimit) {
+  kept.begin_cycle();
+  int inserted = 0;
+  for (; kept.has_room() && inserted < 100; ++inserted) put(inserted, 400);
+  EXPECT_EQ(inserted, 3) << "the third is one too many, and the last";
+  for (int question = 0; question < inserted; ++question) EXPECT_TRUE(has(question));
+  EXPECT_FALSE(kept.has_room());
+  kept.begin_cycle();
+  EXPECT_TRUE(kept.has_room());
+}
+
+TEST_F(Kept, AnswersOfEarlierCyclesMakeRoom) {
+  kept.begin_cycle();
+  put(1, 200);
+  put(2, 700);
+  kept.begin_cycle();
+  EXPECT_TRUE(has(1));
+  put(3, 700);
+  EXPECT_TRUE(kept.has_room());
+  EXPECT_TRUE(has(1)) << "asked for in this cycle";
+  EXPECT_TRUE(has(3));
+  EXPECT_FALSE(has(2));
+}
+
+TEST_F(Kept, WhatAnAnswerGrowsByTakesRoom) {
+  kept.begin_cycle();
+  put(1, 400);
+  EXPECT_TRUE(kept.has_room());
+  kept.find(1, [](const Answer&) { return true; })->size = 2000;
+  kept.grew(1600);
+  EXPECT_FALSE(kept.has_room());
+}
+
 }  // namespace
 }  // namespace berth

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "api/interner.h"
 #include "api/testing/builders.h"
@@ -88,6 +90,49 @@ TEST(Memory, PodsThatWentGiveTheirMemoryBack) {
   for (int round = 0; round < 5; ++round) churn();
   EXPECT_LE(testing::live_bytes(), after_one + 4096);
   EXPECT_EQ(cluster.nodes().ghost_count(), 0U);
+}
+
+TEST(Memory, ResourcesThatNobodyOffersTakeWhatTheirNamesTakeAndGo) {
+  if (!testing::kCountsAllocations) GTEST_SKIP();
+  testing::World world;
+  Cluster cluster(world.interner.symbols());
+  for (std::size_t i = 0; i < 1000; ++i) cluster.add_node(world.node(fmt::format("node-{}", i)));
+  testing::PodBuilder builder = world.pod("p");
+  for (int i = 0; i < 1000; ++i) builder.request(fmt::format("example.com/r{}", i), "1");
+  const Ref<const Pod> pod = builder.on("node-7");
+  cluster.begin_cycle();
+  const std::size_t before = testing::live_bytes();
+  ASSERT_TRUE(cluster.add_pod(pod));
+  EXPECT_LT(testing::live_bytes() - before, 512U << 10) << "a column of each would be 8 MB";
+  ASSERT_TRUE(cluster.remove_pod(*pod));
+  EXPECT_LT(testing::live_bytes(), before + 16384);
+}
+
+TEST(Memory, PodsOnInventedNodesTakeNoRowsAndLeaveNothingBehind) {
+  if (!testing::kCountsAllocations) GTEST_SKIP();
+  Workload workload;
+  Cluster cluster(workload.world.interner.symbols());
+  for (std::size_t i = 0; i < 10; ++i)
+    cluster.add_node(workload.world.node(fmt::format("real-{}", i)));
+  cluster.begin_cycle();
+  const auto come_and_go = [&] {
+    std::vector<Ref<const Pod>> pods;
+    for (std::size_t i = 0; i < 2000; ++i) {
+      PodDraft draft = draft_of(*workload.pod(i));
+      draft.node_name = fmt::format("invented-{}", i);
+      pods.push_back(make_pod(std::move(draft)));
+      ASSERT_TRUE(cluster.add_pod(pods.back()));
+    }
+    for (const Ref<const Pod>& pod : pods) ASSERT_TRUE(cluster.remove_pod(*pod));
+  };
+  const std::size_t before = testing::live_bytes();
+  come_and_go();
+  cluster.begin_cycle();
+  // Hash tables keep their slots, and symbols their numbers, for the next.
+  EXPECT_LT(testing::live_bytes() - before, 2000U * 150);
+  const std::size_t after_one = testing::live_bytes();
+  for (int round = 0; round < 3; ++round) come_and_go();
+  EXPECT_LE(testing::live_bytes(), after_one + 16384);
 }
 
 }  // namespace

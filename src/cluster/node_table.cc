@@ -1,5 +1,7 @@
 #include "cluster/node_table.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "cluster/columns.h"
 
@@ -12,17 +14,28 @@ NodeTable::~NodeTable() = default;
 std::size_t NodeTable::rows() const { return columns_->rows.size(); }
 const NodeSet& NodeTable::nodes() const { return columns_->nodes; }
 std::size_t NodeTable::node_count() const { return columns_->node_count; }
-std::size_t NodeTable::ghost_count() const {
-  return columns_->rows.size() - columns_->unused.size() - columns_->node_count;
+std::size_t NodeTable::ghost_count() const { return columns_->ghosts.size(); }
+std::vector<NodeRow> NodeTable::ghosts() const {
+  std::vector<NodeRow> rows;
+  for (const auto& [row, ghost] : columns_->ghosts) rows.push_back(row);
+  std::ranges::sort(rows);
+  return rows;
 }
 std::span<const NodeRow> NodeTable::order() const { return columns_->order.rows(); }
 
-NodeRow NodeTable::find(Symbol node_name) const { return columns_->find(node_name); }
+NodeRow NodeTable::find(Symbol node_name) const {
+  const NodeRow row = columns_->find(node_name);
+  return Columns::is_ghost(row) ? kNoRow : row;
+}
+NodeRow NodeTable::find_ghost(Symbol node_name) const {
+  const NodeRow row = columns_->find(node_name);
+  return Columns::is_ghost(row) ? row : kNoRow;
+}
 const Node& NodeTable::node(NodeRow row) const { return *columns_->rows[row].node; }
 const Ref<const Node>& NodeTable::node_ref(NodeRow row) const { return columns_->rows[row].node; }
-Symbol NodeTable::name(NodeRow row) const { return columns_->rows[row].name; }
+Symbol NodeTable::name(NodeRow row) const { return columns_->name_of(row); }
 std::string_view NodeTable::name_text(NodeRow row) const {
-  return columns_->symbols->text(columns_->rows[row].name);
+  return columns_->symbols->text(columns_->name_of(row));
 }
 
 std::span<const std::int64_t> NodeTable::allocatable_milli_cpu() const {
@@ -54,16 +67,12 @@ std::span<const std::int64_t> NodeTable::nonzero_requested_memory() const {
 }
 std::span<const std::int64_t> NodeTable::pod_counts() const { return columns_->amounts[kPodCount]; }
 
-std::span<const std::int64_t> NodeTable::allocatable_scalar(Symbol name) const {
-  const Columns::Scalar* scalar = columns_->scalar(name);
-  return scalar ? std::span<const std::int64_t>(scalar->allocatable)
-                : std::span<const std::int64_t>();
+ScalarColumns::View NodeTable::scalar(Symbol name) const { return columns_->scalars.view(name); }
+ScalarColumns::View NodeTable::scalar_columns(Symbol name) const {
+  return columns_->scalars.columns(name);
 }
-std::span<const std::int64_t> NodeTable::requested_scalar(Symbol name) const {
-  const Columns::Scalar* scalar = columns_->scalar(name);
-  return scalar ? std::span<const std::int64_t>(scalar->requested)
-                : std::span<const std::int64_t>();
-}
+
+bool NodeTable::any_node_has_label(Symbol key) const { return columns_->label_keys.contains(key); }
 
 const NodeSet& NodeTable::cordoned() const { return columns_->cordoned; }
 const NodeSet& NodeTable::tainted() const { return columns_->tainted; }
@@ -74,7 +83,7 @@ const NodeSet& NodeTable::with_required_anti_affinity_pods() const {
 std::uint64_t NodeTable::generation(NodeRow row) const { return columns_->generations[row]; }
 
 std::span<const Ref<const Pod>> NodeTable::pods(NodeRow row) const {
-  return columns_->rows[row].pods;
+  return columns_->pods_on(row);
 }
 std::span<const ImageState> NodeTable::images(NodeRow row) const {
   return columns_->rows[row].images;

@@ -5,8 +5,8 @@
 // order in which upstream would visit the nodes, zones taking turns, is kept beside the rows and
 // never moves them.
 //
-// A row without a node object is a ghost: pods are there whose node is unknown or gone. Ghosts are
-// in no order and in no node set.
+// Pods whose node is unknown or gone are on a ghost. It has a number, but no row: ghosts are in no
+// column, in no order and in no node set.
 //
 // Written by Cluster (and, for a while, by a Trial); read by everyone on the world thread.
 #pragma once
@@ -24,6 +24,7 @@
 #include "base/symbols.h"
 #include "cluster/host_ports.h"
 #include "cluster/node_set.h"
+#include "cluster/scalar_columns.h"
 
 namespace berth {
 
@@ -58,18 +59,22 @@ class NodeTable {
   NodeTable(const NodeTable&) = delete;
   NodeTable& operator=(const NodeTable&) = delete;
 
-  // How many rows there are, used or not; columns have this length.
+  // How many rows there are, used or not; columns have this length. Free rows at the end are given
+  // back when they are more than half of all.
   std::size_t rows() const;
   // The rows that have a node object.
   const NodeSet& nodes() const;
   std::size_t node_count() const;
   std::size_t ghost_count() const;
+  // Their numbers; only name() and pods() may be asked about them.
+  std::vector<NodeRow> ghosts() const;
   // The nodes in upstream's snapshot order, as of the last Cluster::begin_cycle(). Nodes that went
   // since may still be there, and are not in nodes(); nodes that came since are not there yet.
   std::span<const NodeRow> order() const;
 
-  // kNoRow when there is no such node. A ghost is found too; has_node() tells.
+  // kNoRow when there is no such node, or no such ghost.
   NodeRow find(Symbol node_name) const;
+  NodeRow find_ghost(Symbol node_name) const;
   bool has_node(NodeRow row) const { return nodes().contains(row); }
   const Node& node(NodeRow row) const;  // of a row that has one
   const Ref<const Node>& node_ref(NodeRow row) const;
@@ -87,9 +92,13 @@ class NodeTable {
   std::span<const std::int64_t> nonzero_requested_milli_cpu() const;
   std::span<const std::int64_t> nonzero_requested_memory() const;
   std::span<const std::int64_t> pod_counts() const;
-  // Scalar resources; empty when no node has had any and no pod asked for any (all zeros).
-  std::span<const std::int64_t> allocatable_scalar(Symbol name) const;
-  std::span<const std::int64_t> requested_scalar(Symbol name) const;
+  // Scalar resources (cluster/scalar_columns.h): as they are kept, and as columns, which are empty
+  // when neither a node nor a pod names the resource. Columns are for names that the configuration
+  // has: they take memory for every row.
+  ScalarColumns::View scalar(Symbol name) const;
+  ScalarColumns::View scalar_columns(Symbol name) const;
+  // Whether any node has a label of that key.
+  bool any_node_has_label(Symbol key) const;
   // Rows whose node is cordoned, rows whose node has taints of any effect.
   const NodeSet& cordoned() const;
   const NodeSet& tainted() const;
@@ -102,7 +111,8 @@ class NodeTable {
 
   // The pods on a row, in no promised order.
   std::span<const Ref<const Pod>> pods(NodeRow row) const;
-  // The images of the row's node, each name once, as of the last Cluster::begin_cycle().
+  // The images of the row's node, each name once and sorted by it, as of the last
+  // Cluster::begin_cycle().
   std::span<const ImageState> images(NodeRow row) const;
   // False: none of the nodes has the image in images().
   bool may_have_image(Symbol name) const;

@@ -75,24 +75,24 @@ TEST_F(Columns, HaveTheLengthOfTheTable) {
   EXPECT_EQ(table.rows(), 3U);
   EXPECT_EQ(table.allocatable_milli_cpu().size(), 3U);
   EXPECT_EQ(table.pod_counts().size(), 3U);
-  EXPECT_EQ(table.allocatable_scalar(world.symbol("example.com/gpu")).size(), 3U);
+  EXPECT_EQ(table.scalar_columns(world.symbol("example.com/gpu")).allocatable.size(), 3U);
 }
 
-TEST_F(Columns, OfScalarsAppearWhenSomebodyNamesThem) {
+TEST_F(Columns, OfScalarsAreThereWhileSomebodyNamesThem) {
   const Symbol gpu = world.symbol("example.com/gpu");
   add(world.node("a"));
-  EXPECT_THAT(table.allocatable_scalar(gpu), IsEmpty());
-  EXPECT_THAT(table.requested_scalar(gpu), IsEmpty());
+  EXPECT_THAT(table.scalar_columns(gpu).allocatable, IsEmpty());
+  EXPECT_THAT(table.scalar_columns(gpu).requested, IsEmpty());
   add(world.node("b").allocatable({{"example.com/gpu", "2"}}));
-  EXPECT_THAT(table.allocatable_scalar(gpu), ElementsAre(0, 2));
-  EXPECT_THAT(table.requested_scalar(gpu), IsEmpty());
+  EXPECT_THAT(table.scalar_columns(gpu).allocatable, ElementsAre(0, 2));
+  EXPECT_THAT(table.scalar_columns(gpu).requested, ElementsAre(0, 0));
   const Ref<const Pod> pod = world.pod("p").request("example.com/gpu", "1").on("b");
   ASSERT_TRUE(cluster.add_pod(pod));
-  EXPECT_THAT(table.requested_scalar(gpu), ElementsAre(0, 1));
+  EXPECT_THAT(table.scalar_columns(gpu).requested, ElementsAre(0, 1));
   ASSERT_TRUE(cluster.remove_pod(*pod));
-  EXPECT_THAT(table.requested_scalar(gpu), ElementsAre(0, 0));
+  EXPECT_THAT(table.scalar_columns(gpu).requested, ElementsAre(0, 0));
   add(world.node("b"));
-  EXPECT_THAT(table.allocatable_scalar(gpu), ElementsAre(0, 0)) << "the device is gone";
+  EXPECT_THAT(table.scalar_columns(gpu).allocatable, IsEmpty()) << "the device is gone";
 }
 
 TEST_F(Columns, WrapAroundAndBack) {
@@ -152,13 +152,13 @@ TEST_F(Columns, KeepHostPortsAsASet) {
   const Ref<const Pod> b = world.pod("b").host_port(80).host_port(53, "UDP", "10.0.0.1").on("n");
   ASSERT_TRUE(cluster.add_pod(a));
   ASSERT_TRUE(cluster.add_pod(b));
-  const HostPort http{names::kAnyAddress, names::kTcp, 80};
-  const HostPort dns{cluster.symbols().find("10.0.0.1"), cluster.symbols().find("UDP"), 53};
-  EXPECT_THAT(table.host_ports(n), ElementsAre(http, dns));
+  const HostPort http{80, names::kTcp, names::kAnyAddress};
+  const HostPort dns{53, cluster.symbols().find("UDP"), cluster.symbols().find("10.0.0.1")};
+  EXPECT_THAT(table.host_ports(n), ElementsAre(dns, http));
   ASSERT_TRUE(cluster.remove_pod(*a));
   EXPECT_THAT(table.host_ports(n), ElementsAre(dns)) << "users are not counted";
   ASSERT_TRUE(cluster.update_pod(b));
-  EXPECT_THAT(table.host_ports(n), ElementsAre(http, dns)) << "an update takes them all again";
+  EXPECT_THAT(table.host_ports(n), ElementsAre(dns, http)) << "an update takes them all again";
   ASSERT_TRUE(cluster.remove_pod(*b));
   EXPECT_THAT(table.host_ports(n), IsEmpty());
 }
@@ -171,8 +171,8 @@ TEST_F(Columns, CountHostPortsOfSidecarsButNotOfInitContainers) {
   pod.spec().containers[0].ports.push_back({4, 0, {}, {}});
   const NodeRow n = add(world.node("n"));
   ASSERT_TRUE(cluster.add_pod(pod.on("n")));
-  EXPECT_THAT(table.host_ports(n), ElementsAre(HostPort{names::kAnyAddress, names::kTcp, 2},
-                                               HostPort{names::kAnyAddress, names::kTcp, 3}));
+  EXPECT_THAT(table.host_ports(n), ElementsAre(HostPort{2, names::kTcp, names::kAnyAddress},
+                                               HostPort{3, names::kTcp, names::kAnyAddress}));
 }
 
 TEST_F(Columns, CountTheUsersOfClaims) {

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/check.h"
 #include "cluster/kept_answers.h"
+#include "cluster/selector_hash.h"
 
 namespace berth {
 namespace {
 
-constexpr std::size_t kMaxCountBytes = std::size_t{64} << 20;
 constexpr std::uint8_t kCountChanges =
     static_cast<std::uint8_t>(RowChange::kPods) | static_cast<std::uint8_t>(RowChange::kMembership);
 
@@ -27,34 +28,13 @@ bool matches(const PodQuery& query, const PodMeta& meta, const Symbols& symbols)
 
 // ---- queries as keys ----------------------------------------------------------------------------
 
-class Hash {
- public:
-  void add(std::size_t part) {
-    value_ = (value_ ^ part) * 0x9e3779b97f4a7c15ULL;
-    value_ ^= value_ >> 32;
-  }
-  void add(const std::vector<Symbol>& symbols) {
-    add(symbols.size());
-    for (const Symbol symbol : symbols) add(symbol.id);
-  }
-  std::size_t value() const { return value_; }
-
- private:
-  std::size_t value_ = 0;
-};
-
 std::size_t hash_of(const PodQuery& query) {
-  Hash hash;
+  KeyedHash hash;
   hash.add(query.terminating_count ? 1 : 2);
   for (const PodTerm& term : query.terms) {
     hash.add(term.all_namespaces ? 1 : 2);
-    hash.add(term.namespaces);
-    hash.add(term.selector.is_nothing() ? 1 : 2);
-    for (const Requirement& requirement : term.selector.requirements()) {
-      hash.add(requirement.key.id);
-      hash.add(static_cast<std::size_t>(requirement.op));
-      hash.add(requirement.values);
-    }
+    add_symbols(hash, term.namespaces);
+    add_selector(hash, term.selector);
   }
   return hash.value();
 }
@@ -117,11 +97,16 @@ class Answer {
   }
 
   const PodQuery& query() const { return query_; }
-  PodCount count() const { return {by_row_, rows_, id_}; }
+  PodCount count(bool is_kept) const { return {by_row_, rows_, id_, is_kept}; }
+  bool has_domains_of(Symbol key) const { return sums_.has(key); }
   const DomainSums& by_domain(Symbol key, const TopologyColumn& column) {
-    return sums_.of(key, column, last_id_, [this](auto visit) {
-      rows_.for_each([&](NodeRow row) { visit(row, by_row_[row]); });
-    });
+    return sums_.of(key, column, last_id_, [this](auto visit) { for_each_counted(visit); });
+  }
+  // Without keeping them.
+  DomainSums domain_sums(const TopologyColumn& column) const {
+    DomainSums sums(++last_id_, false);
+    sums.fill(column, [this](auto visit) { for_each_counted(visit); });
+    return sums;
   }
   std::size_t bytes() const {
     return sizeof(*this) + by_row_.capacity() * sizeof(std::int32_t) + rows_.capacity() / 8 +
@@ -129,7 +114,7 @@ class Answer {
   }
 
   void catch_up() {
-    resize();  // a ghost's new row is not in the log
+    resize();
     if (position_ == nodes_.log_end()) return;
     const auto changes = nodes_.changes_since(position_);
     if (!changes || changes->size() > nodes_.rows()) {
@@ -148,6 +133,11 @@ class Answer {
   }
 
  private:
+  template <typename Visit>
+  void for_each_counted(Visit visit) const {
+    rows_.for_each([&](NodeRow row) { visit(row, by_row_[row]); });
+  }
+
   void resize() {
     if (by_row_.size() == nodes_.rows()) return;
     by_row_.resize(nodes_.rows());
@@ -159,6 +149,8 @@ class Answer {
     resize();
     verdicts_.begin(query_, *nodes_.symbol_table());
     sums_.clear();
+    rows_.clear();
+    std::ranges::fill(by_row_, 0);
     for (NodeRow row = 0; row < by_row_.size(); ++row) count(row);
     position_ = nodes_.log_end();
   }
@@ -202,35 +194,58 @@ bool PodQuery::matches(const Pod& pod) const {
 }
 
 struct PodCounts::Kept {
-  explicit Kept(const NodeTable& table) : nodes(table) {}
+  Kept(const NodeTable& table, std::size_t max_bytes) : nodes(table), answers(max_bytes) {}
+
+  // The kept answer, or one in `unkept`.
+  Answer& answer(const PodQuery& query);
 
   const NodeTable& nodes;
   MetaVerdicts verdicts;
-  Answer& answer(const PodQuery& query);
   std::uint64_t last_id = 0;
-  KeptAnswers<Answer> answers{kMaxCountBytes};
+  KeptAnswers<Answer> answers;
+  std::unique_ptr<Answer> unkept;  // the last answer that there was no room for
+  std::optional<DomainSums> unkept_sums;
 };
 
-PodCounts::PodCounts(const NodeTable& nodes) : kept_(std::make_unique<Kept>(nodes)) {}
+PodCounts::PodCounts(const NodeTable& nodes, std::size_t max_bytes)
+    : kept_(std::make_unique<Kept>(nodes, max_bytes)) {}
 PodCounts::~PodCounts() = default;
 
 Answer& PodCounts::Kept::answer(const PodQuery& query) {
   const std::size_t hash = hash_of(query);
-  Answer* const found =
-      answers.find(hash, [&](const Answer& known) { return known.query() == query; });
-  if (!found)
-    return answers.insert(hash, std::make_unique<Answer>(query, nodes, verdicts, last_id));
-  found->catch_up();
-  return *found;
+  if (Answer* const found =
+          answers.find(hash, [&](const Answer& known) { return known.query() == query; })) {
+    found->catch_up();
+    return *found;
+  }
+  auto made = std::make_unique<Answer>(query, nodes, verdicts, last_id);
+  if (answers.has_room()) return answers.insert(hash, std::move(made));
+  unkept = std::move(made);
+  return *unkept;
 }
 
-PodCount PodCounts::count(const PodQuery& query) { return kept_->answer(query).count(); }
+PodCount PodCounts::count(const PodQuery& query) {
+  const Answer& answer = kept_->answer(query);
+  return answer.count(&answer != kept_->unkept.get());
+}
 
 const DomainSums& PodCounts::count(const PodQuery& query, Symbol key,
                                    const TopologyColumn& column) {
-  return kept_->answer(query).by_domain(key, column);
+  Answer& answer = kept_->answer(query);
+  const bool known = answer.has_domains_of(key);
+  if (&answer == kept_->unkept.get() || (!known && !kept_->answers.has_room()))
+    return kept_->unkept_sums.emplace(answer.domain_sums(column));
+  const DomainSums& sums = answer.by_domain(key, column);
+  if (!known) kept_->answers.grew(sums.bytes());
+  return sums;
 }
 
-void PodCounts::begin_cycle() { kept_->answers.begin_cycle(); }
+void PodCounts::begin_cycle() {
+  kept_->answers.begin_cycle();
+  kept_->unkept.reset();
+  kept_->unkept_sums.reset();
+}
+
+std::size_t PodCounts::size() const { return kept_->answers.size(); }
 
 }  // namespace berth

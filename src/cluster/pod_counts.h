@@ -1,8 +1,10 @@
 // PodCounts: how many pods each node has that match a query, kept between cycles.
 //
 // The first time a query is asked, all pods are looked at; afterwards only the rows that changed.
-// Queries that nobody has asked for a while are dropped. Part of Cluster; asked by plugins that
-// count pods. World thread only; a query is not to be asked for the first time under a Trial.
+// Queries that nobody has asked for a while are dropped. What is kept has a limit, within a cycle
+// as well: a pod may ask thousands of queries, and answers past the limit are good only until the
+// next question. Part of Cluster; asked by plugins that count pods. World thread only; a query is
+// not to be asked for the first time under a Trial.
 #pragma once
 
 #include <cstddef>
@@ -39,22 +41,28 @@ struct PodCount {
   std::span<const std::int32_t> by_row;  // 0 where no node is
   const NodeSet& rows;                   // that have any
   std::uint64_t version;                 // another one when it is not the same count going on
+  bool is_kept;                          // else it is good until the next question only
 };
 
 class PodCounts {
  public:
-  explicit PodCounts(const NodeTable& nodes);
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+
+  explicit PodCounts(const NodeTable& nodes, std::size_t max_bytes = kMaxBytes);
   ~PodCounts();
   PodCounts(const PodCounts&) = delete;
   PodCounts& operator=(const PodCounts&) = delete;
 
-  // Valid until the cluster changes or the next cycle begins.
+  // Valid until the cluster changes or the next cycle begins, if it is kept.
   PodCount count(const PodQuery& query);
   // The same per domain of a key, whose column it is.
   const DomainSums& count(const PodQuery& query, Symbol key, const TopologyColumn& column);
 
   // For Cluster: answers given before are no longer looked at, what is not asked for goes.
   void begin_cycle();
+
+  // How many answers are kept.
+  std::size_t size() const;
 
  private:
   struct Kept;

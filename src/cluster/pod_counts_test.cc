@@ -32,7 +32,8 @@ struct Counts : ::testing::Test {
     return {{term({"default"}, key, value)}, false};
   }
   std::int32_t count(const PodQuery& asked, const std::string& node) {
-    return cluster.pod_counts().count(asked).by_row[row(node)];
+    const PodCount found = cluster.pod_counts().count(asked);
+    return row(node) == kNoRow ? 0 : found.by_row[row(node)];
   }
 
   void expect_consistent(const PodQuery& asked) {
@@ -236,6 +237,37 @@ TEST_F(Counts, ManyQueriesOfOneCycleAllStay) {
     for (std::size_t i = 0; i < queries.size(); ++i)
       EXPECT_EQ(cluster.pod_counts().count(queries[i]).by_row.data(), at[i]);
   }
+}
+
+TEST_F(Counts, AreUnderTheirLimitWithinACycleToo) {
+  constexpr int kNodes = 200;
+  for (int i = 0; i < kNodes; ++i)
+    cluster.add_node(world.node("n" + std::to_string(i)).label("zone", std::to_string(i % 5)));
+  for (int i = 0; i < kNodes; ++i)
+    ASSERT_TRUE(cluster.add_pod(world.pod("p" + std::to_string(i))
+                                    .label("app", std::to_string(i % 7))
+                                    .on("n" + std::to_string(i))));
+  constexpr std::size_t kLimit = 16 << 10;
+  PodCounts counts(table, kLimit);
+  const TopologyColumn zones = cluster.topology().column(world.symbol("zone"));
+  counts.begin_cycle();
+  std::size_t kept = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const PodQuery asked{{term({"default"}, "app", std::to_string(i))}, false};
+    const PodCount found = counts.count(asked);
+    kept += found.is_kept ? 1 : 0;
+    const auto expected = [&](NodeRow at) { return i < 7 && at % 7 == static_cast<NodeRow>(i); };
+    std::vector<std::int64_t> by_domain(zones.size);
+    for (NodeRow at = 0; at < kNodes; ++at) {
+      ASSERT_EQ(found.by_row[at], expected(at) ? 1 : 0);
+      by_domain[zones.by_row[at]] += expected(at) ? 1 : 0;
+    }
+    const DomainSums& sums = counts.count(asked, world.symbol("zone"), zones);
+    ASSERT_TRUE(std::ranges::equal(sums.by_domain(), by_domain)) << i;
+  }
+  EXPECT_EQ(kept, counts.size());
+  EXPECT_GT(kept, 0U);
+  EXPECT_LE(kept * kNodes * sizeof(std::int32_t), kLimit + 2048);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ class KeyColumn {
   KeyColumn(Symbol key, const NodeTable& nodes, std::uint64_t& last_version)
       : key_(key), nodes_(nodes), symbols_(*nodes.symbol_table()), last_version_(last_version) {
     symbols_.retain(key_);
+    domains_->version = id_;
     read_all();
   }
   KeyColumn(const KeyColumn&) = delete;
@@ -31,16 +32,23 @@ class KeyColumn {
 
   Symbol key() const { return key_; }
   TopologyColumn column() const {
-    return {by_row_, values_.size(),  values_,
-            users_,  nodes_with_key_, nodes_with_key_ == by_value_.size(),
-            id_,     version_};
+    return {domains_->by_row,
+            values_.size(),
+            values_,
+            users_,
+            nodes_with_key_,
+            nodes_with_key_ == by_value_.size(),
+            id_,
+            domains_->version,
+            domains_.get()};
   }
+  bool has_value(Symbol value) const { return by_value_.contains(value); }
   std::size_t bytes() const {
-    return sizeof(*this) + by_row_.capacity() * sizeof(Domain) + values_.capacity() * 32;
+    return sizeof(*this) + domains_->by_row.capacity() * sizeof(Domain) + values_.capacity() * 32;
   }
 
   void catch_up() {
-    by_row_.resize(nodes_.rows(), kNoDomain);  // a ghost's new row is not in the log
+    if (domains_->by_row.size() < nodes_.rows()) domains_->by_row.resize(nodes_.rows(), kNoDomain);
     if (position_ == nodes_.log_end()) return;
     const auto changes = nodes_.changes_since(position_);
     if (!changes) {
@@ -54,19 +62,24 @@ class KeyColumn {
 
  private:
   void read_all() {
-    by_row_.resize(nodes_.rows(), kNoDomain);
-    for (NodeRow row = 0; row < by_row_.size(); ++row) read(row);
+    // Rows that the table has given back have no node.
+    for (std::size_t row = nodes_.rows(); row < domains_->by_row.size(); ++row)
+      if (domains_->by_row[row] != kNoDomain) leave(domains_->by_row[row]);
+    domains_->version = ++last_version_;
+    domains_->by_row.resize(nodes_.rows(), kNoDomain);
+    for (NodeRow row = 0; row < domains_->by_row.size(); ++row) read(row);
     position_ = nodes_.log_end();
   }
 
   void read(NodeRow row) {
     const Symbol* value = nodes_.has_node(row) ? nodes_.node(row).labels.find(key_) : nullptr;
-    const Domain before = by_row_[row];
+    Domain& domain = domains_->by_row[row];
+    const Domain before = domain;
     if (value && before != kNoDomain && values_[before] == *value) return;
     if (!value && before == kNoDomain) return;
-    by_row_[row] = value ? enter(*value) : kNoDomain;
+    domain = value ? enter(*value) : kNoDomain;
     if (before != kNoDomain) leave(before);
-    version_ = ++last_version_;
+    domains_->version = ++last_version_;
   }
 
   Domain enter(Symbol value) {
@@ -102,10 +115,9 @@ class KeyColumn {
   Symbols& symbols_;
   std::uint64_t& last_version_;  // of any column
   const std::uint64_t id_ = ++last_version_;
-  std::uint64_t version_ = id_;
   std::size_t nodes_with_key_ = 0;
   std::uint64_t position_ = 0;
-  std::vector<Domain> by_row_;
+  std::shared_ptr<DomainsByRow> domains_ = std::make_shared<DomainsByRow>();
   std::vector<Symbol> values_{Symbol()};
   std::vector<std::uint32_t> users_{0};  // how many rows are in the domain
   std::vector<Domain> free_;
@@ -117,8 +129,29 @@ class KeyColumn {
 struct TopologyDomains::Kept {
   explicit Kept(const NodeTable& table) : nodes(table) {}
 
+  KeyColumn& column(Symbol key) {
+    const std::size_t hash = std::hash<Symbol>()(key);
+    if (KeyColumn* const found =
+            columns.find(hash, [key](const KeyColumn& column) { return column.key() == key; })) {
+      found->catch_up();
+      return *found;
+    }
+    return columns.insert(hash, std::make_unique<KeyColumn>(key, nodes, last_version));
+  }
+
+  // The column of every key that no node has.
+  TopologyColumn nowhere() {
+    no_domains.resize(nodes.rows(), kNoDomain);
+    return {no_domains, 1, kNoValues, kNoNodes, 0, true, kNowhere, kNowhere, nullptr};
+  }
+
+  static constexpr std::uint64_t kNowhere = 1;  // its version, and no other column's
+  static constexpr Symbol kNoValues[1] = {};
+  static constexpr std::uint32_t kNoNodes[1] = {};
+
   const NodeTable& nodes;
-  std::uint64_t last_version = 0;
+  std::uint64_t last_version = kNowhere;
+  std::vector<Domain> no_domains;
   KeptAnswers<KeyColumn> columns{kMaxTopologyBytes};
 };
 
@@ -126,16 +159,14 @@ TopologyDomains::TopologyDomains(const NodeTable& nodes) : kept_(std::make_uniqu
 TopologyDomains::~TopologyDomains() = default;
 
 TopologyColumn TopologyDomains::column(Symbol key) {
-  const std::size_t hash = std::hash<Symbol>()(key);
-  KeyColumn* found =
-      kept_->columns.find(hash, [key](const KeyColumn& column) { return column.key() == key; });
-  if (!found)
-    found = &kept_->columns.insert(
-        hash, std::make_unique<KeyColumn>(key, kept_->nodes, kept_->last_version));
-  else
-    found->catch_up();
-  return found->column();
+  return kept_->nodes.any_node_has_label(key) ? kept_->column(key).column() : kept_->nowhere();
 }
+
+bool TopologyDomains::any_node_has(Symbol key, Symbol value) {
+  return kept_->nodes.any_node_has_label(key) && kept_->column(key).has_value(value);
+}
+
+std::size_t TopologyDomains::size() const { return kept_->columns.size(); }
 
 void TopologyDomains::begin_cycle() { kept_->columns.begin_cycle(); }
 

@@ -164,5 +164,57 @@ TEST_F(Topology, AReaderThatFellBehindTheLogLooksAtEverything) {
   EXPECT_EQ(value("zone", "b"), "z2");
 }
 
+TEST_F(Topology, KeysThatNoNodeHasTakeNoColumn) {
+  for (int i = 0; i < 100; ++i) cluster.add_node(world.node("n" + std::to_string(i)));
+  for (int i = 0; i < 1000; ++i) {
+    const TopologyColumn found = column("invented-" + std::to_string(i));
+    ASSERT_EQ(found.by_row.size(), 100U);
+    ASSERT_EQ(found.size, 1U);
+    ASSERT_EQ(found.nodes_with_key, 0U);
+    ASSERT_EQ(found.by_row[7], kNoDomain);
+  }
+  EXPECT_EQ(cluster.topology().size(), 0U);
+}
+
+TEST_F(Topology, AKeyThatComesAndGoesIsAnotherColumnEachTime) {
+  cluster.add_node(world.node("n"));
+  const std::uint64_t without = column("zone").version;
+  cluster.add_node(world.node("n").label("zone", "a"));
+  const std::uint64_t with = column("zone").version;
+  EXPECT_NE(with, without);
+  EXPECT_EQ(value("zone", "n"), "a");
+  cluster.add_node(world.node("n"));
+  EXPECT_EQ(domain("zone", "n"), kNoDomain);
+  cluster.add_node(world.node("n").label("zone", "b"));
+  EXPECT_NE(column("zone").version, with);
+  EXPECT_EQ(value("zone", "n"), "b");
+}
+
+TEST_F(Topology, KnowsWhichValuesNodesHave) {
+  cluster.add_node(world.node("n").label("zone", "a"));
+  const auto has = [this](const char* key, const char* text) {
+    return cluster.topology().any_node_has(world.symbol(key), world.symbol(text));
+  };
+  EXPECT_TRUE(has("zone", "a"));
+  EXPECT_FALSE(has("zone", "b"));
+  EXPECT_FALSE(has("region", "a"));
+  cluster.add_node(world.node("n").label("zone", "b"));
+  EXPECT_FALSE(has("zone", "a"));
+  EXPECT_TRUE(has("zone", "b"));
+}
+
+TEST_F(Topology, ColumnsFollowATableThatHasGivenRowsBack) {
+  for (int i = 0; i < 200; ++i)
+    cluster.add_node(world.node("n" + std::to_string(i)).label("zone", std::to_string(i % 30)));
+  cluster.begin_cycle();
+  expect_consistent("zone");
+  for (int i = 5; i < 200; ++i)
+    ASSERT_TRUE(cluster.remove_node(cluster.symbols().find("n" + std::to_string(i))));
+  cluster.begin_cycle();
+  ASSERT_EQ(table.rows(), 5U);
+  expect_consistent("zone");
+  EXPECT_EQ(column("zone").nodes_with_key, 5U);
+}
+
 }  // namespace
 }  // namespace berth

@@ -7,11 +7,15 @@
 
 namespace berth {
 
+bool Trial::has_ports(const Pod& pod, NodeRow row) {
+  return !NodeTable::Columns::is_ghost(row) && has_host_ports(pod.spec());
+}
+
 void Trial::add(Ref<const Pod> pod, NodeRow row) {
   NodeTable::Columns& columns = *cluster_.nodes_.columns_;
   BERTH_CHECK(columns.in_use(row));
   Edit edit{true, std::move(pod), row, 0, {}, ++columns.trial_edits};
-  if (has_host_ports(edit.pod->spec())) edit.ports = columns.rows[row].ports;
+  if (has_ports(*edit.pod, row)) edit.ports = columns.rows[row].ports;
   edit.position = columns.push_pod(row, edit.pod);
   edits_.push_back(std::move(edit));
 }
@@ -20,13 +24,13 @@ void Trial::remove(Ref<const Pod> pod, NodeRow row) {
   NodeTable::Columns& columns = *cluster_.nodes_.columns_;
   BERTH_CHECK(columns.in_use(row));
   // By UID, as upstream: the caller may hold another version of the pod than is placed.
-  const std::vector<Ref<const Pod>>& pods = columns.rows[row].pods;
+  const std::vector<Ref<const Pod>>& pods = columns.pods_on(row);
   const auto found = std::find_if(pods.begin(), pods.end(),
                                   [&pod](const auto& other) { return other->uid() == pod->uid(); });
   BERTH_CHECK(found != pods.end());
   const auto position = static_cast<std::uint32_t>(found - pods.begin());
   Edit edit{false, nullptr, row, position, {}, ++columns.trial_edits};
-  if (has_host_ports((*found)->spec())) edit.ports = columns.rows[row].ports;
+  if (has_ports(**found, row)) edit.ports = columns.rows[row].ports;
   edit.pod = columns.take_pod(row, position);
   edits_.push_back(std::move(edit));
 }
@@ -39,13 +43,13 @@ void Trial::undo_to(std::size_t edits) {
     // An inner trial's edits must be gone before an outer one's are.
     BERTH_CHECK(edit.depth == columns.trial_edits);
     --columns.trial_edits;
-    const bool has_ports = has_host_ports(edit.pod->spec());
+    const bool restores_ports = has_ports(*edit.pod, edit.row);
     if (edit.added)
       columns.take_pod(edit.row, edit.position);
     else
       columns.put_back_pod(edit.row, std::move(edit.pod), edit.position);
     // Ports are not counted by user: giving one back may not be the opposite of taking it.
-    if (has_ports) columns.rows[edit.row].ports = std::move(edit.ports);
+    if (restores_ports) columns.rows[edit.row].ports = std::move(edit.ports);
   }
 }
 

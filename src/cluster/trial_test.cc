@@ -141,12 +141,14 @@ TEST_F(Trials, RestoreHostPortsThatTwoPodsShare) {
 
 TEST_F(Trials, WorkOnGhosts) {
   ASSERT_TRUE(cluster.add_pod(pod("p", 1, "n")));
+  const NodeRow ghost = table.find_ghost(cluster.symbols().find("n"));
   const std::string before = dump(table);
   {
     Trial trial(cluster);
-    trial.remove(pod("p", 1, "n"), 0);
-    EXPECT_EQ(table.pod_counts()[0], 0);
+    trial.remove(pod("p", 1, "n"), ghost);
+    EXPECT_TRUE(table.pods(ghost).empty());
   }
+  EXPECT_EQ(table.pods(ghost).size(), 1U);
   EXPECT_EQ(dump(table), before);
 }
 

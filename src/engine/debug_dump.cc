@@ -29,10 +29,15 @@ std::string pod_line(const Pod& pod) {
 std::string dump_nodes(Engine& engine) {
   const NodeTable& nodes = engine.cluster().nodes();
   std::string text;
-  for (NodeRow row = 0; row < nodes.rows(); ++row) {
-    const bool has_node = nodes.has_node(row);
-    if (!has_node && nodes.pods(row).empty()) continue;
-    text += fmt::format("Node name: {}\nDeleted: {}\n", nodes.name_text(row), !has_node);
+  const auto dump_pods = [&](NodeRow row) {
+    text += fmt::format("Scheduled Pods(number: {}):\n", nodes.pods(row).size());
+    for (const Ref<const Pod>& pod : nodes.pods(row)) text += pod_line(*pod);
+    const auto nominated = engine.queue().nominated_pods(nodes.name(row));
+    text += fmt::format("Nominated Pods(number: {}):\n", nominated.size());
+    for (const Ref<const Pod>& pod : nominated) text += pod_line(*pod);
+  };
+  nodes.nodes().for_each([&](NodeRow row) {
+    text += fmt::format("Node name: {}\nDeleted: false\n", nodes.name_text(row));
     text += fmt::format("Requested Resources: cpu {}m, memory {}, ephemeral-storage {}\n",
                         nodes.requested_milli_cpu()[row], nodes.requested_memory()[row],
                         nodes.requested_ephemeral_storage()[row]);
@@ -40,11 +45,11 @@ std::string dump_nodes(Engine& engine) {
         fmt::format("Allocatable Resources: cpu {}m, memory {}, ephemeral-storage {}, pods {}\n",
                     nodes.allocatable_milli_cpu()[row], nodes.allocatable_memory()[row],
                     nodes.allocatable_ephemeral_storage()[row], nodes.allocatable_pods()[row]);
-    text += fmt::format("Scheduled Pods(number: {}):\n", nodes.pods(row).size());
-    for (const Ref<const Pod>& pod : nodes.pods(row)) text += pod_line(*pod);
-    const auto nominated = engine.queue().nominated_pods(nodes.name(row));
-    text += fmt::format("Nominated Pods(number: {}):\n", nominated.size());
-    for (const Ref<const Pod>& pod : nominated) text += pod_line(*pod);
+    dump_pods(row);
+  });
+  for (const NodeRow ghost : nodes.ghosts()) {
+    text += fmt::format("Node name: {}\nDeleted: true\n", nodes.name_text(ghost));
+    dump_pods(ghost);
   }
   return text;
 }
@@ -75,6 +80,7 @@ CacheMismatch compare_cache(Engine& engine, const std::vector<std::string>& ours
                                                      engine.queue().in_flight(pod->uid())));
     if (!known) mismatch.missed_pods.push_back(pod->uid_text());
   });
+  std::ranges::sort(mismatch.missed_pods);
   cluster.for_each_placed([&](const Pod& pod, NodeRow, bool) {
     const Ref<const Pod> seen = cluster.seen_pod(pod);
     if (!seen || seen->uid() != pod.uid()) mismatch.redundant_pods.push_back(pod.uid_text());

@@ -11,6 +11,8 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kMaxListed = 256;
+constexpr std::size_t kMaxListedBytes = std::size_t{1} << 20;  // of the sentences in them
+constexpr std::size_t kMaxKeys = 64;  // by which rows are told apart: each costs something per row
 constexpr std::uint32_t kNoList = ~std::uint32_t{0};
 constexpr std::int64_t kLargestSum = std::numeric_limits<std::int32_t>::max() / 2;
 
@@ -115,10 +117,13 @@ bool PodClass::keep_verdicts(const Cycle& cycle) {
       if (number == kNoList) {
         const std::vector<std::string>& list = scratch.listed_reasons[status.argument];
         number = static_cast<std::uint32_t>(std::ranges::find(listed_, list) - listed_.begin());
-        if (number == kMaxListed)
+        if (number == kMaxListed || listed_bytes_ > kMaxListedBytes) {
           few = false;
-        else if (number == listed_.size())
+        } else if (number == listed_.size()) {
           listed_.push_back(list);
+          for (const std::string& sentence : list)
+            listed_bytes_ += sizeof(sentence) + sentence.size();
+        }
       }
       status.argument = number;
     }
@@ -189,6 +194,7 @@ bool PodClass::ask_filters(Cycle& cycle, Cluster& cluster, bool all) {
     keeping_ = Keeping::kTooVarious;
     verdicts_ = {};
     listed_ = {};
+    listed_bytes_ = 0;
   }
   return told;
 }
@@ -263,6 +269,8 @@ bool PodClass::find_keys(Cycle& cycle) {
     if (!is_row_plugin(*placed.plugin)) known &= placed->score_keys(cycle, keys);
   std::sort(keys.labels.begin(), keys.labels.end(), [](Symbol a, Symbol b) { return a.id < b.id; });
   keys.labels.erase(std::unique(keys.labels.begin(), keys.labels.end()), keys.labels.end());
+  if (keys.labels.size() + keys.numbers.size() > kMaxKeys) known = false;
+  if (!known) keys = {};
   const bool same = known == keys_known_ && keys.labels == keys_.labels &&
                     std::ranges::equal(keys.numbers, keys_.numbers, {}, &RowKeys::Numbers::version,
                                        &RowKeys::Numbers::version);
@@ -374,7 +382,7 @@ void PodClass::show(NodeRow row, std::int32_t score) {
 
 std::size_t PodClass::bytes() const {
   std::size_t total = sizeof(*this) + tree_.bytes() + fits_.capacity() / 8;
-  total += verdicts_.capacity() * sizeof(Status);
+  total += verdicts_.capacity() * sizeof(Status) + listed_bytes_;
   for (const Unscaled& kept : unscaled_) total += kept.bytes();
   return total;
 }

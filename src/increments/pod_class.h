@@ -143,6 +143,7 @@ class PodClass {
   enum class Keeping : std::uint8_t { kNotYet, kYes, kTooVarious } keeping_ = Keeping::kNotYet;
   std::vector<Status> verdicts_;                  // kListed refers to
   std::vector<std::vector<std::string>> listed_;  // these
+  std::size_t listed_bytes_ = 0;
 
   // ---- groups
   static constexpr int kNoGroup = -1;

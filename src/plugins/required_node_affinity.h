@@ -5,7 +5,6 @@
 
 #include "api/node_selector.h"
 #include "api/pod.h"
-#include "cluster/node_table.h"
 
 namespace berth::plugins {
 
@@ -14,10 +13,5 @@ const ::berth::NodeAffinity* node_affinity_of(const PodSpec& spec);
 
 // Checked and ready to be asked, as long as the pod's spec lives. empty(): every node will do.
 RequiredNodeAffinity required_node_affinity(const Pod& pod);
-
-// Those of `among` whose node is what the pod demands; every row there must have a node. Terms that
-// make no sense match nothing.
-NodeSet matching_rows(const RequiredNodeAffinity& required, const NodeTable& nodes,
-                      const NodeSet& among);
 
 }  // namespace berth::plugins

@@ -38,8 +38,8 @@ std::string scalars(const NodeTable& table, NodeRow row) {
   std::string text;
   for (const Ref<const Pod>& pod : table.pods(row))
     for (const ScalarAmount& scalar : pod->usage().requests.scalars)
-      text +=
-          fmt::format(" {}={}", pod->text(scalar.name), table.requested_scalar(scalar.name)[row]);
+      text += fmt::format(" {}={}", pod->text(scalar.name),
+                          table.scalar_columns(scalar.name).requested[row]);
   return text;
 }
 
@@ -105,6 +105,15 @@ std::string inconsistencies(const Cluster& cluster) {
            has.ephemeral_storage);
     expect(row, "allocatable pods", table.allocatable_pods()[row], has.pods);
     if (!table.name(row).empty()) expect(row, "its name's row", table.find(table.name(row)), row);
+  }
+  for (const NodeRow ghost : table.ghosts()) {
+    if (table.pods(ghost).empty()) wrong += fmt::format("ghost {} has no pods\n", ghost);
+    for (const Ref<const Pod>& pod : table.pods(ghost))
+      if (cluster.placed(pod->uid()) != pod || cluster.row_of(pod->uid()) != ghost)
+        wrong += fmt::format("ghost {}: {} is not where it is\n", ghost, pod->full_name());
+    if (table.find_ghost(table.name(ghost)) != ghost)
+      wrong += fmt::format("ghost {} is not under its name\n", ghost);
+    placed += table.pods(ghost).size();
   }
   if (placed != cluster.placed_count())
     wrong += fmt::format("{} pods on rows, {} placed\n", placed, cluster.placed_count());

@@ -24,6 +24,24 @@ std::int64_t weight_of(const ImageState& image, double node_count) {
   return truncated(static_cast<double>(image.size_bytes) * spread);
 }
 
+// Calls `visit(uses, image)` for the images of a node that the pod wants. Both are sorted by name;
+// the names of the shorter list are looked for in the longer one.
+template <typename Visit>
+void for_each_wanted(std::span<const ImageNames::Wanted> wanted, std::span<const ImageState> images,
+                     Visit visit) {
+  if (wanted.size() < images.size()) {
+    for (const ImageNames::Wanted& want : wanted) {
+      const auto found = std::ranges::lower_bound(images, want.name, {}, &ImageState::name);
+      if (found != images.end() && found->name == want.name) visit(want.uses, *found);
+    }
+    return;
+  }
+  for (const ImageState& image : images) {
+    const auto found = std::ranges::lower_bound(wanted, image.name, {}, &ImageNames::Wanted::name);
+    if (found != wanted.end() && found->name == image.name) visit(found->uses, image);
+  }
+}
+
 Score score_of(std::int64_t sum, std::int64_t max_threshold) {
   if (sum < kMinThreshold)
     sum = kMinThreshold;
@@ -45,17 +63,23 @@ std::string normalized_image_name(std::string_view image) {
   return name;
 }
 
-const std::vector<Symbol>& ImageNames::of(const Pod& pod) {
+const std::vector<ImageNames::Wanted>& ImageNames::of(const Pod& pod) {
   const auto address = reinterpret_cast<std::uintptr_t>(pod.spec_ref().get());
   Remembered& entry = remembered_[(address >> 4 ^ address >> 10) % remembered_.size()];
   if (entry.spec == pod.spec_ref()) return entry.images;
   entry = {pod.spec_ref(), {}, SymbolHold(pod.spec().symbols.table())};
+  std::vector<Symbol> names;
   const auto add = [&](Symbol image) {
-    entry.images.push_back(entry.symbols.intern(normalized_image_name(pod.text(image))));
+    names.push_back(entry.symbols.intern(normalized_image_name(pod.text(image))));
   };
   for_each_container_image(pod.spec(), add);
   for (const Volume& volume : pod.spec().volumes)
     if (volume.source == VolumeSource::kImage) add(volume.source_name);
+  std::ranges::sort(names);
+  for (const Symbol name : names) {
+    if (entry.images.empty() || entry.images.back().name != name) entry.images.push_back({name, 0});
+    ++entry.images.back().uses;
+  }
   return entry.images;
 }
 
@@ -67,12 +91,14 @@ Outcome ImageLocality::score(const Cycle& cycle, const NodeSet& feasible,
                              std::span<Score> by_row) const {
   const PodSpec& spec = cycle.pod().spec();
   const NodeTable& nodes = cycle.nodes();
-  const std::vector<Symbol>& wanted = names_.of(cycle.pod());
+  const std::vector<ImageNames::Wanted>& wanted = names_.of(cycle.pod());
   // Image volumes count as images, but not as containers.
   const std::int64_t max_threshold =
       kMaxThresholdPerContainer *
       static_cast<std::int64_t>(spec.init_containers.size() + spec.containers.size());
-  if (std::ranges::none_of(wanted, [&](Symbol image) { return nodes.may_have_image(image); })) {
+  if (std::ranges::none_of(
+          wanted, [&](Symbol image) { return nodes.may_have_image(image); },
+          &ImageNames::Wanted::name)) {
     const Score score = score_of(0, max_threshold);
     feasible.for_each([&](NodeRow row) { by_row[row] = score; });
     return Outcome::success();
@@ -80,10 +106,9 @@ Outcome ImageLocality::score(const Cycle& cycle, const NodeSet& feasible,
   const auto node_count = static_cast<double>(nodes.node_count());
   feasible.for_each([&](NodeRow row) {
     std::int64_t sum = 0;
-    for (const ImageState& image : nodes.images(row)) {
-      const auto uses = std::ranges::count(wanted, image.name);
-      if (uses != 0) sum = wrapping_add(sum, wrapping_mul(uses, weight_of(image, node_count)));
-    }
+    for_each_wanted(wanted, nodes.images(row), [&](std::int64_t uses, const ImageState& image) {
+      sum = wrapping_add(sum, wrapping_mul(uses, weight_of(image, node_count)));
+    });
     by_row[row] = score_of(sum, max_threshold);
   });
   return Outcome::success();

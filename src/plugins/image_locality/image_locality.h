@@ -19,13 +19,18 @@ std::string normalized_image_name(std::string_view image);
 // remembered for pods of the same spec.
 class ImageNames {
  public:
-  // Valid until the next call.
-  const std::vector<Symbol>& of(const Pod& pod);
+  struct Wanted {
+    Symbol name;
+    std::int64_t uses;  // by how many containers and volumes
+  };
+
+  // Sorted by name, each once. Valid until the next call.
+  const std::vector<Wanted>& of(const Pod& pod);
 
  private:
   struct Remembered {
     Ref<const PodSpec> spec;
-    std::vector<Symbol> images;
+    std::vector<Wanted> images;
     SymbolHold symbols;  // of images
   };
   std::array<Remembered, 64> remembered_;

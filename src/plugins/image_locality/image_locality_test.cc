@@ -125,5 +125,20 @@ TEST_F(ImageLocalityTest, SignsTheNamesThatAreMeant) {
   EXPECT_NE(signature(pod({"a"})), signature(pod({"b"})));
 }
 
+TEST_F(ImageLocalityTest, ManyImagesOnEitherSideAreCountedAlike) {
+  testing::NodeBuilder many = world.node("many");
+  many.image("big:1", 500 * kMiB);
+  for (int i = 0; i < 40; ++i) many.image("other:" + std::to_string(i), kMiB);
+  fixture.add_node(many);
+  fixture.add_node(world.node("few").image("big:1", 500 * kMiB));
+  std::vector<std::string> images{"big:1", "big:1"};
+  const Scores two = score(pod(images));
+  EXPECT_EQ(two.at("many"), two.at("few"));
+  EXPECT_GT(two.at("few"), 0);
+  for (int i = 0; i < 30; ++i) images.push_back("unknown:" + std::to_string(i));
+  const Scores more = score(pod(images));
+  EXPECT_EQ(more.at("many"), more.at("few"));
+}
+
 }  // namespace
 }  // namespace berth::plugins

@@ -25,14 +25,18 @@ struct RequiredTerms {
   // of `anti_affinity`, or, the other way round, pods whose own anti-affinity matches this pod.
   TopologyCounts near, avoided, avoiding;
   bool matches_itself = false;
+  bool near_is_nowhere = false;  // no node has the key of some term of `affinity`
 };
 
-// The terms with one of the two counts, a term being counted at its own key.
-void count_term(TopologyCounts& counts, const IncomingTerm& term, const PodQuery& query,
+// The terms with one of the two counts, a term being counted at its own key. False when no node has
+// that.
+bool count_term(TopologyCounts& counts, const IncomingTerm& term, const PodQuery& query,
                 const Cluster& cluster) {
-  const std::size_t place = counts.place_of(term.topology_key, cluster);
-  counts.add(place,
-             cluster.pod_counts().count(query, term.topology_key, counts.keys()[place].column), 1);
+  const std::optional<std::size_t> place = counts.place_of(term.topology_key, cluster);
+  if (!place) return false;
+  counts.add(*place,
+             cluster.pod_counts().count(query, term.topology_key, counts.keys()[*place].column), 1);
+  return true;
 }
 
 void count_incoming_terms(RequiredTerms& required, const Cluster& cluster) {
@@ -41,7 +45,7 @@ void count_incoming_terms(RequiredTerms& required, const Cluster& cluster) {
     for (const IncomingTerm& term : required.affinity) query.terms.push_back(term.pods);
     // Parity: a pod counts once per term, so that two terms of one key count it twice there.
     for (const IncomingTerm& term : required.affinity)
-      count_term(required.near, term, query, cluster);
+      required.near_is_nowhere |= !count_term(required.near, term, query, cluster);
   }
   for (const IncomingTerm& term : required.anti_affinity)
     count_term(required.avoided, term, PodQuery{{term.pods}, true}, cluster);
@@ -59,6 +63,7 @@ class Judge {
         has_avoiding_(!required.avoiding.empty()) {}
 
   bool lacks_affinity(NodeRow row) const {
+    if (required_.near_is_nowhere) return true;
     bool is_missing = false;
     for (const TopologyCounts::OfKey& key : required_.near.keys()) {
       const Domain domain = key.domain(row);
@@ -108,11 +113,7 @@ PreFilterResult InterPodAffinity::pre_filter(Cycle& cycle) const {
   if (avoiding.empty() && !pod.spec().affinity) return PreFilterResult::skip();
   namespaces_->begin_pod();
   RequiredTerms required{{}, {}, std::move(namespace_labels), {}, {}, {}};
-  for (const AffinityPods::Match& match : avoiding) {
-    const std::size_t place = required.avoiding.place_of(match.term.topology_key, cluster);
-    required.avoiding.add(
-        place, cluster.affinity_pods().by_domain(match, required.avoiding.keys()[place].column), 1);
-  }
+  for (const AffinityPods::Match& match : avoiding) required.avoiding.add(match, 1, cluster);
   if (pod.spec().affinity) {
     const TermsOf terms(pod, cluster);
     if (!terms->errors.empty())
@@ -145,7 +146,8 @@ Outcome InterPodAffinity::count_pod(Cycle& cycle, const Pod& pod, NodeRow row,
   if (!required) return Outcome::failure(std::string(kNoState));
   const Cluster& cluster = cycle.cluster();
   const auto count = [&](TopologyCounts& counts, Symbol key) {
-    counts.add(counts.place_of(key, cluster), row, change);
+    if (const std::optional<std::size_t> place = counts.place_of(key, cluster))
+      counts.add(*place, row, change);
   };
   if (pod.spec().affinity && pod.spec().affinity->pod_anti) {
     const TermsOf terms(pod, cluster);

@@ -2,6 +2,9 @@
 
 #include <limits>
 
+#include "cluster/affinity_pods.h"
+#include "cluster/pod_counts.h"
+#include "cluster/topology.h"
 #include "plugins/inter_pod_affinity/testing/affinity_fixture.h"
 
 namespace berth::plugins {
@@ -350,6 +353,24 @@ TEST_F(InterPodAffinityTrial, EditsEndWhereANewPreFilterWouldBegin) {
   ASSERT_TRUE(cluster.remove_pod(*moving).has_value());
   EXPECT_EQ(taken, filter(incoming));
   EXPECT_NE(taken, edited);
+}
+
+TEST_F(InterPodAffinityFilter, RequiredTermsAtKeysThatNoNodeHasKeepNothing) {
+  for (int i = 0; i < 50; ++i)
+    fixture.add_node(world.node("n" + std::to_string(i)).label("zone", "z"));
+  std::vector<WrittenTerm> away_terms, near_terms;
+  for (int i = 0; i < 300; ++i) {
+    away_terms.push_back(away(WantedList{has("app")}, "invented-" + std::to_string(i)));
+    near_terms.push_back(near(WantedList{has("app")}, "invented-" + std::to_string(i)));
+  }
+  add(pod("placed", {{"app", "x"}}, away_terms, "n3"));
+  const auto plugin = make();
+  EXPECT_EQ(fixture.filter(*plugin, pod("away", {{"app", "y"}}, away_terms))["n1"],
+            testing::Verdict{});
+  EXPECT_EQ(fixture.filter(*plugin, pod("near", {{"app", "y"}}, near_terms))["n1"],
+            testing::unresolvable({"node(s) didn't match pod affinity rules"}));
+  EXPECT_EQ(cluster.topology().size(), 0U);
+  EXPECT_EQ(cluster.pod_counts().size(), 0U);
 }
 
 }  // namespace

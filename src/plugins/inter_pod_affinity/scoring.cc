@@ -35,20 +35,18 @@ bool has_preferences(const PodSpec& spec) {
 
 void add_incoming(PreferredTerms& preferred, const IncomingTerm& term, std::int64_t weight,
                   const Cluster& cluster) {
-  const std::size_t place = preferred.scores.place_of(term.topology_key, cluster);
+  const std::optional<std::size_t> place = preferred.scores.place_of(term.topology_key, cluster);
+  if (!place) return;
   preferred.any |= preferred.scores.add(
-      place,
+      *place,
       cluster.pod_counts().count(PodQuery{{term.pods}, true}, term.topology_key,
-                                 preferred.scores.keys()[place].column),
+                                 preferred.scores.keys()[*place].column),
       weight);
 }
 
 void add_existing(PreferredTerms& preferred, const AffinityPods::Match& match, std::int64_t weight,
                   const Cluster& cluster) {
-  const std::size_t place = preferred.scores.place_of(match.term.topology_key, cluster);
-  preferred.any |= preferred.scores.add(
-      place, cluster.affinity_pods().by_domain(match, preferred.scores.keys()[place].column),
-      weight);
+  preferred.any |= preferred.scores.add(match, weight, cluster);
 }
 
 }  // namespace

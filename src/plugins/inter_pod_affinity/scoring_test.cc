@@ -2,6 +2,9 @@
 
 #include <limits>
 
+#include "cluster/affinity_pods.h"
+#include "cluster/pod_counts.h"
+#include "cluster/topology.h"
 #include "plugins/inter_pod_affinity/testing/affinity_fixture.h"
 
 namespace berth::plugins {
@@ -219,6 +222,30 @@ TEST_F(InterPodAffinityScore, ErrorsAreToldInUpstreamsWords) {
       "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found";
   EXPECT_EQ(plugin->score(cycle, cluster.nodes().nodes(), by_row).message(), missing);
   EXPECT_EQ(plugin->normalize(cycle, cluster.nodes().nodes(), by_row).message(), missing);
+}
+
+// Terms at keys that no node has must not cost anything per node.
+TEST_F(InterPodAffinityScore, TermsAtKeysThatNoNodeHasAddNothingAndKeepNothing) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    fixture.add_node(world.node(name).label("zone", i % 2 == 0 ? "even" : "odd"));
+  }
+  std::vector<WrittenTerm> terms{likes(7, WantedList{has("app")}, "zone")};
+  for (int i = 0; i < 500; ++i)
+    terms.push_back(likes(1, WantedList{has("app")}, "invented-" + std::to_string(i)));
+  add(pod("placed", {{"app", "x"}}, terms, "n3"));
+  const auto plugin = make();
+  for (const auto& incoming :
+       {pod("plain", {{"app", "y"}}), pod("likewise", {{"app", "y"}}, terms)}) {
+    fixture.cluster.begin_cycle();
+    const auto scores = fixture.score(*plugin, incoming);
+    ASSERT_TRUE(scores.has_value());
+    EXPECT_EQ(scores->at("n1"), 100);
+    EXPECT_EQ(scores->at("n2"), 0);
+  }
+  EXPECT_EQ(cluster.topology().size(), 1U);
+  EXPECT_LE(cluster.pod_counts().size(), 1U);
+  EXPECT_EQ(cluster.affinity_pods().sum_bytes(), 0U);
 }
 
 }  // namespace

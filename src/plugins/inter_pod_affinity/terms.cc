@@ -4,6 +4,7 @@
 
 #include "base/hash_pointers.h"
 #include "cluster/affinity_pods.h"
+#include "cluster/selector_hash.h"
 
 namespace berth::plugins {
 namespace {
@@ -28,15 +29,16 @@ void SelectedNamespaces::begin_pod() {
 }
 
 const std::vector<Symbol>& SelectedNamespaces::of(const Selector& selector) {
-  const auto found = std::ranges::find_if(
-      known_, [&](const std::unique_ptr<Known>& known) { return known->selector == selector; });
-  if (found != known_.end()) return (*found)->namespaces;
-  known_.push_back(std::make_unique<Known>(Known{selector, {}}));
+  KeyedHash hash;
+  add_selector(hash, selector);
+  for (auto [at, end] = known_.equal_range(hash.value()); at != end; ++at)
+    if (at->second.selector == selector) return at->second.namespaces;
+  Known& made = known_.emplace(hash.value(), Known{selector, {}})->second;
   for (const Requirement& requirement : selector.requirements()) {
     names_.retain(requirement.key);
     for (const Symbol value : requirement.values) names_.retain(value);
   }
-  std::vector<Symbol>& namespaces = known_.back()->namespaces;
+  std::vector<Symbol>& namespaces = made.namespaces;
   for (const Ref<const Object>& object : cluster_.list(ObjectKind::kNamespace))
     if (selector.matches(labels_of(object.get()), cluster_.symbols()))
       namespaces.push_back(names_.intern(object->name));

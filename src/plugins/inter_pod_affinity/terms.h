@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "api/kinds.h"
@@ -41,8 +42,8 @@ class SelectedNamespaces {
   };
   const Cluster& cluster_;
   std::uint64_t generation_ = 0;
-  std::vector<std::unique_ptr<Known>> known_;
-  SymbolHold names_;  // of the selectors and the namespaces
+  std::unordered_multimap<std::size_t, Known> known_;  // by a hash of the selector
+  SymbolHold names_;                                   // of the selectors and the namespaces
 };
 
 std::vector<IncomingTerm> incoming_terms(std::span<const AffinityTerm> terms,

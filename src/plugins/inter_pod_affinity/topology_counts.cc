@@ -22,10 +22,17 @@ void TopologyCounts::add_to(RowKeys& keys) const {
   }
 }
 
-std::size_t TopologyCounts::place_of(Symbol key, const Cluster& cluster) {
-  const auto found = std::ranges::find(keys_, key, &OfKey::key);
-  if (found != keys_.end()) return static_cast<std::size_t>(found - keys_.begin());
+std::optional<std::size_t> TopologyCounts::place_of(Symbol key, const Cluster& cluster) {
+  if (keys_.size() <= kFewKeys) {
+    const auto found = std::ranges::find(keys_, key, &OfKey::key);
+    if (found != keys_.end()) return static_cast<std::size_t>(found - keys_.begin());
+  } else if (const auto found = places_.find(key); found != places_.end()) {
+    return found->second;
+  }
+  if (!cluster.nodes().any_node_has_label(key)) return std::nullopt;
   keys_.push_back({key, cluster.topology().column(key), {}, {}});
+  for (std::size_t i = places_.size(); keys_.size() > kFewKeys && i < keys_.size(); ++i)
+    places_.emplace(keys_[i].key, i);
   return keys_.size() - 1;
 }
 
@@ -48,17 +55,36 @@ bool TopologyCounts::add(std::size_t place, NodeRow row, std::int64_t number) {
   return true;
 }
 
+void TopologyCounts::note(OfKey& of_key, std::uint64_t id, std::int64_t number) {
+  of_key.version = (of_key.version ^ id ^ static_cast<std::uint64_t>(number) << 40) * kMix;
+  of_key.version ^= of_key.version >> 29;
+}
+
+bool TopologyCounts::add(const AffinityPods::Match& match, std::int64_t number,
+                         const Cluster& cluster) {
+  const std::optional<std::size_t> place = place_of(match.term.topology_key, cluster);
+  if (!place) return false;
+  if (const DomainSums* sums = cluster.affinity_pods().by_domain(match, keys_[*place].column))
+    return add(*place, *sums, number);
+  note(keys_[*place], match.id, number);
+  make_own(keys_[*place]);
+  bool any = false;
+  cluster.affinity_pods().for_each_place(match, [&](NodeRow row, std::int64_t pods) {
+    any |= add(*place, row, wrapping_mul(pods, number));
+  });
+  return any;
+}
+
 bool TopologyCounts::add(std::size_t place, const DomainSums& pods, std::int64_t number) {
   OfKey& of_key = keys_[place];
-  of_key.version = (of_key.version ^ pods.id() ^ static_cast<std::uint64_t>(number) << 40) * kMix;
-  of_key.version ^= of_key.version >> 29;
-  if (of_key.numbers.empty() && (number == 1 || pods.others_than_zero() == 0)) {
+  note(of_key, pods.id(), number);
+  if (of_key.numbers.empty() && pods.is_kept() && (number == 1 || pods.others_than_zero() == 0)) {
     of_key.numbers = pods.by_domain();
     others_than_zero_ += pods.others_than_zero();
     return pods.others_than_zero() > 0;
   }
-  if (pods.others_than_zero() == 0) return false;
   make_own(of_key);
+  if (pods.others_than_zero() == 0) return false;
   std::size_t before = 0, after = 0;
   for (std::size_t domain = 0; domain < of_key.own.size(); ++domain) {
     std::int64_t& at = of_key.own[domain];

@@ -1,14 +1,18 @@
 // TopologyCounts: numbers by topology key and value, upstream's map of (key, value) to a count. For
-// each key it is a small array by domain, so that a node's number is two lookups away.
+// each key it is a small array by domain, so that a node's number is two lookups away. Keys that no
+// node has are not there: whatever would be added, no node has it.
 //
 // Kept in the Cycle by InterPodAffinity, for Filter and for Score; nodes do not change meanwhile.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "cluster/affinity_pods.h"
 #include "cluster/cluster.h"
 #include "cluster/domain_sums.h"
 #include "cluster/topology.h"
@@ -36,8 +40,9 @@ class TopologyCounts {
     std::int64_t at(NodeRow row) const { return numbers[domain(row)]; }
   };
 
-  // A key's place in keys(), at the end if it is new; something is then to be added there.
-  std::size_t place_of(Symbol key, const Cluster& cluster);
+  // A key's place in keys(), at the end if it is new; something is then to be added there. nullopt
+  // when no node has the key.
+  std::optional<std::size_t> place_of(Symbol key, const Cluster& cluster);
   std::span<const OfKey> keys() const { return keys_; }
 
   // Adds to the number of the row's domain; whether the row has the key, without which there is
@@ -46,6 +51,8 @@ class TopologyCounts {
   // For every domain as many times as it has pods, which are to stay as they are as long as this
   // does; whether there are any.
   bool add(std::size_t place, const DomainSums& pods, std::int64_t number);
+  // The same for the pods of a term, at its own key.
+  bool add(const AffinityPods::Match& match, std::int64_t number, const Cluster& cluster);
 
   // As keys of rows.
   void add_to(RowKeys& keys) const;
@@ -55,8 +62,11 @@ class TopologyCounts {
 
  private:
   static void make_own(OfKey& of_key);
+  static void note(OfKey& of_key, std::uint64_t id, std::int64_t number);
 
+  static constexpr std::size_t kFewKeys = 16;  // so many are looked through
   std::vector<OfKey> keys_;
+  std::unordered_map<Symbol, std::size_t> places_;  // of keys_, once they are more
   std::size_t others_than_zero_ = 0;
 };
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "api/names.h"
+#include "cluster/topology.h"
 #include "plugins/arguments.h"
 #include "plugins/event_objects.h"
 #include "plugins/normalize.h"
@@ -82,6 +84,40 @@ std::vector<std::string> errors_in(const std::vector<NodeSelectorTerm>& terms,
   return all;
 }
 
+// Whether a node may be as a term says. A pod may have thousands of terms that name keys and values
+// which no node has; each costs one lookup, and nothing per node.
+class TermsWorthAsking {
+ public:
+  explicit TermsWorthAsking(const Cluster& cluster) : cluster_(cluster) {}
+
+  // Looking costs something, too.
+  static constexpr std::size_t kMany = 16;
+
+  bool operator()(const CompiledNodeTerm& term) const {
+    return std::ranges::all_of(term.labels(), [this](const Requirement& requirement) {
+      switch (requirement.op) {
+        case SelectorOperator::kIn:
+          return std::ranges::any_of(requirement.values, [&](Symbol value) {
+            return cluster_.topology().any_node_has(requirement.key, value);
+          });
+        case SelectorOperator::kExists:
+        case SelectorOperator::kGreaterThan:
+        case SelectorOperator::kLessThan:
+          return cluster_.nodes().any_node_has_label(requirement.key);
+        default: return true;
+      }
+    });
+  }
+
+  template <typename Terms>
+  static void keep(Terms& terms, std::size_t count, const Cluster& cluster) {
+    if (count > kMany) terms.drop_terms(std::not_fn(TermsWorthAsking(cluster)));
+  }
+
+ private:
+  const Cluster& cluster_;
+};
+
 std::string signature_of(const std::vector<SelectorRequirement>& requirements, const Pod& pod) {
   std::vector<std::string> texts;
   for (const SelectorRequirement& requirement : requirements) {
@@ -155,6 +191,7 @@ PreFilterResult NodeAffinity::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
   RequiredNodeAffinity required = required_node_affinity(pod);
   if (required.empty() && !added_.required) return PreFilterResult::skip();
+  TermsWorthAsking::keep(required, required.term_count(), cycle.cluster());
   cycle.put(*this, std::move(required));
 
   const ::berth::NodeAffinity* affinity = node_affinity_of(pod.spec());
@@ -189,6 +226,7 @@ Outcome NodeAffinity::pre_score(Cycle& cycle, const NodeSet&) const {
   if (preferred_by(cycle.pod()).empty() && !added_.prefers) return Outcome::skip();
   Result<NodePreferences> preferences = preferences_of(cycle.pod());
   if (!preferences) return Outcome::failure(preferences.error().message);
+  TermsWorthAsking::keep(*preferences, preferences->size(), cycle.cluster());
   cycle.put(*this, std::move(*preferences));
   return Outcome::success();
 }

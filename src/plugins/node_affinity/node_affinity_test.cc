@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/topology.h"
 #include "plugins/required_node_affinity.h"
 #include "plugins/testing/plugin_fixture.h"
 
@@ -169,8 +170,8 @@ TEST_F(NodeAffinityTest, RejectsNodesThatThePodDoesNotAskFor) {
     const Verdict expected = row.fits ? Verdict{} : not_the_pods;
     EXPECT_EQ(fixture.filter(*plugin, row.pod)["n"], expected) << row.why;
     const NodeTable& nodes = fixture.cluster.nodes();
-    EXPECT_EQ(matching_rows(required_node_affinity(*row.pod), nodes, nodes.nodes()).count(),
-              row.fits ? 1u : 0u)
+    EXPECT_EQ(required_node_affinity(*row.pod).matches(nodes.node(0), fixture.cluster.symbols()),
+              row.fits)
         << row.why;
   }
 }
@@ -207,11 +208,52 @@ TEST_F(NodeAffinityTest, APodThatAsksForNothingIsNotLookedAt) {
   const auto preferring = fixture.make<NodeAffinity>(added(std::nullopt, {{1, named({"n"})}}));
   EXPECT_EQ(pre_filter(*preferring, world.pod("p")).first.code, Code::kSkip);
 
-  const NodeTable& nodes = fixture.cluster.nodes();
-  fixture.add_node(world.node("n"));
-  EXPECT_EQ(
-      matching_rows(required_node_affinity(*Ref<const Pod>(world.pod("p"))), nodes, nodes.nodes()),
-      nodes.nodes());
+  EXPECT_TRUE(required_node_affinity(*Ref<const Pod>(world.pod("p"))).empty());
+}
+
+TEST_F(NodeAffinityTest, AmongManyTermsThoseThatMatchAreFound) {
+  fixture.add_node(world.node("a").label("disk", "ssd").label("size", "7"));
+  fixture.add_node(world.node("b").label("disk", "hdd"));
+  fixture.add_node(world.node("c"));
+  const auto plugin = fixture.make<NodeAffinity>();
+  std::vector<Term> hopeless;
+  for (int i = 0; i < 300; ++i) {
+    const std::string number = std::to_string(i);
+    hopeless.push_back({{{"invented-" + number, kIn, {"x"}}}, {}});
+    hopeless.push_back({{{"disk", kIn, {"tape-" + number}}}, {}});
+    hopeless.push_back({{{"invented-" + number, kExists, {}}}, {}});
+    hopeless.push_back({{{"-" + number, kIn, {"broken"}}}, {}});
+  }
+  const auto verdicts_with = [&](const Term& term) {
+    std::vector<Term> terms = hopeless;
+    terms.insert(terms.begin() + 500, term);
+    return fixture.filter(*plugin, pod(std::move(terms)));
+  };
+  const Verdict no = not_the_pods;
+  EXPECT_EQ(verdicts_with({{{"disk", kIn, {"tape", "ssd"}}}, {}}),
+            (std::map<std::string, Verdict>{{"a", {}}, {"b", no}, {"c", no}}));
+  EXPECT_EQ(verdicts_with({{{"size", kGreaterThan, {"5"}}}, {}}),
+            (std::map<std::string, Verdict>{{"a", {}}, {"b", no}, {"c", no}}));
+  EXPECT_EQ(verdicts_with({{{"disk", kNotIn, {"ssd"}}}, {}}),
+            (std::map<std::string, Verdict>{{"a", no}, {"b", {}}, {"c", {}}}));
+  EXPECT_EQ(verdicts_with({{{"invented", kDoesNotExist, {}}}, {}}),
+            (std::map<std::string, Verdict>{{"a", {}}, {"b", {}}, {"c", {}}}));
+  EXPECT_EQ(verdicts_with({{}, {{"metadata.name", kIn, {"c"}}}}),
+            (std::map<std::string, Verdict>{{"a", no}, {"b", no}, {"c", {}}}));
+  EXPECT_EQ(verdicts_with({{{"invented", kIn, {"x"}}}, {}}),
+            (std::map<std::string, Verdict>{{"a", no}, {"b", no}, {"c", no}}));
+  EXPECT_LE(fixture.cluster.topology().size(), 2U) << "invented keys have no columns";
+}
+
+TEST_F(NodeAffinityTest, AmongManyPreferencesThoseThatMatchCount) {
+  fixture.add_node(world.node("a").label("disk", "ssd"));
+  fixture.add_node(world.node("b"));
+  std::vector<Preferred> preferred;
+  for (int i = 0; i < 100; ++i)
+    preferred.push_back({50, Term{{{"invented-" + std::to_string(i), kExists, {}}}, {}}});
+  preferred.push_back({1, Term{{{"disk", kIn, {"ssd"}}}, {}}});
+  EXPECT_EQ(fixture.score(*fixture.make<NodeAffinity>(), pod(std::nullopt, preferred)),
+            (Scores{{"a", 100}, {"b", 0}}));
 }
 
 TEST_F(NodeAffinityTest, TermsThatNameTheirNodesNarrowTheSearch) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "api/names.h"
 #include "cluster/host_ports.h"
 #include "plugins/event_objects.h"
 
@@ -20,18 +19,6 @@ struct WantedPorts {
   std::vector<HostPort> ports;
 };
 
-// Parity: only 0.0.0.0 means all addresses; `::` is one like any other.
-bool conflict(const HostPort& wanted, const HostPort& used) {
-  return wanted.port == used.port && wanted.protocol == used.protocol &&
-         (wanted.ip == used.ip || wanted.ip == names::kAnyAddress || used.ip == names::kAnyAddress);
-}
-
-bool conflict(std::span<const HostPort> wanted, std::span<const HostPort> used) {
-  return std::ranges::any_of(used, [&](const HostPort& taken) {
-    return std::ranges::any_of(wanted, [&](const HostPort& port) { return conflict(port, taken); });
-  });
-}
-
 Result<QueueingHint> after_port_pod_delete(const Pod& pod, const AnyObject& before,
                                            const AnyObject&) {
   Result<const Pod*> found = pod_in(before);
@@ -39,8 +26,9 @@ Result<QueueingHint> after_port_pod_delete(const Pod& pod, const AnyObject& befo
   const Pod* gone = *found;
   // One that was never going to a node took nothing from it.
   if (!gone || (gone->node().empty() && gone->nominated_node().empty())) return QueueingHint::kSkip;
-  return conflict(host_ports_of(pod.spec()), host_ports_of(gone->spec())) ? QueueingHint::kQueue
-                                                                          : QueueingHint::kSkip;
+  return ports_conflict(host_ports_of(pod.spec()), host_ports_of(gone->spec()))
+             ? QueueingHint::kQueue
+             : QueueingHint::kSkip;
 }
 
 }  // namespace
@@ -65,7 +53,7 @@ void NodePorts::filter(const Cycle& cycle, FilterPass& pass) const {
   }
   const NodeTable& nodes = cycle.nodes();
   pass.feasible().for_each([&](NodeRow row) {
-    if (conflict(wanted->ports, nodes.host_ports(row)))
+    if (ports_conflict(wanted->ports, nodes.host_ports(row)))
       pass.reject(row, Code::kUnschedulable, kTaken);
   });
 }

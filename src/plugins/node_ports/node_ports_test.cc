@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "api/names.h"
+#include "base/random.h"
+#include "cluster/host_ports.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
@@ -169,6 +172,36 @@ TEST_F(NodePortsTest, SignsThePortsAlone) {
   EXPECT_EQ(signature(pod("p", {{80}})), signature(with_init_port(world.pod("q"), 80, false)));
   EXPECT_NE(signature(pod("p", {{80}})), signature(world.pod("q")));
   EXPECT_NE(signature(pod("p", {{80}})), signature(pod("q", {{8}, {1}})));
+}
+
+TEST_F(NodePortsTest, ManyPortsConflictAsTheyDoOneByOne) {
+  Random random(3);
+  SymbolHold symbols(fixture.cluster.symbol_table());
+  const Symbol protocols[] = {symbols.intern("TCP"), symbols.intern("UDP")};
+  const Symbol addresses[] = {names::kAnyAddress, symbols.intern("10.0.0.1"),
+                              symbols.intern("10.0.0.2"), symbols.intern("::")};
+  const auto some = [&] {
+    std::vector<HostPort> ports;
+    for (std::uint64_t i = random.below(6); i > 0; --i)
+      ports.push_back({static_cast<std::int32_t>(1 + random.below(8)), protocols[random.below(2)],
+                       addresses[random.below(4)]});
+    std::ranges::sort(ports);
+    const auto repeated = std::ranges::unique(ports);
+    ports.erase(repeated.begin(), repeated.end());
+    return ports;
+  };
+  int conflicts = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const std::vector<HostPort> wanted = some(), used = some();
+    bool expected = false;
+    for (const HostPort& a : wanted)
+      for (const HostPort& b : used)
+        expected |= a.port == b.port && a.protocol == b.protocol &&
+                    (a.ip == b.ip || a.ip == names::kAnyAddress || b.ip == names::kAnyAddress);
+    ASSERT_EQ(ports_conflict(wanted, used), expected);
+    conflicts += expected ? 1 : 0;
+  }
+  EXPECT_GT(conflicts, 300);
 }
 
 }  // namespace

@@ -71,8 +71,10 @@ AllocationColumn ScoredResources::column(const NodeTable& nodes, const Resource&
               nonzero ? nodes.nonzero_requested_memory() : nodes.requested_memory()};
     case Kind::kEphemeralStorage:
       return {nodes.allocatable_ephemeral_storage(), nodes.requested_ephemeral_storage()};
-    case Kind::kScalar:
-      return {nodes.allocatable_scalar(resource.name), nodes.requested_scalar(resource.name)};
+    case Kind::kScalar: {
+      const ScalarColumns::View columns = nodes.scalar_columns(resource.name);
+      return {columns.allocatable, columns.requested};
+    }
     case Kind::kUnknown: break;
   }
   return {};

@@ -32,7 +32,7 @@ struct AllocationColumn {
   std::int64_t request = 0;  // of the pod
   std::int64_t weight = 1;
 
-  // A scalar that no pod has asked for has no column of what is used.
+  // A scalar that nobody names has no columns.
   std::int64_t used_on(NodeRow row) const { return used.empty() ? 0 : used[row]; }
   // With the pod.
   std::int64_t requested_on(NodeRow row) const { return wrapping_add(used_on(row), request); }

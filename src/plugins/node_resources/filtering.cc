@@ -2,172 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <boost/container/small_vector.hpp>
 
 #include "api/names.h"
 #include "config/feature_gates.h"
 #include "config/load.h"
 #include "plugins/arguments.h"
 #include "plugins/node_resources/fit.h"
-#include "plugins/node_resources/kernels.h"
 #include "plugins/node_resources/request.h"
+#include "plugins/node_resources/resource_pass.h"
 
 namespace berth::plugins {
 namespace {
-
-enum : std::uint8_t { kTooManyPods, kCpu, kMemory, kEphemeralStorage };
-constexpr std::string_view kReasons[] = {"Too many pods", "Insufficient cpu", "Insufficient memory",
-                                         "Insufficient ephemeral-storage"};
-
-// What PreFilter leaves for Filter.
-struct Demand {
-  std::int64_t milli_cpu = 0;
-  std::int64_t memory = 0;
-  std::int64_t ephemeral_storage = 0;
-  struct Scalar {
-    Symbol name;
-    std::int64_t amount = 0;
-    bool devices = false;  // a DeviceClass stands behind it
-  };
-  std::vector<Scalar> scalars;  // those to be checked, in the order of their reasons
-};
-
-// One resource that the pod asks for, against what is left of it on each row.
-struct Check {
-  std::span<const std::int64_t> allocatable;
-  std::span<const std::int64_t> used;
-  std::int64_t amount = 0;
-  std::uint8_t reason = Status::kListed;
-  Symbol resource;       // with kListed: what is insufficient
-  bool devices = false;  // where a node has none of it, it is for DynamicResources to find some
-
-  // More than the node has when it is empty.
-  bool is_hopeless(std::size_t row) const { return amount > allocatable[row]; }
-};
-
-// One pass over the rows, 64 at a time: every check gives a word of the rows that it fails; only
-// those are looked at one by one.
-class ResourcePass {
- public:
-  ResourcePass(const Cycle& cycle, FilterPass& pass, const Demand& demand)
-      : cycle_(cycle),
-        pass_(pass),
-        pod_counts_(cycle.nodes().pod_counts()),
-        allowed_pods_(cycle.nodes().allocatable_pods()) {
-    const NodeTable& nodes = cycle.nodes();
-    if (demand.milli_cpu > 0)
-      checks_.push_back(
-          {nodes.allocatable_milli_cpu(), nodes.requested_milli_cpu(), demand.milli_cpu, kCpu, {}});
-    if (demand.memory > 0)
-      checks_.push_back(
-          {nodes.allocatable_memory(), nodes.requested_memory(), demand.memory, kMemory, {}});
-    if (demand.ephemeral_storage > 0)
-      checks_.push_back({nodes.allocatable_ephemeral_storage(),
-                         nodes.requested_ephemeral_storage(),
-                         demand.ephemeral_storage,
-                         kEphemeralStorage,
-                         {}});
-    for (const Demand::Scalar& scalar : demand.scalars)
-      checks_.push_back({or_zeros(nodes.allocatable_scalar(scalar.name)),
-                         or_zeros(nodes.requested_scalar(scalar.name)), scalar.amount,
-                         Status::kListed, scalar.name, scalar.devices});
-    failing_.resize(1 + checks_.size());
-  }
-
-  void run() {
-    pass_.feasible().for_each_word(
-        [&](std::size_t word, std::uint64_t feasible) { judge(word, feasible); });
-  }
-
- private:
-  // A resource that no node has had, or no pod has asked for, has no column.
-  std::span<const std::int64_t> or_zeros(std::span<const std::int64_t> column) {
-    if (!column.empty()) return column;
-    zeros_.resize(cycle_.nodes().rows());
-    return zeros_;
-  }
-
-  void judge(std::size_t word, std::uint64_t feasible) {
-    // A lonely row (a trial, a replay) costs what it costs; a filled word is run through whole.
-    const bool lonely = std::has_single_bit(feasible);
-    const std::size_t lone = static_cast<std::size_t>(std::countr_zero(feasible));
-    const std::size_t first = word * 64 + (lonely ? lone : 0);
-    const std::size_t count = lonely ? 1 : std::min<std::size_t>(64, cycle_.nodes().rows() - first);
-    const std::size_t shift = lonely ? lone : 0;
-
-    failing_[0] = full_rows(&pod_counts_[first], &allowed_pods_[first], count);
-    std::uint64_t any = failing_[0];
-    for (std::size_t c = 0; c < checks_.size(); ++c) {
-      const Check& check = checks_[c];
-      failing_[1 + c] =
-          insufficient_rows({&check.allocatable[first], &check.used[first], check.amount}, count);
-      if (check.devices) failing_[1 + c] &= rows_with_some(check, first, count);
-      any |= failing_[1 + c];
-    }
-    for (std::uint64_t rest = any & (feasible >> shift); rest != 0; rest &= rest - 1)
-      reject(static_cast<NodeRow>(first), std::countr_zero(rest));
-  }
-
-  static std::uint64_t rows_with_some(const Check& check, std::size_t first, std::size_t count) {
-    std::uint64_t rows = 0;
-    for (std::size_t i = 0; i < count; ++i)
-      rows |= std::uint64_t{check.allocatable[first + i] > 0} << i;
-    return rows;
-  }
-
-  void reject(NodeRow first, int bit) {
-    const NodeRow row = first + static_cast<NodeRow>(bit);
-    failed_.clear();
-    Code code = Code::kUnschedulable;
-    for (std::uint32_t f = 0; f < failing_.size(); ++f) {
-      if ((failing_[f] >> bit & 1) == 0) continue;
-      failed_.push_back(f);
-      // Parity: a full node is never hopeless, not even one that takes no pods at all.
-      if (f > 0 && checks_[f - 1].is_hopeless(row)) code = Code::kUnschedulableAndUnresolvable;
-    }
-    if (failed_.size() == 1 && reason(failed_.front()) != Status::kListed)
-      pass_.reject(row, code, reason(failed_.front()));
-    else
-      pass_.reject_listed(row, code, listed());
-  }
-
-  std::uint8_t reason(std::uint32_t failed) const {
-    return failed == 0 ? std::uint8_t{kTooManyPods} : checks_[failed - 1].reason;
-  }
-
-  // The number of the list of reasons for `failed_`. Many nodes fail alike: one list serves them.
-  std::uint32_t listed() {
-    for (const Listed& known : listed_)
-      if (known.failed == failed_) return known.number;
-    std::vector<std::string> texts;
-    for (const std::uint32_t failed : failed_)
-      texts.push_back(
-          reason(failed) == Status::kListed
-              ? fmt::format("Insufficient {}", cycle_.symbols().text(checks_[failed - 1].resource))
-              : std::string(kReasons[reason(failed)]));
-    listed_.push_back({failed_, cycle_.list_reasons(std::move(texts))});
-    return listed_.back().number;
-  }
-
-  struct Listed {
-    std::vector<std::uint32_t> failed;
-    std::uint32_t number;
-  };
-
-  const Cycle& cycle_;
-  FilterPass& pass_;
-  std::span<const std::int64_t> pod_counts_;
-  std::span<const std::int64_t> allowed_pods_;
-  // Often there is but one row to look at: the usual checks take no memory of their own.
-  static constexpr std::size_t kUsualChecks = 4;
-  boost::container::small_vector<Check, kUsualChecks> checks_;
-  std::vector<std::int64_t> zeros_;
-  // Of the word at hand: full rows, then one per check.
-  boost::container::small_vector<std::uint64_t, 1 + kUsualChecks> failing_;
-  std::vector<std::uint32_t> failed_;  // of the row at hand: indices into failing_
-  std::vector<Listed> listed_;
-};
 
 std::vector<BrokenLinear::Point> points_of(
     const std::vector<config::UtilizationShapePoint>& shape) {
@@ -217,7 +62,7 @@ Result<std::unique_ptr<Plugin>> NodeResourcesFit::create(const config::PluginArg
       handle.gates.enabled("DRAExtendedResource") ? DeviceCounts::of(handle) : nullptr);
 }
 
-std::span<const std::string_view> NodeResourcesFit::reasons() const { return kReasons; }
+std::span<const std::string_view> NodeResourcesFit::reasons() const { return resource_reasons(); }
 
 bool NodeResourcesFit::is_ignored(std::string_view resource) const {
   if (ignored_resources_.empty() && ignored_resource_groups_.empty()) return false;
@@ -239,7 +84,7 @@ PreFilterResult NodeResourcesFit::pre_filter(Cycle& cycle) const {
 
 void NodeResourcesFit::filter(const Cycle& cycle, FilterPass& pass) const {
   if (const Demand* demand = cycle.find<Demand>(*this)) {
-    ResourcePass(cycle, pass, *demand).run();
+    filter_by_resources(cycle, pass, *demand);
     return;
   }
   pass.fail_all({"error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"});

@@ -404,5 +404,57 @@ TEST(NodeResourcesFitSign, PodsThatAskForDevicesAreNotSigned) {
   EXPECT_EQ(signed_by(fixture.make<NodeResourcesFit>(), asking_for_some), "");
 }
 
+TEST(NodeResourcesFitFilter, NamesThatNobodyOffersAreOneListOfReasonsForAllNodes) {
+  PluginFixture fixture;
+  for (int i = 0; i < 200; ++i)
+    fixture.add_node(fixture.world.node("n" + std::to_string(i)).cpu(i % 2 == 0 ? "1" : "8"));
+  PodBuilder pod = fixture.world.pod("p");
+  pod.cpu("2");
+  std::vector<std::string> reasons;
+  for (int i = 100; i < 600; ++i) {
+    const std::string name = "example.com/r" + std::to_string(i);
+    pod.request(name, "1");
+    reasons.push_back("Insufficient " + name);
+  }
+  const Ref<const Pod> asked = pod;
+  const auto plugin = fixture.make<NodeResourcesFit>();
+  Cycle cycle(asked, fixture.cluster);
+  CycleScratch scratch;
+  scratch.reset(fixture.cluster.nodes().rows());
+  cycle.lend(&scratch);
+  ASSERT_TRUE(plugin->pre_filter(cycle).outcome.ok());
+  NodeSet feasible = fixture.cluster.nodes().nodes();
+  FilterPass pass(0, cycle, feasible, scratch.verdicts);
+  plugin->filter(cycle, pass);
+  EXPECT_TRUE(feasible.empty());
+  EXPECT_EQ(scratch.listed_reasons.size(), 2U) << "with too little cpu, and with enough";
+  std::vector<std::string> with_cpu = reasons;
+  with_cpu.insert(with_cpu.begin(), "Insufficient cpu");
+  const auto verdicts = fixture.filter(*plugin, asked);
+  EXPECT_EQ(verdicts.at("n1"), unresolvable(reasons));
+  EXPECT_EQ(verdicts.at("n2"), unresolvable(with_cpu));
+}
+
+TEST(NodeResourcesFitFilter, AResourceOfFewNodesIsComparedThere) {
+  PluginFixture fixture;
+  for (int i = 0; i < 300; ++i) fixture.add_node(fixture.world.node("n" + std::to_string(i)));
+  fixture.add_node(
+      fixture.world.node("has").allocatable({{"example.com/gpu", "2"}, {"pods", "9"}}));
+  fixture.add_node(
+      fixture.world.node("full").allocatable({{"example.com/gpu", "2"}, {"pods", "9"}}));
+  fixture.add_pod(fixture.world.pod("there").request("example.com/gpu", "2").on("full"));
+  fixture.add_pod(fixture.world.pod("odd").request("example.com/gpu", "1").on("n7"));
+  const auto plugin = fixture.make<NodeResourcesFit>();
+  const Ref<const Pod> asked = fixture.world.pod("p").request("example.com/gpu", "1");
+  ASSERT_FALSE(fixture.cluster.nodes().scalar(fixture.world.symbol("example.com/gpu")).is_dense);
+  for (const auto& verdicts :
+       {fixture.filter(*plugin, asked), fixture.filter_one_by_one(*plugin, asked)}) {
+    EXPECT_EQ(verdicts.at("has"), Verdict{});
+    EXPECT_EQ(verdicts.at("full"), unschedulable({"Insufficient example.com/gpu"}));
+    EXPECT_EQ(verdicts.at("n7"), unresolvable({"Insufficient example.com/gpu"}));
+    EXPECT_EQ(verdicts.at("n8"), unresolvable({"Insufficient example.com/gpu"}));
+  }
+}
+
 }  // namespace
 }  // namespace berth::plugins

@@ -77,10 +77,20 @@ void AttachTable::build() {
   changed_csi_nodes_.clear();
   position_ = cluster_.nodes().log_end();
   grow();
-  for (NodeRow row = 0; row < csi_nodes_.size(); ++row) {
-    set_csi_node(row);
-    set_pods(row);
-  }
+  for (NodeRow row = 0; row < csi_nodes_.size(); ++row) set_csi_node(row);
+  shrink();
+  for (NodeRow row = 0; row < csi_nodes_.size(); ++row) set_pods(row);
+}
+
+// The table of nodes may have given rows back, which have no CSINode any more.
+void AttachTable::shrink() {
+  const std::size_t rows = cluster_.nodes().rows();
+  for (std::size_t row = rows; row < csi_nodes_.size(); ++row)
+    may_fail_.erase(static_cast<NodeRow>(row));
+  csi_nodes_.resize(rows);
+  at_most_.resize(rows);
+  kept_.resize(rows);
+  for (auto& [driver, column] : columns_) column.limits.resize(rows, kUnlimited);
 }
 
 void AttachTable::grow() {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "api/storage.h"
+#include "base/keyed_hash.h"
 #include "cluster/cluster.h"
 #include "cluster/node_set.h"
 #include "cluster/object_changes.h"
@@ -81,10 +82,11 @@ class AttachTable {
     std::size_t limited = 0;
     std::vector<std::int32_t> limits;
   };
-  using Users = std::unordered_map<std::string, std::vector<NodeRow>>;
+  using Users = std::unordered_map<std::string, std::vector<NodeRow>, TextHash>;
 
   void build();
   void grow();
+  void shrink();
   void set_csi_node(NodeRow row);
   void set_limits(NodeRow row, const CSINode& node, bool in_force);
   void set_pods(NodeRow row);

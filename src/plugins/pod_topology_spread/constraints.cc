@@ -12,13 +12,15 @@ namespace {
 // The pod's values of `keys`, and what the selector asks for. Keys that the pod lacks do not count.
 Selector merged(Selector selector, const std::vector<Symbol>& keys, const LabelSet& labels) {
   if (selector.is_nothing()) return selector;
+  const std::size_t written = selector.requirements().size();
   for (const Symbol key : keys) {
     const Symbol* value = labels.find(key);
     if (!value) continue;
     Requirement equal{key, SelectorOperator::kIn, {*value}, 0};
-    // The API server has often merged them already.
-    if (std::ranges::find(selector.requirements(), equal) == selector.requirements().end())
-      selector.add(std::move(equal));
+    // The API server has often merged them already. Those that are written are sorted by key.
+    const auto same_key = std::ranges::equal_range(
+        std::span(selector.requirements()).first(written), key, {}, &Requirement::key);
+    if (std::ranges::find(same_key, equal) == same_key.end()) selector.add(std::move(equal));
   }
   return selector;
 }
@@ -49,7 +51,7 @@ PodsByRow SpreadConstraint::counts(const Cluster& cluster, Symbol namespace_name
   // Parity: a selector for everything counts nobody.
   if (selector.is_empty() || selector.is_nothing()) return {};
   const PodCount count = cluster.pod_counts().count({{{false, {namespace_name}, selector}}, false});
-  return {count.by_row, &count.rows, count.version};
+  return {count.by_row, &count.rows, count.version, count.is_kept};
 }
 
 const DomainSums* SpreadConstraint::sums(const Cluster& cluster, Symbol namespace_name,
@@ -96,15 +98,32 @@ bool NodeInclusion::is_everywhere(const SpreadConstraint& constraint) const {
          !(constraint.honor_taints && !nodes_.tainted().empty());
 }
 
-NodeSet NodeInclusion::rows(const SpreadConstraint& constraint, const NodeSet& among) const {
-  NodeSet included = constraint.honor_affinity
-                         ? matching_rows(required_node_affinity(pod_), nodes_, among)
-                         : among;
-  if (!constraint.honor_taints) return included;
-  NodeSet::for_each_common(NodeSet(included), nodes_.tainted(), [&](NodeRow row) {
-    if (find_untolerated(nodes_.node(row).taints, pod_.spec().tolerations, rules_))
-      included.erase(row);
+template <typename Approves>
+void NodeInclusion::keep_approved(NodeSet& rows, Judged& judged, Approves approves) {
+  judged.rows.reserve_rows(rows.capacity());
+  judged.approved.reserve_rows(rows.capacity());
+  NodeSet others = rows;
+  others -= judged.rows;
+  others.for_each([&](NodeRow row) {
+    judged.rows.insert(row);
+    if (approves(row)) judged.approved.insert(row);
   });
+  rows &= judged.approved;
+}
+
+NodeSet NodeInclusion::rows(const SpreadConstraint& constraint, const NodeSet& among) {
+  NodeSet included = among;
+  if (constraint.honor_affinity) {
+    if (!affinity_) affinity_ = required_node_affinity(pod_);
+    if (!affinity_->empty())
+      keep_approved(included, by_affinity_, [&](NodeRow row) {
+        return affinity_->matches(nodes_.node(row), rules_.symbols);
+      });
+  }
+  if (constraint.honor_taints && !nodes_.tainted().empty())
+    keep_approved(included, by_taints_, [&](NodeRow row) {
+      return !find_untolerated(nodes_.node(row).taints, pod_.spec().tolerations, rules_);
+    });
   return included;
 }
 

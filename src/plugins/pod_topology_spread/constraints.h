@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "api/node_selector.h"
 #include "api/pod.h"
 #include "api/taint.h"
 #include "base/result.h"
@@ -20,6 +22,7 @@ struct PodsByRow {
   std::span<const std::int32_t> by_row;
   const NodeSet* rows = nullptr;  // that have any
   std::uint64_t version = 0;      // of PodCount
+  bool is_kept = true;            // else it is good until the next question only
 };
 
 struct SpreadConstraint {
@@ -31,7 +34,7 @@ struct SpreadConstraint {
   bool honor_taints = false;
 
   // The pods of the namespace that match, by row and by domain of the key, whose column it is;
-  // null: nobody is counted. Valid for the cycle.
+  // null: nobody is counted. Valid for the cycle if they are kept (PodCounts).
   PodsByRow counts(const Cluster& cluster, Symbol namespace_name) const;
   const DomainSums* sums(const Cluster& cluster, Symbol namespace_name,
                          const TopologyColumn& column) const;
@@ -54,20 +57,30 @@ bool all_have_every_key(std::span<const TopologyColumn> columns, const NodeTable
 NodeSet with_every_key(std::span<const TopologyColumn> columns, const NodeSet& among);
 
 // The rows of `among` that a constraint counts: all of which the pod's node affinity approves and
-// whose taints it tolerates, as far as the constraint says so.
+// whose taints it tolerates, as far as the constraint says so. A pod may have thousands of
+// constraints: each row is judged once for all of them.
 class NodeInclusion {
  public:
   NodeInclusion(const Pod& pod, const NodeTable& nodes, TolerationRules rules)
       : pod_(pod), nodes_(nodes), rules_(rules) {}
 
-  NodeSet rows(const SpreadConstraint& constraint, const NodeSet& among) const;
+  NodeSet rows(const SpreadConstraint& constraint, const NodeSet& among);
   // Whether that is all of them, whatever they are.
   bool is_everywhere(const SpreadConstraint& constraint) const;
 
  private:
+  struct Judged {
+    NodeSet rows, approved;
+  };
+  // Keeps those of `rows` that `approves` says yes to.
+  template <typename Approves>
+  static void keep_approved(NodeSet& rows, Judged& judged, Approves approves);
+
   const Pod& pod_;
   const NodeTable& nodes_;
   TolerationRules rules_;
+  std::optional<RequiredNodeAffinity> affinity_;
+  Judged by_affinity_, by_taints_;
 };
 
 }  // namespace berth::plugins

@@ -9,17 +9,6 @@
 namespace berth::plugins {
 namespace {
 
-// Labels by key, of which the last one set counts.
-void merge(std::vector<Label>& into, const std::vector<Label>& labels) {
-  for (const Label& label : labels) {
-    const auto same = std::ranges::find(into, label.key, &Label::key);
-    if (same == into.end())
-      into.push_back(label);
-    else
-      same->value = label.value;
-  }
-}
-
 bool has_all(const LabelSet& labels, const std::vector<Label>& wanted) {
   return std::ranges::all_of(wanted, [&](const Label& label) {
     const Symbol* value = labels.find(label.key);
@@ -49,7 +38,7 @@ Selector default_selector(const Pod& pod, const Cluster& cluster) {
   for (const Ref<const Object>& object : services) {
     const Service* service = as<Service>(object);
     if (service && service->selector && has_all(pod.labels(), *service->selector))
-      merge(labels, *service->selector);
+      labels.insert(labels.end(), service->selector->begin(), service->selector->end());
   }
 
   const ControllerRef& controller = pod.meta().controller;
@@ -59,9 +48,11 @@ Selector default_selector(const Pod& pod, const Cluster& cluster) {
   if (is_core && kind == "ReplicationController") {
     const Ref<const Object> found =
         cluster.find(ObjectKind::kReplicationController, in_namespace, name);
-    if (const auto* owner = as<ReplicationController>(found)) merge(labels, owner->selector);
+    if (const auto* owner = as<ReplicationController>(found))
+      labels.insert(labels.end(), owner->selector.begin(), owner->selector.end());
   }
-  Selector selector = Selector::of_set(labels);
+  const LabelSet merged(std::move(labels));  // of equal keys the last one counts
+  Selector selector = Selector::of_set({merged.begin(), merged.end()});
   if (version == "apps/v1" && kind == "ReplicaSet") {
     const Ref<const Object> found = cluster.find(ObjectKind::kReplicaSet, in_namespace, name);
     if (const auto* owner = as<ReplicaSet>(found))

@@ -75,7 +75,9 @@ PreFilterResult PodTopologySpread::pre_filter(Cycle& cycle) const {
   const bool all_complete = all_have_every_key(columns, cycle.nodes());
   const NodeSet complete =
       all_complete ? cycle.nodes().nodes() : with_every_key(columns, cycle.nodes().nodes());
-  const NodeInclusion inclusion(pod, cycle.nodes(), rules(cycle.symbols()));
+  // Where no node has every key, nobody is counted: keys that no node has cost nothing.
+  const bool anywhere = all_complete || !complete.empty();
+  NodeInclusion inclusion(pod, cycle.nodes(), rules(cycle.symbols()));
   HardState state;
   state.spreads.reserve(hard->size());
   for (std::size_t i = 0; i < hard->size(); ++i) {
@@ -83,7 +85,9 @@ PreFilterResult PodTopologySpread::pre_filter(Cycle& cycle) const {
     DomainCounts counts(columns[i].size);
     NodeSet counted;
     std::uint64_t version = 0;
-    if (all_complete && inclusion.is_everywhere(constraint)) {
+    if (!anywhere) {
+      counts.filled();
+    } else if (all_complete && inclusion.is_everywhere(constraint)) {
       counted = complete;
       const DomainSums* sums = constraint.sums(cluster, pod.meta().namespace_name, columns[i]);
       fill(counts, columns[i], sums);
@@ -127,6 +131,7 @@ bool PodTopologySpread::filter_keys(const Cycle& cycle, RowKeys& keys) const {
   const HardState* state = cycle.find<HardState>(*this);
   if (!state) return false;
   for (const Spread& spread : state->spreads) {
+    if (spread.column.nodes_with_key == 0) continue;  // in that all nodes are alike
     // Where every node is a domain, it is the count that nodes have in common, not the domain.
     if (spread.column.unique)
       keys.add_numbers({.version = spread.version,
@@ -145,6 +150,7 @@ void PodTopologySpread::filter(const Cycle& cycle, FilterPass& pass) const {
     return;
   }
   for (const Spread& spread : state->spreads) {
+    if (pass.feasible().empty()) return;
     const std::int64_t limit = spread.limit();
     pass.feasible().for_each([&](NodeRow row) {
       const Domain domain = spread.column.by_row[row];

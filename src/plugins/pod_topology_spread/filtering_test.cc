@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/random.h"
+#include "cluster/pod_counts.h"
 #include "cluster/topology.h"
 #include "plugins/pod_topology_spread/domain_counts.h"
 #include "plugins/pod_topology_spread/testing/spread_fixture.h"
@@ -395,6 +396,25 @@ TEST(DomainCountsOfSpread, KnowTheSmallestUnderAnyChanges) {
       ASSERT_EQ(counts.of(at->first), at->second);
     }
   }
+}
+
+TEST_F(SpreadFilter, ConstraintsOnKeysThatNoNodeHasCountNobody) {
+  for (int i = 0; i < 20; ++i) node("n" + std::to_string(i), "z", 2);
+  std::vector<WantedConstraint> constraints{{.key = kZone}};
+  for (int i = 0; i < 200; ++i) {
+    WantedConstraint& one = constraints.emplace_back();
+    one.key = "invented-" + std::to_string(i);
+    one.labels = {{"app", "web-" + std::to_string(i)}};
+  }
+  const auto plugin = make<PodTopologySpread>();
+  EXPECT_EQ(filter(*plugin, web("p", constraints))["n1"],
+            testing::unresolvable({"node(s) didn't match pod topology spread constraints (missing "
+                                   "required label)"}));
+  for (WantedConstraint& one : constraints) one.action = kSoft;
+  cluster.begin_cycle();
+  EXPECT_EQ(scores(*plugin, web("q", constraints), {"n1", "n2"}), (Scores{0, 0}));
+  EXPECT_EQ(cluster.pod_counts().size(), 0U);
+  EXPECT_LE(cluster.topology().size(), 1U);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct Term {
   // Each node is a domain of its own: pods by row (empty: none anywhere).
   bool by_node = false;
   std::span<const std::int32_t> pods;
+  std::vector<std::int32_t> own;  // `pods`, where nobody else keeps them
   // Otherwise: what the node's domain adds.
   std::vector<double> by_domain;
 
@@ -136,15 +137,22 @@ Outcome PodTopologySpread::pre_score(Cycle& cycle, const NodeSet& feasible) cons
   state.ignored = feasible;
   state.ignored -= scored;
 
-  const NodeInclusion inclusion(pod, nodes, rules(cycle.symbols()));
-  for (std::size_t i = 0; i < soft->size(); ++i) {
+  // Where no feasible node has every key, all are ignored: keys that no node has cost nothing.
+  const std::size_t counted_constraints = scored.empty() ? 0 : soft->size();
+  NodeInclusion inclusion(pod, nodes, rules(cycle.symbols()));
+  for (std::size_t i = 0; i < counted_constraints; ++i) {
     const SpreadConstraint& constraint = (*soft)[i];
     Term& term = state.terms.emplace_back();
     term.domains = columns[i].by_row;
     term.offset = static_cast<double>(wrapping_decrement(constraint.max_skew));
     term.by_node = constraint.topology_key == names::kHostname;
     if (term.by_node) {
-      term.pods = constraint.counts(cycle.cluster(), pod.meta().namespace_name).by_row;
+      const PodsByRow pods = constraint.counts(cycle.cluster(), pod.meta().namespace_name);
+      term.pods = pods.by_row;
+      if (!pods.is_kept) {
+        term.own.assign(pods.by_row.begin(), pods.by_row.end());
+        term.pods = term.own;
+      }
       term.weight = natural_log(static_cast<double>(scored.count() + 2));
       continue;
     }
@@ -173,6 +181,7 @@ bool PodTopologySpread::score_keys(Cycle& cycle, RowKeys& keys) const {
       constraints(pod, UnsatisfiableAction::kScheduleAnyway);
   if (!soft) return false;
   for (const SpreadConstraint& constraint : *soft) {
+    if (!cycle.nodes().any_node_has_label(constraint.topology_key)) continue;
     if (constraint.topology_key != names::kHostname) {
       keys.add_label(constraint.topology_key);
       continue;
@@ -181,6 +190,7 @@ bool PodTopologySpread::score_keys(Cycle& cycle, RowKeys& keys) const {
     const TopologyColumn column = cycle.cluster().topology().column(constraint.topology_key);
     if (column.nodes_with_key != cycle.nodes().node_count()) return false;
     const PodsByRow pods = constraint.counts(cycle.cluster(), pod.meta().namespace_name);
+    if (!pods.is_kept) return false;
     if (pods.rows) keys.add_numbers({.version = pods.version, .by_row = pods.by_row});
   }
   return true;
