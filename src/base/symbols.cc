@@ -25,7 +25,8 @@ struct Hashed {
     std::uint64_t end = 0;
     const std::size_t length = std::min(text.size(), sizeof end);
     std::memcpy(&end, text.data() + text.size() - length, length);
-    return static_cast<std::uint32_t>(end * 0x9e3779b97f4a7c15ULL >> 32) % shards;
+    // The highest bits of the product, which alone depend on all bytes.
+    return static_cast<std::uint32_t>(end * 0x9e3779b97f4a7c15ULL >> 60) % shards;
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -21,6 +22,18 @@ TEST(Symbols, EqualTextsAreOneSymbol) {
   EXPECT_NE(symbols.intern("zone-b"), zone);
   EXPECT_EQ(symbols.text(zone), "zone-a");
   EXPECT_EQ(symbols.size(), 2U);
+}
+
+TEST(Symbols, NumbersFollowFromTheStringsAndTheirOrderAndAreClose) {
+  Symbols one, other;
+  std::uint32_t highest = 0;
+  for (int i = 0; i < 8000; ++i) {
+    const std::string text = "example.com/resource-" + std::to_string(i);
+    const Symbol symbol = one.intern(text);
+    EXPECT_EQ(other.intern(text), symbol);
+    highest = std::max(highest, symbol.id);
+  }
+  EXPECT_LT(highest, 9000U) << "the parts of the table are not filled evenly";
 }
 
 TEST(Symbols, TheEmptyTextIsTheEmptySymbol) {
