@@ -1,0 +1,117 @@
+"""The parts hostile clusters are made of: objects as an API server returns them, cases, and their plain twins.
+
+A *case* is a cluster with objects that are as large or as numerous as an API server lets them be. Its *plain
+twin* is the cluster of the same shape and of as many bytes that asks for nothing special: what a case costs
+is compared with what its twin costs.
+"""
+import dataclasses
+import json
+
+HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+MAX_OBJECT = 1536 * 1024  # bytes: the largest request that an API server (etcd behind it) accepts
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """How large to make a cluster."""
+    object_bytes: int = MAX_OBJECT  # one object, as JSON
+    nodes: int = 5000
+    pods: int = 40000  # where many small objects are the attack
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    objects: list  # of dicts, in the order of the list
+    # What it may cost, as a multiple of what its twin costs.
+    times: float = 3.0
+    memory_times: float = 2.0
+    flags: list = dataclasses.field(default_factory=list)  # of `berth evaluate`
+    twin: list = None  # objects of the twin; None: made by plain_twin()
+
+    def twin_objects(self):
+        return plain_twin(self.objects) if self.twin is None else self.twin
+
+
+def meta(kind, name, namespace=None, labels=None):
+    made = {"name": name, "uid": f"{kind.lower()}-{name}", "resourceVersion": "1",
+            "creationTimestamp": "2026-01-01T00:00:00Z"}
+    if namespace:
+        made["namespace"] = namespace
+    if labels:
+        made["labels"] = labels
+    return made
+
+
+def obj(api_version, kind, name, namespace=None, labels=None, **body):
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta(kind, name, namespace, labels), **body}
+
+
+def node(name, labels=None, taints=None, allocatable=None, **status):
+    spec = {"taints": taints} if taints else {}
+    offers = {"cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "2000", **(allocatable or {})}
+    return obj("v1", "Node", name, labels={HOST: name, **(labels or {})}, spec=spec,
+               status={"capacity": offers, "allocatable": offers, **status})
+
+
+def nodes(count, zones=8):
+    return [node(f"n{i}", {ZONE: f"z{i % zones}"}) for i in range(count)]
+
+
+def pod(name, node_name=None, labels=None, namespace="default", requests=None, containers=None, **spec):
+    """A pod of one container that asks for a little, unless `containers` says otherwise."""
+    asked = {"cpu": "10m", "memory": "16Mi", **(requests or {})}
+    body = {"containers": containers or [{"name": "c", "image": "app:1", "resources": {"requests": asked}}], **spec}
+    status = {}
+    if node_name:
+        body["nodeName"] = node_name
+        status = {"phase": "Running"}
+    return obj("v1", "Pod", name, namespace, labels or {"app": "web"}, spec=body, status=status)
+
+
+def size_of(value):
+    return len(json.dumps(value, separators=(",", ":")))
+
+
+def fill(limit, make):
+    """[make(0), make(1), ...] as long as their JSON stays below `limit` bytes."""
+    made, used, i = [], 0, 0
+    while True:
+        one = make(i)
+        used += size_of(one) + 1
+        if used > limit:
+            return made
+        made.append(one)
+        i += 1
+
+
+def fill_map(limit, make):
+    """{key: value} of make(i) -> (key, value), below `limit` bytes."""
+    return dict(fill(limit, lambda i: list(make(i))))
+
+
+PLAIN_SIZE = 4096  # bytes: smaller objects are their own twins
+
+
+def plain_twin(objects):
+    """The same cluster, each large object replaced by a plain one of as many bytes."""
+    return [plain_object(one) if size_of(one) > PLAIN_SIZE else one for one in objects]
+
+
+def plain_object(one):
+    """An object of the same kind, name, place and size whose bytes are an annotation."""
+    kind, name = one["kind"], one["metadata"]["name"]
+    if kind == "Pod":
+        plain = pod(name, one["spec"].get("nodeName"), namespace=one["metadata"]["namespace"])
+    elif kind == "Node":
+        plain = node(name, {ZONE: "z0"})
+    else:
+        plain = {"apiVersion": one["apiVersion"], "kind": kind,
+                 "metadata": meta(kind, name, one["metadata"].get("namespace"))}
+    room = size_of(one) - size_of(plain) - len(',"annotations":{"note":""}')
+    plain["metadata"]["annotations"] = {"note": "x" * max(room, 0)}
+    return plain
+
+
+def cluster_list(objects):
+    return {"apiVersion": "v1", "kind": "List", "items": objects}
