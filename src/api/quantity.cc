@@ -1,18 +1,15 @@
 #include "api/quantity.h"
 
 #include <algorithm>
-#include <boost/multiprecision/cpp_int.hpp>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "api/big_decimal.h"
 #include "base/ascii.h"
 
 namespace berth {
 namespace {
-
-using Integer = boost::multiprecision::cpp_int;
-__extension__ using Int128 = __int128;
 
 constexpr std::string_view kFormatWrong =
     "quantities must match the regular expression "
@@ -20,9 +17,9 @@ constexpr std::string_view kFormatWrong =
 constexpr std::string_view kSuffixWrong = "unable to parse quantity's suffix";
 constexpr std::string_view kNumberWrong = "unable to parse numeric part of quantity";
 
-// A cluster's amounts have two dozen digits at most. Beyond this limit a few bytes of manifest
-// ("1e999999999") would cost gigabytes when they are added up, so such text is refused.
-constexpr std::int64_t kMostDigits = 10'000;
+// A sum such as 1e999999999 + 1 is exact, but it is not written out: upstream would need hours and
+// gigabytes for it.
+constexpr std::int64_t kMostPrintedDigits = 4'000'000;
 constexpr std::int32_t kNano = -9;  // nothing smaller is kept
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
@@ -97,10 +94,10 @@ std::optional<std::int64_t> parse_int64(std::string_view text) {
   const bool negative = text.starts_with('-');
   skip_sign(text);
   if (text.empty() || !std::ranges::all_of(text, is_digit)) return std::nullopt;
-  Int128 value = 0;
+  BigDecimal::Int128 value = 0;
   for (const char c : text) {
     value = value * 10 + (c - '0');
-    if (value > Int128{kMax} + 1) return std::nullopt;
+    if (value > BigDecimal::Int128{kMax} + 1) return std::nullopt;
   }
   if (negative) value = -value;
   if (value > kMax) return std::nullopt;
@@ -125,9 +122,8 @@ std::optional<Suffix> interpret(std::string_view text) {
 
 // ---- numbers ----------------------------------------------------------------------------------
 
-Integer power_of_ten(std::int64_t exponent) {
-  return boost::multiprecision::pow(Integer(10), static_cast<unsigned>(exponent));
-}
+// Parity: upstream's scales are numbers of 32 bits, whose sums and differences wrap.
+std::int32_t wrap_scale(std::int64_t scale) { return static_cast<std::int32_t>(scale); }
 
 std::optional<std::int64_t> multiply(std::int64_t a, std::int64_t b) {
   std::int64_t product;
@@ -145,16 +141,8 @@ std::optional<std::int64_t> times_power_of_ten(std::int64_t value, std::int64_t 
 
 std::int64_t wrap(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }
 
-// The low 64 bits of |value|, with its sign.
-std::int64_t low_bits(const Integer& value) {
-  const auto low =
-      static_cast<std::uint64_t>(abs(value) & std::numeric_limits<std::uint64_t>::max());
-  return wrap(value < 0 ? 0 - low : low);
-}
-
 // Takes factors of ten out of `value`; gives back how many.
-template <typename Number>
-std::int64_t strip_zeros(Number& value) {
+std::int64_t strip_zeros(std::int64_t& value) {
   std::int64_t count = 0;
   if (value == 0) return count;
   while (value % 10 == 0) {
@@ -171,14 +159,24 @@ std::size_t mix(std::size_t seed, std::size_t value) {
 
 }  // namespace
 
-// unscaled * 10^-scale
+// Nothing smaller than a nano is kept, so a number is a count of nanos. Parity: upstream has an
+// integer and a number of decimals; how many these are decides how its number overflows.
 struct Quantity::Big {
-  Integer unscaled;
-  std::int64_t scale = 0;
+  BigDecimal nanos;
+  std::int64_t scale = 0;  // upstream's number of decimals
 
-  void rescale(std::int64_t wanted) {  // to more decimals
-    if (wanted > scale) unscaled *= power_of_ten(wanted - scale);
-    scale = std::max(scale, wanted);
+  // The low 64 bits of upstream's integer.
+  std::int64_t low_bits() const {
+    if (scale <= -kNano) return wrap(nanos.divide(-kNano - scale).low_bits);
+    std::uint64_t bits = nanos.divide(0).low_bits;
+    for (std::int64_t i = std::min<std::int64_t>(scale + kNano, 64); i > 0; --i) bits *= 10;
+    return wrap(bits);
+  }
+  // Whether upstream's integer is below the largest one of 64 bits.
+  bool below_max() const {
+    if (scale <= -kNano) return nanos < BigDecimal::scaled(kMax, -kNano - scale);
+    const std::optional<std::int64_t> factor = times_power_of_ten(1, scale + kNano);
+    return nanos <= BigDecimal(factor ? (kMax - 1) / *factor : 0);
   }
 };
 
@@ -216,22 +214,22 @@ Result<Quantity> Quantity::parse(std::string_view text) {
   if (!written) return invalid(kFormatWrong);
   const std::optional<Suffix> suffix = interpret(written->suffix);
   if (!suffix) return invalid(kSuffixWrong);
-  const auto digits = static_cast<std::int64_t>(written->num.size() + written->denom.size());
-  if (digits > kMostDigits || suffix->exponent > kMostDigits) return invalid(kNumberWrong);
 
   // What fits is an integer and a scale. Parity: which numbers count as fitting decides how they
   // overflow later, so the limits are upstream's.
+  const auto digits = static_cast<std::int64_t>(written->num.size() + written->denom.size());
   const bool decimal = suffix->base == 10;
-  const std::int64_t scale =
-      decimal ? suffix->exponent - static_cast<std::int64_t>(written->denom.size()) : 0;
+  const std::int32_t scale =
+      decimal ? wrap_scale(suffix->exponent - static_cast<std::int64_t>(written->denom.size())) : 0;
   const bool fits = decimal ? digits <= 18 && scale >= kNano
                             : written->denom.empty() && digits + suffix->exponent * 3 / 10 < 15;
   if (!fits) {
     if (!written->has_digits) return invalid(kNumberWrong);
-    Result<Quantity> big =
-        parse_big(written->num, written->denom, suffix->base, suffix->exponent, suffix->format);
-    if (written->negative) big->big_->unscaled = -big->big_->unscaled;
-    return big;
+    Quantity quantity = decimal ? parse_decimal(written->num, written->denom, suffix->exponent)
+                                : parse_binary(written->num, written->denom, suffix->exponent);
+    if (decimal) quantity.format_ = suffix->format;
+    if (written->negative) quantity.big_->nanos.negate();
+    return quantity;
   }
   std::int64_t value = 0;
   for (const std::string_view part : {written->num, written->denom})
@@ -240,42 +238,76 @@ Result<Quantity> Quantity::parse(std::string_view text) {
 
   Quantity quantity;
   quantity.unscaled_ = written->negative ? -value : value;
-  quantity.scale_ = static_cast<std::int32_t>(scale);
+  quantity.scale_ = scale;
   quantity.format_ = suffix->format;
   return quantity;
 }
 
-Result<Quantity> Quantity::parse_big(std::string_view num, std::string_view denom, int base,
-                                     std::int64_t exponent, Format format) {
+// Parity: a number that is not zero is rounded up to whole nanos.
+Quantity Quantity::parse_decimal(std::string_view num, std::string_view denom,
+                                 std::int64_t exponent) {
   std::string digits = std::string(num) + std::string(denom);
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
-  Big number;
-  number.scale = static_cast<std::int64_t>(denom.size());
-  if (base == 10) number.scale -= exponent;
-  if (digits.empty()) {
-    number.scale = std::min(number.scale, kMostDigits);
-  } else if (number.scale > 2 * kMostDigits) {
-    number = {1, -kNano};  // far below a nano, which is what it is rounded up to
-  } else {
-    number.unscaled = Integer(digits);
-    if (base == 2) number.unscaled <<= static_cast<unsigned>(exponent);
-    if (number.scale > -kNano) {
-      Integer rest;
-      const Integer divisor = power_of_ten(number.scale + kNano);
-      divide_qr(Integer(number.unscaled), divisor, number.unscaled, rest);
-      if (rest != 0) ++number.unscaled;
-      number.scale = -kNano;
-    }
-    number.rescale(-kNano);
-  }
-  if (format == Format::kBinarySI) {
-    const Integer one = power_of_ten(number.scale);
-    if (number.unscaled > one * kMax) number = {kMax, 0};
-    if (number.unscaled > 0 && number.unscaled < one) format = Format::kDecimalSI;
-  }
   Quantity quantity;
-  quantity.format_ = format;
-  quantity.big_ = std::make_unique<Big>(std::move(number));
+  quantity.big_ = std::make_unique<Big>();
+  Big& number = *quantity.big_;
+  number.scale = static_cast<std::int64_t>(denom.size()) - exponent;
+  if (digits.empty()) return quantity;
+  bool round_up = false;
+  if (const std::int64_t below = number.scale + kNano; below > 0) {
+    const std::size_t kept =
+        digits.size() - std::min(digits.size(), static_cast<std::size_t>(below));
+    round_up = digits.find_first_not_of('0', kept) != std::string::npos;
+    digits.resize(kept);
+    number.scale = -kNano;
+  }
+  number.nanos = BigDecimal::parse(digits, -kNano - number.scale);
+  if (round_up) number.nanos += BigDecimal(1);
+  number.scale = -kNano;
+  return quantity;
+}
+
+// Parity: what is beyond 64 bits is as much as 64 bits hold; what is below one is written in
+// decimals.
+Quantity Quantity::parse_binary(std::string_view num, std::string_view denom, int exponent) {
+  constexpr std::size_t kPart = 18;
+  constexpr std::int64_t kPartBase = 1'000'000'000'000'000'000, kNanos = 1'000'000'000;
+  Quantity quantity;
+  quantity.format_ = Format::kBinarySI;
+  quantity.big_ = std::make_unique<Big>();
+  Big& number = *quantity.big_;
+  const std::optional<std::int64_t> whole = parse_int64(num);
+  if (!whole || *whole > kMax >> exponent) {
+    number.nanos = BigDecimal::scaled(kMax, -kNano);
+    return quantity;  // without decimals
+  }
+  // The decimals times 2^exponent, in parts of eighteen from the right: what is carried over the
+  // point is whole.
+  const auto part_at = [&](std::size_t start) {
+    std::int64_t part = 0;
+    for (std::size_t i = start; i < start + kPart; ++i)
+      part = part * 10 + (i < denom.size() ? denom[i] - '0' : 0);
+    return part;
+  };
+  BigDecimal::Int128 carry = 0;
+  std::int64_t first = 0;  // the first eighteen decimals of the product
+  bool more = false;       // there are others than zero after them
+  for (std::size_t part = (denom.size() + kPart - 1) / kPart; part-- > 0;) {
+    if (first != 0) more = true;
+    carry += BigDecimal::Int128{part_at(part * kPart)} << exponent;
+    first = static_cast<std::int64_t>(carry % kPartBase);
+    carry /= kPartBase;
+  }
+  BigDecimal::Int128 nanos =
+      ((BigDecimal::Int128{*whole} << exponent) + carry) * kNanos + first / kNanos;
+  if (first % kNanos != 0 || more) ++nanos;
+  number.scale = nanos == 0 ? static_cast<std::int64_t>(denom.size()) : -kNano;
+  if (nanos > BigDecimal::Int128{kMax} * kNanos) {
+    nanos = BigDecimal::Int128{kMax} * kNanos;
+    number.scale = 0;
+  }
+  if (nanos > 0 && nanos < kNanos) quantity.format_ = Format::kDecimalSI;
+  number.nanos = BigDecimal(nanos);
   return quantity;
 }
 
@@ -314,46 +346,47 @@ std::int64_t scale_small(std::int64_t value, std::int64_t difference) {
 }  // namespace
 
 std::int64_t Quantity::scaled(int scale) const {
-  if (!big_) return scale_small(unscaled_, std::int64_t{scale_} - scale);
+  if (!big_) {
+    // Parity: a difference that wraps is negative, and nothing is multiplied.
+    const std::int64_t multiplied = std::int64_t{scale_} - scale;
+    return wrap_scale(multiplied) == multiplied ? scale_small(unscaled_, multiplied) : unscaled_;
+  }
   const std::int64_t difference = big_->scale + scale;
   if (difference <= 0) {
     // Parity: the power passes through a double, which on amd64 becomes the smallest number when it
     // is too large.
     const std::int64_t factor = times_power_of_ten(1, -difference).value_or(kMin);
-    return wrap(static_cast<std::uint64_t>(low_bits(big_->unscaled)) *
-                static_cast<std::uint64_t>(factor));
+    return wrap(static_cast<std::uint64_t>(big_->low_bits()) * static_cast<std::uint64_t>(factor));
   }
-  if (big_->unscaled < kMax && difference < 19) {
+  if (difference < 19 && big_->below_max()) {
     // Parity: the quotient is rounded towards zero and then goes up, so a negative one ends above
     // the exact number.
-    const std::int64_t low = low_bits(big_->unscaled);
+    const std::int64_t low = big_->low_bits();
     const std::int64_t divisor = *times_power_of_ten(1, difference);
     return low / divisor + (low % divisor != 0 ? 1 : 0);
   }
-  Integer quotient, rest;
-  divide_qr(big_->unscaled, power_of_ten(difference), quotient, rest);
-  if (rest < 0) --quotient;  // a remainder is never negative
-  const auto whole = static_cast<std::uint64_t>(low_bits(quotient));
-  return wrap(rest == 0 ? whole : whole + 1);
+  const auto [whole, exact] = big_->nanos.divide(scale - kNano);
+  return wrap(exact ? whole : whole + 1);
 }
 
 int Quantity::sign() const {
-  if (big_) return big_->unscaled.sign();
+  if (big_) return big_->nanos.sign();
   return unscaled_ > 0 ? 1 : unscaled_ < 0 ? -1 : 0;
 }
 
 bool Quantity::is_zero() const { return sign() == 0; }
 
 Quantity::Big Quantity::as_big() const {
-  return big_ ? *big_ : Big{unscaled_, -std::int64_t{scale_}};
+  if (big_) return *big_;
+  return {BigDecimal::scaled(unscaled_, std::int64_t{scale_} - kNano), -std::int64_t{scale_}};
 }
 
 std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) {
   if (!a.big_ && !b.big_) {
     if (a.scale_ == b.scale_) return a.unscaled_ <=> b.unscaled_;
-    const int difference = a.scale_ - b.scale_;
+    const std::int64_t difference = std::int64_t{a.scale_} - b.scale_;
     if (std::abs(difference) <= 18) {
-      Int128 left = a.unscaled_, right = b.unscaled_;
+      BigDecimal::Int128 left = a.unscaled_, right = b.unscaled_;
       (difference > 0 ? left : right) *= *times_power_of_ten(1, std::abs(difference));
       return left < right   ? std::strong_ordering::less
              : left > right ? std::strong_ordering::greater
@@ -361,10 +394,8 @@ std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) {
     }
   }
   if (a.sign() != b.sign() || a.sign() == 0) return a.sign() <=> b.sign();
-  Quantity::Big left = a.as_big(), right = b.as_big();
-  left.rescale(right.scale);
-  right.rescale(left.scale);
-  return left.unscaled.compare(right.unscaled) <=> 0;
+  if (a.big_ && b.big_) return a.big_->nanos <=> b.big_->nanos;
+  return a.as_big().nanos <=> b.as_big().nanos;
 }
 
 bool operator==(const Quantity& a, const Quantity& b) { return (a <=> b) == 0; }
@@ -375,10 +406,10 @@ std::size_t Quantity::hash() const {
   std::int64_t exponent = scale_;
   std::size_t rest = 0;
   if (big_) {
-    Integer value = big_->unscaled;
-    exponent = strip_zeros(value) - big_->scale;
-    small = low_bits(value);
-    if (value < kMin || value > kMax) rest = boost::multiprecision::hash_value(value);
+    const std::int64_t zeros = big_->nanos.trailing_zeros();
+    exponent = zeros + kNano;
+    small = wrap(big_->nanos.divide(zeros).low_bits);
+    if (big_->nanos != BigDecimal::scaled(small, zeros)) rest = big_->nanos.hash();
   } else {
     exponent += strip_zeros(small);
   }
@@ -395,8 +426,8 @@ bool Quantity::add_small(std::int64_t unscaled, std::int32_t scale) {
     return true;
   }
   const std::int32_t finest = std::min(scale_, scale);
-  const auto mine = times_power_of_ten(unscaled_, scale_ - finest);
-  const auto theirs = times_power_of_ten(unscaled, scale - finest);
+  const auto mine = times_power_of_ten(unscaled_, wrap_scale(std::int64_t{scale_} - finest));
+  const auto theirs = times_power_of_ten(unscaled, wrap_scale(std::int64_t{scale} - finest));
   std::int64_t sum;
   if (!mine || !theirs || __builtin_add_overflow(*mine, *theirs, &sum)) return false;
   unscaled_ = sum;
@@ -404,17 +435,16 @@ bool Quantity::add_small(std::int64_t unscaled, std::int32_t scale) {
   return true;
 }
 
-void Quantity::add_big(Big addend) {
+void Quantity::add_big(const Big& addend) {
   if (!big_) big_ = std::make_unique<Big>(as_big());
-  big_->rescale(addend.scale);
-  addend.rescale(big_->scale);
-  big_->unscaled += addend.unscaled;
+  big_->nanos += addend.nanos;
+  big_->scale = std::max(big_->scale, addend.scale);
 }
 
 Quantity& Quantity::operator+=(const Quantity& other) {
   if (is_zero()) format_ = other.format_;
   if (!big_ && !other.big_ && add_small(other.unscaled_, other.scale_)) return *this;
-  add_big(other.as_big());
+  add_big(other.big_ ? *other.big_ : other.as_big());
   return *this;
 }
 
@@ -423,8 +453,8 @@ Quantity& Quantity::operator-=(const Quantity& other) {
   if (!big_ && !other.big_ && other.unscaled_ != kMin && add_small(-other.unscaled_, other.scale_))
     return *this;
   Big negated = other.as_big();
-  negated.unscaled = -negated.unscaled;
-  add_big(std::move(negated));
+  negated.nanos.negate();
+  add_big(negated);
   return *this;
 }
 
@@ -432,26 +462,28 @@ Quantity& Quantity::operator-=(const Quantity& other) {
 
 std::string Quantity::to_string() const {
   if (is_zero()) return "0";
-  Big number = as_big();
-  std::int64_t exponent = strip_zeros(number.unscaled) - number.scale;
-
-  // Below 1Ki, and where it would lose something, the binary form gives way.
-  if (format_ == Format::kBinarySI && exponent >= 0) {
-    const Integer whole = number.unscaled * power_of_ten(exponent);
-    if (abs(whole) >= 1024) {
-      Integer rest = whole;
-      std::size_t suffix = 0;
-      for (; rest % 1024 == 0 && suffix < kLargestBinarySuffix; ++suffix) rest /= 1024;
-      return rest.str() + std::string(kBinarySuffixes[suffix]);
-    }
-  }
+  const BigDecimal nanos = as_big().nanos;
+  const std::int64_t zeros = nanos.trailing_zeros();
+  const std::int64_t exponent = zeros + kNano;
   // The largest multiple of three that leaves a whole number; without an exponent of its own, at
   // most what there is a suffix for (upstream drops the suffix instead, and with it the exponent).
   std::int64_t shown = exponent - ((exponent % 3) + 3) % 3;
   if (format_ != Format::kDecimalExponent)
     shown = std::min<std::int64_t>(shown, kLargestDecimalExponent);
-  number.unscaled *= power_of_ten(exponent - shown);
-  std::string text = number.unscaled.str();
+  if (nanos.length() + kNano - shown > kMostPrintedDigits) {
+    const auto [digits, power] = nanos.leading();
+    return std::to_string(digits) + "e" + std::to_string(power + kNano);
+  }
+  std::string text = nanos.sign() < 0 ? "-" : "";
+
+  // Below 1Ki, and where it would lose something, the binary form gives way.
+  if (format_ == Format::kBinarySI && exponent >= 0) {
+    const auto [digits, suffix] = nanos.binary_digits(-kNano, kLargestBinarySuffix);
+    if (suffix > 0 || digits.size() > 4 || (digits.size() == 4 && digits >= "1024"))
+      return text + digits + std::string(kBinarySuffixes[suffix]);
+  }
+  text += nanos.digits(zeros);
+  text.append(static_cast<std::size_t>(exponent - shown), '0');
   if (format_ != Format::kDecimalExponent) return text + std::string(decimal_suffix(shown));
   return shown == 0 ? text : text + "e" + std::to_string(shown);
 }

@@ -53,13 +53,14 @@ class Quantity {
   std::size_t hash() const;
 
  private:
-  struct Big;  // numbers that do not fit: an integer of any size and a decimal scale
+  struct Big;  // numbers that do not fit: of any size, with a number of decimals
 
-  static Result<Quantity> parse_big(std::string_view num, std::string_view denom, int base,
-                                    std::int64_t exponent, Format format);
+  static Quantity parse_decimal(std::string_view num, std::string_view denom,
+                                std::int64_t exponent);
+  static Quantity parse_binary(std::string_view num, std::string_view denom, int exponent);
   Big as_big() const;
   bool add_small(std::int64_t unscaled, std::int32_t scale);
-  void add_big(Big addend);
+  void add_big(const Big& addend);
   std::int64_t scaled(int scale) const;
 
   std::int64_t unscaled_ = 0;  // the number is unscaled_ * 10^scale_, unless big_ is set
