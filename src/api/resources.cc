@@ -1,7 +1,10 @@
 #include "api/resources.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "api/labels.h"
 #include "api/names.h"
@@ -11,10 +14,55 @@ namespace berth {
 
 // ---- lists ------------------------------------------------------------------------------------
 
-ResourceList::ResourceList(std::vector<ResourceAmount> amounts) {
-  amounts_.reserve(amounts.size());
-  for (ResourceAmount& amount : amounts) set(amount.name, std::move(amount.amount));
+namespace {
+
+// By name; of several amounts with one name, in their order, `both` makes one.
+template <typename Both>
+std::vector<ResourceAmount> sorted_amounts(std::vector<ResourceAmount> amounts, Both both) {
+  const auto not_after = [](const ResourceAmount& a, const ResourceAmount& b) {
+    return a.name >= b.name;
+  };
+  if (std::ranges::adjacent_find(amounts, not_after) == amounts.end()) return amounts;
+  std::map<Symbol, Quantity> by_name;
+  for (ResourceAmount& amount : amounts) {
+    const auto [place, is_new] = by_name.try_emplace(amount.name);
+    if (is_new)
+      place->second = std::move(amount.amount);
+    else
+      both(place->second, std::move(amount.amount));
+  }
+  amounts.clear();
+  for (auto& [name, amount] : by_name) amounts.push_back({name, std::move(amount)});
+  return amounts;
 }
+
+// Calls `both` with the amounts of names that are in both lists; the others are taken over.
+template <typename Both>
+void meet_amounts(std::vector<ResourceAmount>& amounts, const ResourceList& other, Both both) {
+  std::vector<ResourceAmount> missing;
+  for (const ResourceAmount& amount : other) {
+    const auto place = std::ranges::lower_bound(amounts, amount.name, {}, &ResourceAmount::name);
+    if (place != amounts.end() && place->name == amount.name)
+      both(place->amount, amount.amount);
+    else
+      missing.push_back(amount);
+  }
+  if (missing.empty()) return;
+  std::vector<ResourceAmount> all;
+  all.reserve(amounts.size() + missing.size());
+  std::merge(std::move_iterator(amounts.begin()), std::move_iterator(amounts.end()),
+             std::move_iterator(missing.begin()), std::move_iterator(missing.end()),
+             std::back_inserter(all),
+             [](const ResourceAmount& a, const ResourceAmount& b) { return a.name < b.name; });
+  amounts = std::move(all);
+}
+
+}  // namespace
+
+// The last one of a name counts.
+ResourceList::ResourceList(std::vector<ResourceAmount> amounts)
+    : amounts_(sorted_amounts(std::move(amounts),
+                              [](Quantity& mine, Quantity&& later) { mine = std::move(later); })) {}
 
 const Quantity* ResourceList::find(Symbol name) const {
   const auto found = std::ranges::lower_bound(amounts_, name, {}, &ResourceAmount::name);
@@ -30,23 +78,17 @@ void ResourceList::set(Symbol name, Quantity amount) {
 }
 
 void ResourceList::add(const ResourceList& other) {
-  for (const auto& [name, amount] : other) {
-    const auto place = std::ranges::lower_bound(amounts_, name, {}, &ResourceAmount::name);
-    if (place != amounts_.end() && place->name == name)
-      place->amount += amount;
-    else
-      amounts_.insert(place, {name, amount});
-  }
+  meet_amounts(amounts_, other, [](Quantity& mine, const Quantity& theirs) { mine += theirs; });
 }
 
 void ResourceList::raise_to(const ResourceList& other) {
-  for (const auto& [name, amount] : other)
-    if (const Quantity* mine = find(name); !mine || *mine < amount) set(name, amount);
+  meet_amounts(amounts_, other, [](Quantity& mine, const Quantity& theirs) {
+    if (mine < theirs) mine = theirs;
+  });
 }
 
 void ResourceList::fill_from(const ResourceList& defaults) {
-  for (const auto& [name, amount] : defaults)
-    if (!find(name)) set(name, amount);
+  meet_amounts(amounts_, defaults, [](Quantity&, const Quantity&) {});
 }
 
 // ---- the scheduler's vector -------------------------------------------------------------------
@@ -110,13 +152,13 @@ struct StatusView {
   const PodExtra* extra = nullptr;
   bool infeasible = false;  // the kubelet has said that the resize cannot be done
 
-  const StatusResources* of_container(Symbol name) const {
-    if (!extra) return nullptr;
-    // Init containers come last, and win over a container of the same name.
-    for (auto status = extra->container_resources.rbegin();
-         status != extra->container_resources.rend(); ++status)
-      if (status->container == name) return status->has_resources ? &*status : nullptr;
-    return nullptr;
+  // By container. Init containers come last, and win over a container of the same name.
+  std::map<Symbol, const StatusResources*> containers() const {
+    std::map<Symbol, const StatusResources*> found;
+    if (!extra) return found;
+    for (const StatusResources& status : extra->container_resources)
+      found[status.container] = status.has_resources ? &status : nullptr;
+    return found;
   }
 
   // While a resize is on its way the larger amount counts; one that cannot be done counts not.
@@ -141,30 +183,46 @@ bool has_pod_level_requests(const PodSpec& spec) {
 
 ResourceList container_requests(const PodSpec& spec, const StatusView& view,
                                 const ResourceList* defaults) {
+  const std::map<Symbol, const StatusResources*> statuses = view.containers();
   const auto requests_of = [&](const Container& container, bool resizable) {
-    const StatusResources* status = resizable ? view.of_container(container.name) : nullptr;
-    ResourceList requests =
-        status ? view.effective(container.requests, *status) : container.requests;
+    const auto status = resizable ? statuses.find(container.name) : statuses.end();
+    ResourceList requests = status != statuses.end() && status->second
+                                ? view.effective(container.requests, *status->second)
+                                : container.requests;
     if (defaults) requests.fill_from(*defaults);
     return requests;
   };
-  ResourceList total;
-  for (const Container& container : spec.containers) total.add(requests_of(container, true));
+  // Summed at the end: each container may bring names that no other has.
+  std::vector<ResourceAmount> amounts;
+  for (const Container& container : spec.containers)
+    for (const ResourceAmount& request : requests_of(container, true)) amounts.push_back(request);
 
-  // Init containers run one after the other, beside the sidecars that started before them.
-  ResourceList sidecars, peak;
+  // Init containers run one after the other, beside the sidecars that started before them. Only
+  // for the names that a container asks for can there be more than before it.
+  struct Running {
+    Quantity sidecars, peak;
+  };
+  std::map<Symbol, Running> running;
   for (const Container& container : spec.init_containers) {
-    ResourceList requests = requests_of(container, container.restart_always);
-    if (container.restart_always) {
-      total.add(requests);
-      sidecars.add(requests);
-      peak.raise_to(sidecars);
-    } else {
-      requests.add(sidecars);
-      peak.raise_to(requests);
+    const ResourceList requests = requests_of(container, container.restart_always);
+    for (const auto& [name, amount] : requests) {
+      const auto [place, is_new] = running.try_emplace(name);
+      Running& now = place->second;
+      Quantity use = now.sidecars;
+      use += amount;
+      if (container.restart_always) {
+        amounts.push_back({name, amount});
+        now.sidecars = use;
+      }
+      if (is_new || now.peak < use) now.peak = std::move(use);
     }
   }
-  total.raise_to(peak);
+  std::vector<ResourceAmount> peak;
+  for (auto& [name, amounts_of_name] : running)
+    peak.push_back({name, std::move(amounts_of_name.peak)});
+  ResourceList total(
+      sorted_amounts(std::move(amounts), [](Quantity& mine, Quantity&& later) { mine += later; }));
+  total.raise_to(ResourceList(std::move(peak)));
   return total;
 }
 
