@@ -53,6 +53,7 @@ void show_work_queues(telemetry::WorkQueueMetrics& queues) {
 ProgramMetrics::ProgramMetrics(const config::SchedulerOptions& options)
     : registry(registry_options(options.metrics)),
       client(registry),
+      watch(registry),
       work_queues(registry),
       leader_election(registry),
       serving(registry),

@@ -14,6 +14,7 @@ struct ProgramMetrics {
 
   telemetry::Registry registry;
   telemetry::ClientMetrics client;
+  telemetry::WatchMetrics watch;
   telemetry::WorkQueueMetrics work_queues;
   telemetry::LeaderElectionMetrics leader_election;
   telemetry::ServingMetrics serving;

@@ -94,9 +94,10 @@ Result<void> SchedulerProcess::make() {
   const config::FeatureGates& gates = setup_.command.options.gates;
   reflectors_ = std::make_unique<kube::Reflectors>(
       loop_, clients_.main, interner_, random_.fork(), log_,
-      kube::ReflectorsOptions{
-          .kinds = kube::watched_kinds(setup_.configuration, gates),
-          .each = {.streaming_lists = gates.enabled("WatchListClient"), .texts = text_options()}},
+      kube::ReflectorsOptions{.kinds = kube::watched_kinds(setup_.configuration, gates),
+                              .each = {.streaming_lists = gates.enabled("WatchListClient"),
+                                       .texts = text_options(),
+                                       .metrics = &metrics_.watch}},
       [this](Delta delta) { engine_->apply(std::move(delta)); });
 
   if (elects()) {

@@ -76,6 +76,7 @@ class MirrorOf final : public KindMirror {
   }
 
   void listed(WatchedEvent event) override {
+    if (event.detail && event.detail->header.name.empty()) looking_ = false;
     if (event.type == Type::kAdded && (is_known(event) || event.detail)) return;
     staged_.push_back(std::move(event));
   }
@@ -196,7 +197,7 @@ class MirrorOf final : public KindMirror {
 
   // Of the list that is being read.
   bool in_list_ = false;  // it is being applied
-  bool looking_ = false;  // for what it does not have
+  bool looking_ = false;  // for what it does not have; not if it has an object without a name
   std::vector<WatchedEvent> staged_;
   boost::unordered_flat_set<const T*> seen_;
 };

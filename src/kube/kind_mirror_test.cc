@@ -203,6 +203,19 @@ TEST(KindMirror, AnObjectThatCannotBeReadIsNotTakenForGone) {
   EXPECT_THAT(is.taken(), ElementsAre("-a/u1@1"));
 }
 
+TEST(KindMirror, AListWithAnObjectWithoutAReadableNameRemovesNothing) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 1);
+  is.taken();
+  is.mirror->begin_list();
+  is.mirror->listed(Mirrored::unreadable(Type::kAdded, "", "", 0));
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), IsEmpty());
+  is.mirror->begin_list();
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), ElementsAre("-a/u1@1"));
+}
+
 TEST(KindMirror, VersionsAreNumbers) {
   EXPECT_TRUE(is_newer_version("10", "9"));
   EXPECT_TRUE(is_newer_version("18446744073709551617", "18446744073709551616"));

@@ -23,6 +23,9 @@ constexpr std::size_t kLargeBatch = 10'000;
 
 using Parameters = std::vector<std::pair<std::string_view, std::string>>;
 
+// Objects whose errors are remembered, so that they are not logged again.
+constexpr std::size_t kMostUndecodableLogged = 1000;
+
 // Without those that have no value.
 std::string with_query(const std::string& path, const Parameters& parameters) {
   std::string out = path;
@@ -60,7 +63,8 @@ Reflector::Reflector(Loop& loop, ApiClient& client, Interner& interner, Random r
           kind_.kind, apply,
           options_.texts.of(kind_.kind) == KeptText::kNone ? nullptr : &options_.texts.take)),
       backoff_(random_.fork()),
-      step_(relist()) {}
+      step_(relist()),
+      undecodable_(kMostUndecodableLogged) {}
 
 void Reflector::start() {
   log_.info(3, "Starting reflector",
@@ -245,10 +249,18 @@ void Reflector::list_applied(std::string version) {
   tell_synced_();
 }
 
-void Reflector::note_undecodable(const WatchedEvent& event) const {
+// Counts it each time, and logs it once: until it is another error, or the object is among many.
+void Reflector::note_undecodable(const WatchedEvent& event) {
   if (!event.detail || !event.detail->undecodable) return;
+  if (options_.metrics)
+    options_.metrics->undecodable_objects.counter({kind_.full_resource()}).add();
   const ObjectHeader& header = event.detail->header;
-  log_.error(event.detail->undecodable->message, "An object cannot be read and is passed over",
+  const std::string& why = event.detail->undecodable->message;
+  const std::string name = header.namespace_name + "/" + header.name;
+  const std::string* logged = undecodable_.find(name);
+  if (logged && *logged == why) return;
+  undecodable_.set(name, why);
+  log_.error(why, "An object cannot be read and is passed over",
              {{"resource", kind_.full_resource()},
               {"object", telemetry::LogValue::object(header.namespace_name, header.name)}});
 }

@@ -30,9 +30,11 @@
 #include "base/task.h"
 #include "kube/api_client.h"
 #include "kube/kind_mirror.h"
+#include "kube/lru_map.h"
 #include "kube/stream_feed.h"
 #include "kube/watched_kinds.h"
 #include "telemetry/log.h"
+#include "telemetry/scheduler_metrics.h"
 
 namespace berth::kube {
 
@@ -50,6 +52,7 @@ struct ReflectorOptions {
   std::size_t page_size = 500;
   StreamLimits limits = {};
   TextOptions texts = {};
+  telemetry::WatchMetrics* metrics = nullptr;  // null: not counted
 };
 
 // Delays between tries: 0.8 s, then twice as long up to 30 s, each made longer by up to its own
@@ -105,7 +108,7 @@ class Reflector {
   void take(StreamBatch& batch, bool initial, Followed& followed);
   void take_initial(WatchedEvent event, Followed& followed);
   void take_change(WatchedEvent event);
-  void note_undecodable(const WatchedEvent& event) const;
+  void note_undecodable(const WatchedEvent& event);
   void advance(std::string_view version);
   void list_applied(std::string version);
 
@@ -149,6 +152,7 @@ class Reflector {
   bool synced_ = false;
   bool refusal_told_ = false;
   std::string last_error_;
+  LruMap<std::string, std::string> undecodable_;  // what was logged, by name
   TaskSet tasks_;
 };
 

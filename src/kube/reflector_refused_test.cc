@@ -15,11 +15,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::kNodes;
+using testing::kPods;
 using testing::node_json;
 using ::testing::Not;
 using testing::pod_json;
 using testing::Rig;
 using testing::status_json;
+
+std::size_t occurrences(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
 
 class RefusedInEitherFormat : public ::testing::TestWithParam<BodyFormat> {};
 INSTANTIATE_TEST_SUITE_P(, RefusedInEitherFormat,
@@ -201,6 +209,20 @@ TEST_P(RefusedInEitherFormat, AnObjectThatCannotBeReadIsNamedAndTheOthersGoOn) {
   rig.pass(minutes(6));
   rig.end();
   EXPECT_THAT(rig.path(), HasSubstr("&resourceVersion=15&"));
+}
+
+TEST_P(RefusedInEitherFormat, WhatWasKnownOfAnObjectThatCannotBeReadStaysUntilItGoes) {
+  telemetry::Registry registry;
+  telemetry::WatchMetrics metrics(registry);
+  Rig rig(GetParam(), {kPods}, {.metrics = &metrics});
+  rig.sync({pod_json("a", 5)});
+  for (const std::uint64_t version : {11U, 12U, 13U})
+    rig.say(rig.words.unreadable_pod_event("MODIFIED", "a", version));
+  EXPECT_THAT(rig.taken(), IsEmpty());
+  EXPECT_EQ(metrics.undecodable_objects.counter({"pods"}).value(), 3U);
+  EXPECT_EQ(occurrences(rig.log_text, "An object cannot be read"), 1U) << rig.log_text;
+  rig.say(rig.words.unreadable_pod_event("DELETED", "a", 14));
+  EXPECT_THAT(rig.taken(), ElementsAre("-a@5"));
 }
 
 }  // namespace

@@ -312,6 +312,13 @@ ClientMetrics::ClientMetrics(Registry& registry)
                                 " after being garbage collected, uncacheable: created and not "
                                 "cached"})) {}
 
+WatchMetrics::WatchMetrics(Registry& registry)
+    : undecodable_objects(
+          registry.add({.name = "berth_undecodable_objects_total",
+                        .labels = {"resource"},
+                        .help = "Number of objects in lists and watches that could not be decoded. "
+                                "What was known of such an object before stays in use."})) {}
+
 WorkQueueMetrics::WorkQueueMetrics(Registry& registry)
     : adds(registry.add({.name = "workqueue_adds_total",
                          .stability = Stability::kBeta,

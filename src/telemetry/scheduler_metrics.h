@@ -79,6 +79,13 @@ struct ClientMetrics {
   Family& transport_create_calls;  // result
 };
 
+// What comes in from the API server.
+struct WatchMetrics {
+  explicit WatchMetrics(Registry& registry);
+
+  Family& undecodable_objects;  // resource
+};
+
 // The controllers beside the scheduler, by name.
 struct WorkQueueMetrics {
   explicit WorkQueueMetrics(Registry& registry);
