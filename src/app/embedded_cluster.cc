@@ -56,6 +56,10 @@ const memapi::Selection& not_ended() {
   return kSelection;
 }
 
+std::string key_of(const memapi::Resource& resource, const memapi::StoredObject& object) {
+  return fmt::format("{}/{}/{}", resource.plural, object.namespace_name, object.name);
+}
+
 void write_condition(JsonValue& status, const PodCondition& condition) {
   JsonValue written = JsonValue::object();
   set_text(written, "type", condition.type);
@@ -91,8 +95,9 @@ void write_extended_claim(JsonValue& status, const PodExtendedResourceClaimStatu
 
 }  // namespace
 
-EmbeddedCluster::EmbeddedCluster(memapi::LocalClient& api, Interner& interner)
-    : api_(api), interner_(interner) {}
+EmbeddedCluster::EmbeddedCluster(memapi::LocalClient& api, Interner& interner,
+                                 std::optional<telemetry::Log> log)
+    : api_(api), interner_(interner), log_(std::move(log)) {}
 
 EmbeddedCluster::~EmbeddedCluster() = default;
 
@@ -115,16 +120,50 @@ void EmbeddedCluster::changed(Engine& engine, extender::KeptObjects* kept, Objec
   const auto shown = [&](const memapi::ObjectRef& object) {
     return object && (!is_pod || not_ended().matches(object->selectable()));
   };
-  const bool before = shown(change.previous);
+  bool before = shown(change.previous);
   const bool after = change.type != memapi::ChangeType::kDeleted && shown(change.object);
   if (!before && !after) return;
   const Result<AnyObject> object = decode_object(kind, change.object->json, interner_, nullptr);
-  // What cannot be read was refused by the server, or is of a kind that scheduling does not read.
-  if (!object || std::holds_alternative<std::monostate>(*object)) return;
+  if (!object)
+    return undecodable(engine, kept, kind, resource, change, before, after, object.error());
+  if (std::holds_alternative<std::monostate>(*object)) return;
+  if (!undecodable_.empty()) {
+    const auto node = undecodable_.extract(key_of(resource, *change.object));
+    if (!node.empty()) before = !std::holds_alternative<std::monostate>(node.mapped());
+    if (!before && !after) return;
+  }
   const DeltaType type = !after   ? DeltaType::kDeleted
                          : before ? DeltaType::kUpdated
                                   : DeltaType::kAdded;
-  const Delta delta{type, *object};
+  show(engine, kept, {type, *object}, change);
+}
+
+void EmbeddedCluster::undecodable(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
+                                  const memapi::Resource& resource, const memapi::Change& change,
+                                  bool before, bool after, const Error& error) {
+  const std::string key = key_of(resource, *change.object);
+  auto known = undecodable_.find(key);
+  if (known == undecodable_.end()) {
+    AnyObject last;
+    if (before)
+      if (Result<AnyObject> decoded =
+              decode_object(kind, change.previous->json, interner_, nullptr))
+        last = *std::move(decoded);
+    known = undecodable_.emplace(key, std::move(last)).first;
+    if (log_)
+      log_->error(error.message, "An object cannot be read and is passed over",
+                  {{"resource", resource.plural},
+                   {"object", telemetry::LogValue::object(change.object->namespace_name,
+                                                          change.object->name)}});
+  }
+  if (after) return;
+  const AnyObject last = std::move(undecodable_.extract(known).mapped());
+  if (!std::holds_alternative<std::monostate>(last))
+    show(engine, kept, {DeltaType::kDeleted, last}, change);
+}
+
+void EmbeddedCluster::show(Engine& engine, extender::KeptObjects* kept, const Delta& delta,
+                           const memapi::Change& change) {
   if (kept)
     engine.in_turn([kept, delta, whole = change.object] {
       kept->apply(delta, extender::ObjectText(whole, &whole->json));

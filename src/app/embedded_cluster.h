@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,14 @@
 #include "extender/kept_objects.h"
 #include "framework/cluster_api.h"
 #include "memapi/local_client.h"
+#include "telemetry/log.h"
 
 namespace berth::app {
 
 class EmbeddedCluster final : public ClusterApi {
  public:
-  EmbeddedCluster(memapi::LocalClient& api, Interner& interner);
+  EmbeddedCluster(memapi::LocalClient& api, Interner& interner,
+                  std::optional<telemetry::Log> log = std::nullopt);
   ~EmbeddedCluster() override;
 
   // From now on `engine` is shown what there is and what changes, and `kept` the same in full.
@@ -41,12 +44,21 @@ class EmbeddedCluster final : public ClusterApi {
  private:
   void changed(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
                const memapi::Resource& resource, const memapi::Change& change);
+  void undecodable(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
+                   const memapi::Resource& resource, const memapi::Change& change, bool before,
+                   bool after, const Error& error);
+  static void show(Engine& engine, extender::KeptObjects* kept, const Delta& delta,
+                   const memapi::Change& change);
   Result<AnyObject> write(const AnyObject& object, WrittenPart part);
   Result<AnyObject> decoded(ObjectKind kind, const memapi::Answer<memapi::ObjectRef>& answer);
 
   memapi::LocalClient& api_;
   Interner& interner_;
+  std::optional<telemetry::Log> log_;
   std::vector<std::unique_ptr<memapi::Following>> followings_;
+  // Objects that are stored in a form that cannot be decoded, and what the engine knows of them:
+  // the last state that could be, or nothing. By resource, namespace and name.
+  std::map<std::string, AnyObject> undecodable_;
   std::uint64_t events_ = 0;  // names of events
   std::map<std::string, std::string>
       series_;  // the event that a repeated one joins, by what it says

@@ -76,6 +76,18 @@ struct Whole {
     return all;
   }
 
+  // Makes a pod's status one that is not a pod's, or one again.
+  void set_odd(const std::string& name, bool odd) {
+    const auto updated = api.local().update_status(
+        resource_of("pods"), "default", name, [&](JsonValue& pod) -> memapi::Answer<void> {
+          JsonValue& status = memapi::object_at(pod, "status");
+          memapi::erase(status, "nominatedNodeName");
+          if (odd) memapi::set(status, "nominatedNodeName", JsonValue::of_int(7));
+          return {};
+        });
+    ASSERT_TRUE(updated) << updated.error().message;
+  }
+
   VirtualLoop loop;
   memapi::ApiServer api{loop, Random(7)};
   Interner interner;
@@ -117,6 +129,46 @@ TEST(EmbeddedCluster, APodThatFitsNowhereSaysWhyAndIsTakenWhenThereIsRoom) {
   whole.pass(60s);
   EXPECT_EQ(text_at(whole.pod("first"), "status.phase"), "Succeeded");
   EXPECT_EQ(whole.node_of("second"), "n1");
+}
+
+TEST(EmbeddedCluster, APlacedPodThatCannotBeReadAnyMoreKeepsItsPlaceUntilItGoes) {
+  for (const bool mended : {false, true}) {
+    Whole whole;
+    whole.add_node("n1");
+    whole.pass(1s);
+    whole.add_pod("first", "3");
+    whole.pass(1s);
+    EXPECT_EQ(whole.node_of("first"), "n1");
+    whole.set_odd("first", true);
+    whole.add_pod("second", "3");
+    whole.pass(10s);
+    EXPECT_EQ(whole.node_of("second"), "");
+    if (mended) whole.set_odd("first", false);
+    whole.pass(10s);
+    EXPECT_EQ(whole.node_of("second"), "");
+    ASSERT_TRUE(whole.api.local().remove(resource_of("pods"), "default", "first", {}));
+    whole.pass(60s);
+    EXPECT_EQ(whole.node_of("second"), "n1");
+  }
+}
+
+TEST(EmbeddedCluster, APodThatCouldNotBeReadFromTheStartIsScheduledOnceItCan) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.pass(1s);
+  whole.create(resource_of("pods"),
+               R"({"metadata":{"name":"odd","namespace":"default","labels":{"a":7}},)"
+               R"("spec":{"containers":[{"name":"c","image":"i:1"}]}})");
+  whole.pass(10s);
+  EXPECT_EQ(whole.node_of("odd"), "");
+  const auto updated = whole.api.local().update(
+      resource_of("pods"), "default", "odd", [&](JsonValue& pod) -> memapi::Answer<void> {
+        memapi::erase(memapi::object_at(pod, "metadata"), "labels");
+        return {};
+      });
+  ASSERT_TRUE(updated) << updated.error().message;
+  whole.pass(10s);
+  EXPECT_EQ(whole.node_of("odd"), "n1");
 }
 
 TEST(EmbeddedCluster, AnEventThatRepeatsIsCounted) {

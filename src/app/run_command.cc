@@ -45,7 +45,7 @@ class EmbeddedScheduler {
   EmbeddedScheduler(Loop& loop, memapi::LocalClient& api, LiveSummary& summary,
                     std::shared_ptr<telemetry::LogOutput> log)
       : loop_(loop),
-        cluster_(api, interner_),
+        cluster_(api, interner_, telemetry::Log(log)),
         log_observer_(telemetry::Log(std::move(log))),
         observers_({&summary, &log_observer_}),
         plugins_(plugins::make_plugin_table()) {}
