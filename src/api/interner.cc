@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <utility>
 #include <vector>
@@ -20,12 +21,13 @@ class Table {
   template <typename Make>
   Ref<const T> share(const T& value, Make make) {
     const std::size_t hash = hash_of(value);
+    const std::size_t call = calls_.fetch_add(1, std::memory_order_relaxed);
+    // All parts in turn: objects that come now may all belong to one.
+    if (call % kCallsPerLook == 0) sweep(shards_[call / kCallsPerLook % kShards], call);
     Shard& shard = shards_[hash % kShards];
-    std::vector<Ref<const T>> dropped;  // goes after the lock, as it takes others
     MutexLock lock(shard.mutex);
     if (const auto found = shard.entries.find(Key{hash, value}); found != shard.entries.end())
       return found->object;
-    if (shard.entries.size() >= shard.sweep_at) dropped = sweep(shard);
     return shard.entries.insert(Entry{hash, make(value)}).first->object;
   }
 
@@ -40,7 +42,7 @@ class Table {
 
  private:
   static constexpr std::size_t kShards = 8;  // few threads decode at once
-  static constexpr std::size_t kFirstSweep = 64;
+  static constexpr std::size_t kCallsPerLook = 64;
 
   struct Entry {
     std::size_t hash;
@@ -66,13 +68,15 @@ class Table {
   struct Shard {
     mutable Mutex mutex;
     boost::unordered_flat_set<Entry, Hash, Equal> entries GUARDED_BY(mutex);
-    std::size_t sweep_at GUARDED_BY(mutex) = kFirstSweep;
+    std::size_t sweep_at GUARDED_BY(mutex) = 0;  // which call
   };
 
-  // Takes out what only the table still holds. Nobody can get hold of such an object meanwhile:
-  // that would need the lock.
-  static std::vector<Ref<const T>> sweep(Shard& shard) REQUIRES(shard.mutex) {
-    std::vector<Ref<const T>> dropped;
+  // Takes out what only the table still holds, unless it was looked at a short while ago. Nobody
+  // can get hold of such an object meanwhile: that would need the lock.
+  static void sweep(Shard& shard, std::size_t call) EXCLUDES(shard.mutex) {
+    std::vector<Ref<const T>> dropped;  // goes after the lock, as it takes others
+    MutexLock lock(shard.mutex);
+    if (call < shard.sweep_at) return;
     for (auto entry = shard.entries.begin(); entry != shard.entries.end();) {
       if (entry->object->use_count() > 1) {
         ++entry;
@@ -81,10 +85,10 @@ class Table {
       dropped.push_back(entry->object);
       shard.entries.erase(entry++);
     }
-    shard.sweep_at = std::max(kFirstSweep, 2 * shard.entries.size());
-    return dropped;
+    shard.sweep_at = call + 2 * kShards * shard.entries.size();
   }
 
+  std::atomic<std::size_t> calls_ = 0;
   std::array<Shard, kShards> shards_;
 };
 

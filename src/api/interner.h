@@ -1,7 +1,7 @@
 // Interner: makes equal things one thing. Strings become symbols, equal pod specs and metas become
 // one shared object. One per engine; decoders on any thread use it.
 //
-// What nobody refers to any more is dropped when the table has doubled since it last looked, so
+// What nobody refers to any more is dropped after twice as many calls as there were objects, so
 // that memory follows what the cluster has, not what it once had.
 #pragma once
 

@@ -64,6 +64,16 @@ TEST(Interner, DropsWhatNobodyUsesAnyMore) {
   EXPECT_EQ(again->meta_ref(), kept->meta_ref());
 }
 
+TEST(Interner, FollowsTheClusterWhenThatShrinks) {
+  World world;
+  std::vector<Ref<const Pod>> pods;
+  for (int i = 0; i < 2000; ++i)
+    pods.push_back(world.pod("p" + std::to_string(i)).cpu(std::to_string(i + 1) + "m").build());
+  pods.clear();
+  for (int i = 0; i < 8000; ++i) static_cast<void>(world.pod("same").cpu("1").build());
+  EXPECT_LE(world.interner.spec_count(), 10U);
+}
+
 TEST(Interner, KeepsWhatIsUsedHoweverMuchThatIs) {
   World world;
   std::vector<Ref<const Pod>> pods;
