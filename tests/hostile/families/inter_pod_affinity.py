@@ -1,30 +1,54 @@
-"""InterPodAffinity: as many terms as fit into a pod."""
-from cluster import HOST, Case, fill, nodes, pod
+"""InterPodAffinity: as many terms, namespaces and requirements as fit into a pod."""
+from cluster import HOST, ZONE, Case, fill, fill_map, nodes, obj, pod
 
 
-def term(key, labels):
-    return {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
+def term(key, labels, **more):
+    return {"topologyKey": key, "labelSelector": {"matchLabels": labels}, **more}
 
 
 def affinity(kind, rule, terms):
+    if rule == "preferred":
+        terms = [{"weight": 1, "podAffinityTerm": one} for one in terms]
     return {"affinity": {kind: {rule + "DuringSchedulingIgnoredDuringExecution": terms}}}
 
 
 def cases(scale):
-    def preferred(make_key):
-        return fill(scale.object_bytes, lambda i: {"weight": 1, "podAffinityTerm": term(make_key(i), {"app": "web"})})
-
+    room = scale.object_bytes
+    all_nodes = nodes(scale.nodes)
     pending = [pod(f"p{i}") for i in range(8)]
-    unknown = affinity("podAffinity", "preferred", preferred(lambda i: f"k{i}"))
-    yield Case("a placed pod prefers keys that no node has",
-               nodes(scale.nodes) + [pod("placed", "n0", **unknown)] + pending)
-    yield Case("a pending pod prefers keys that no node has",
-               nodes(scale.nodes) + [pod("placed", "n0"), pod("p0", **unknown)])
-    yield Case("a placed pod repels by keys that no node has",
-               nodes(scale.nodes) + [pod("placed", "n0", **affinity(
-                   "podAntiAffinity", "required",
-                   fill(scale.object_bytes, lambda i: term(f"k{i}", {"app": "web"}))))] + pending)
-    yield Case("a pending pod requires hosts without any such pod",
-               nodes(scale.nodes) + [pod("placed", "n0"), pod("p0", **affinity(
-                   "podAntiAffinity", "required",
-                   fill(scale.object_bytes, lambda i: term(HOST, {"app": f"none{i}"}))))])
+
+    def terms(make):
+        return fill(room * 4 // 5, make)
+
+    unknown_keys = terms(lambda i: term(f"k{i}", {"app": "web"}))
+    unknown_labels = terms(lambda i: term(HOST, {"app": f"none{i}"}))
+    for kind in ("podAffinity", "podAntiAffinity"):
+        for rule in ("preferred", "required"):
+            yield Case(f"placed {kind} {rule}, keys that no node has",
+                       all_nodes + [pod("placed", "n0", **affinity(kind, rule, unknown_keys))] + pending)
+            yield Case(f"pending {kind} {rule}, keys that no node has",
+                       all_nodes + [pod("placed", "n0"), pod("p0", **affinity(kind, rule, unknown_keys))])
+    yield Case("pending podAntiAffinity required, labels that no pod has",
+               all_nodes + [pod("placed", "n0"), pod("p0", **affinity("podAntiAffinity", "required", unknown_labels))])
+    yield Case("pending podAffinity preferred, labels that no pod has",
+               all_nodes + [pod("placed", "n0"), pod("p0", **affinity("podAffinity", "preferred", unknown_labels))])
+    # Upstream keeps a score for each pair of key and value, term by term: it may cost something here, too.
+    yield Case("placed podAffinity preferred, one zone",
+               all_nodes + [pod("placed", "n0", **affinity("podAffinity", "preferred", terms(
+                   lambda i: term(ZONE, {"app": "web"}, namespaces=[f"s{i}"]))))] + pending)
+    yield Case("namespaces that nobody has",
+               all_nodes + [pod("p0", **affinity("podAntiAffinity", "required", [
+                   term(HOST, {"app": "web"}, namespaces=fill(room, lambda i: f"space{i}"))]))])
+    spaces = [obj("v1", "Namespace", f"s{i}", labels={"team": f"t{i}"}) for i in range(scale.nodes // 10)]
+    yield Case("namespace selectors that match nothing",
+               all_nodes + spaces + [pod("p0", **affinity("podAntiAffinity", "required", terms(
+                   lambda i: {"topologyKey": HOST, "namespaceSelector": {"matchLabels": {"team": f"x{i}"}}})))], times=6)
+    yield Case("a selector of as many requirements as fit",
+               all_nodes + [pod(f"placed{i}", f"n{i % scale.nodes}") for i in range(scale.nodes)] +
+               [pod("p0", **affinity("podAntiAffinity", "required", [
+                   term(HOST, fill_map(room, lambda i: (f"k{i}", "v")))]))])
+    yield Case("a selector of as many values as fit",
+               all_nodes + [pod(f"placed{i}", f"n{i % scale.nodes}") for i in range(scale.nodes)] +
+               [pod("p0", **affinity("podAntiAffinity", "required", [
+                   {"topologyKey": HOST, "labelSelector": {"matchExpressions": [
+                       {"key": "app", "operator": "In", "values": fill(room, lambda i: f"v{i}")}]}}]))])

@@ -1,0 +1,52 @@
+"""NodeAffinity: terms, requirements and values, those that match nothing and those that do not parse."""
+from cluster import Case, fill, fill_map, nodes, pod
+
+RULE = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def expression(key, operator, *values):
+    made = {"key": key, "operator": operator}
+    if values:
+        made["values"] = list(values)
+    return made
+
+
+def required(terms):
+    return {"affinity": {"nodeAffinity": {RULE: {"nodeSelectorTerms": terms}}}}
+
+
+def preferred(terms):
+    return {"affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1, "preference": one} for one in terms]}}}
+
+
+def cases(scale):
+    room = scale.object_bytes
+    all_nodes = nodes(scale.nodes)
+
+    def one(name, spec, **budget):
+        return Case(name, all_nodes + [pod("p0", **spec)], **budget)
+
+    def terms(make, share=1):
+        return fill(room // share, make)
+
+    # Upstream asks every term about every node: what is allowed here is a small part of that.
+    each_node = {"times": 20}
+    yield one("required terms on keys that no node has",
+              required(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Exists")]})), **each_node)
+    yield one("required terms that do not parse",
+              required(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Exists", "v")]})), times=20, memory_times=4)
+    yield one("required terms by field",
+              required(terms(lambda i: {"matchFields": [expression("metadata.name", "In", f"x{i}")]})), **each_node)
+    yield one("required values that no node has",
+              required([{"matchExpressions": [expression("kubernetes.io/hostname", "In", *terms(lambda i: f"v{i}"))]}]))
+    yield one("required numbers of many digits",
+              required(terms(lambda i: {"matchExpressions": [expression("n", "Gt", "0" * 60 + str(i))]})), **each_node)
+    yield one("requirements of one term",
+              required([{"matchExpressions": terms(lambda i: expression(f"k{i}", "DoesNotExist"))}]), **each_node)
+    yield one("preferred terms on keys that no node has",
+              preferred(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Exists")]}, 2)), **each_node)
+    yield one("preferred terms that do not parse",
+              preferred(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Gt", "x")]}, 2)), times=20, memory_times=4)
+    yield one("a node selector of as many labels as fit",
+              {"nodeSelector": fill_map(room, lambda i: (f"k{i}", "v"))})

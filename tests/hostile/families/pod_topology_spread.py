@@ -1,0 +1,30 @@
+"""PodTopologySpread: constraints and their selectors."""
+from cluster import HOST, ZONE, Case, fill, nodes, obj, pod
+
+
+def constraint(key, action, labels, **more):
+    return {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": action,
+            "labelSelector": {"matchLabels": labels}, **more}
+
+
+def cases(scale):
+    placed = [pod(f"placed{i}", f"n{i % scale.nodes}") for i in range(min(scale.pods, 2 * scale.nodes))]
+    cluster = nodes(scale.nodes) + placed
+
+    def one(name, make, **budget):
+        return Case(name, cluster + [pod("p0", topologySpreadConstraints=fill(scale.object_bytes, make))], **budget)
+
+    for action in ("DoNotSchedule", "ScheduleAnyway"):
+        yield one(f"{action} on keys that no node has", lambda i, action=action: constraint(f"k{i}", action, {"app": "web"}))
+        # Upstream counts for each constraint, on every node.
+        yield one(f"{action} by zone, labels that no pod has",
+                  lambda i, action=action: constraint(ZONE, action, {"app": f"none{i}"}), times=40, memory_times=4)
+        yield one(f"{action} by host, labels that no pod has",
+                  lambda i, action=action: constraint(HOST, action, {"app": f"none{i}"}), times=40, memory_times=4)
+    yield one("keys of labels that the pod lacks",
+              lambda i: constraint(ZONE, "ScheduleAnyway", {"app": "web"}, matchLabelKeys=[f"k{i}"]), times=40, memory_times=4)
+    # The default constraints select by services and owners of the pod.
+    yield Case("services of one namespace, with selectors of many labels",
+               cluster + [obj("v1", "Service", f"s{i}", "default",
+                              spec={"selector": {"app": "web", **{f"k{j}": "v" for j in range(40)}}})
+                          for i in range(scale.object_bytes // 1024)] + [pod("p0")], twin=cluster + [pod("p0")], times=3, memory_times=3)
