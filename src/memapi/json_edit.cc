@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <map>
 #include <utility>
 
 namespace berth::memapi {
@@ -122,6 +123,26 @@ void copy_member(JsonValue& object, const JsonValue& from, std::string_view name
 bool is_object(const JsonValue* value) { return value != nullptr && value->kind == Kind::kObject; }
 bool is_array(const JsonValue* value) { return value != nullptr && value->kind == Kind::kArray; }
 
+namespace {
+
+// In any order. Mostly the order is the same; otherwise members are found by sorting.
+bool equal_members(const JsonValue& a, const JsonValue& b) {
+  if (a.members.size() != b.members.size()) return false;
+  const auto same_name = [](const JsonMember& x, const JsonMember& y) { return x.name == y.name; };
+  if (std::ranges::equal(a.members, b.members, same_name))
+    return std::ranges::equal(a.members, b.members, [](const JsonMember& x, const JsonMember& y) {
+      return equal(x.value, y.value);
+    });
+  std::map<std::string_view, const JsonValue*> others;
+  for (const JsonMember& member : b.members) others[member.name] = &member.value;
+  return std::ranges::all_of(a.members, [&](const JsonMember& member) {
+    const auto other = others.find(member.name);
+    return other != others.end() && equal(member.value, *other->second);
+  });
+}
+
+}  // namespace
+
 bool equal(const JsonValue& a, const JsonValue& b) {
   if (a.kind != b.kind) return false;
   switch (a.kind) {
@@ -132,12 +153,7 @@ bool equal(const JsonValue& a, const JsonValue& b) {
     case Kind::kArray:
       return std::ranges::equal(a.items, b.items,
                                 [](const JsonValue& x, const JsonValue& y) { return equal(x, y); });
-    case Kind::kObject:
-      return a.members.size() == b.members.size() &&
-             std::ranges::all_of(a.members, [&](const JsonMember& member) {
-               const JsonValue* other = b.find(member.name);
-               return other != nullptr && equal(member.value, *other);
-             });
+    case Kind::kObject: return equal_members(a, b);
   }
   return false;
 }
