@@ -10,11 +10,12 @@
 #include "base/check.h"
 #include "config/load.h"
 #include "config/write.h"
+#include "expanded.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace berth;
   using namespace berth::config;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string text = fuzz::expanded(data, size);
   Interner interner;
   const FeatureGates gates;
   const Result<Configuration> configuration = parse_configuration(text, gates, interner);

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +11,7 @@
 #include "api/manifest.h"
 #include "base/check.h"
 #include "config/load.h"
+#include "expanded.h"
 #include "explain/decision_text.h"
 #include "explain/evaluator.h"
 #include "plugins/table.h"
@@ -27,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   // The last byte says how it is to be decided; text formats do not mind one at their end.
   const std::uint8_t how = data[size - 1];
-  const std::string_view text(reinterpret_cast<const char*>(data), size - 1);
+  const std::string text = fuzz::expanded(data, size - 1);
   Interner interner;
   const Result<std::vector<ManifestObject>> objects = read_manifest(text, "fuzz.yaml", interner);
   if (!objects || objects->size() > kMostObjects) return 0;

@@ -12,6 +12,7 @@
 #include "api/json_tree.h"
 #include "api/pod_json.h"
 #include "base/check.h"
+#include "expanded.h"
 #include "extender/kept_objects.h"
 #include "extender/wire.h"
 
@@ -43,7 +44,7 @@ void tell(std::string_view json) {
 }  // namespace berth::extender
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view json(reinterpret_cast<const char*>(data), size);
+  const std::string json = berth::fuzz::expanded(data, size);
   berth::extender::read_answers(json);
   berth::extender::tell(json);
   return 0;

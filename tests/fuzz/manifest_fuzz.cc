@@ -9,10 +9,11 @@
 #include "api/manifest.h"
 #include "base/check.h"
 #include "base/loop.h"
+#include "expanded.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace berth;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string text = fuzz::expanded(data, size);
   Interner interner;
   Result<std::vector<ManifestObject>> objects = read_manifest(text, "fuzz.yaml", interner);
   if (!objects) {

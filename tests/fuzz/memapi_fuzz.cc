@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/loop.h"
+#include "expanded.h"
 #include "memapi/api_server.h"
 
 namespace {
@@ -63,7 +64,8 @@ std::string next_word(std::string_view& line) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string whole = fuzz::expanded(data, size);
+  std::string_view text = whole;
   VirtualLoop loop;
   memapi::ApiServerOptions options;
   options.limits.history_bytes = 8 << 10;

@@ -1,5 +1,6 @@
 // Whatever bytes an API server sends, they are read or refused; nothing else happens. The input is
-// tried as an object with its envelope, as a list and as the stream of a watch.
+// tried as an object with its envelope, as a list and as the stream of a watch. A pattern
+// (expanded.h) is the JSON of an object that is made protobuf first.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "api/json_tree.h"
 #include "api/proto_json.h"
 #include "base/check.h"
+#include "expanded.h"
 
 namespace berth {
 namespace {
@@ -50,15 +52,17 @@ std::vector<std::string> read_all(std::string_view bytes, std::size_t piece) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace berth;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  std::string bytes = fuzz::expanded(data, size);
+  if (size > 0 && data[0] == '%')
+    if (Result<std::string> made = json_to_envelope(bytes)) bytes = *std::move(made);
   Interner interner;
   static_cast<void>(decode_object_proto(bytes, interner));
   translate(bytes);
 
   // How the bytes are cut does not matter.
-  const std::vector<std::string> items = read_all<ProtoListReader>(bytes, size + 1);
+  const std::vector<std::string> items = read_all<ProtoListReader>(bytes, bytes.size() + 1);
   BERTH_CHECK(read_all<ProtoListReader>(bytes, 3) == items);
-  const std::vector<std::string> frames = read_all<WatchFrameReader>(bytes, size + 1);
+  const std::vector<std::string> frames = read_all<WatchFrameReader>(bytes, bytes.size() + 1);
   BERTH_CHECK(read_all<WatchFrameReader>(bytes, 3) == frames);
   for (const std::string& frame : frames) {
     const Result<WatchEvent> event = read_watch_event(frame);

@@ -3,10 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 #include "base/check.h"
 #include "cel/device_selector.h"
+#include "expanded.h"
 
 namespace {
 
@@ -41,7 +42,7 @@ void evaluate(const DeviceSelector& selector, const SelectorDevice& with) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const SelectorDevice kFull = device(false);
   static const SelectorDevice kBare = device(true);
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string text = fuzz::expanded(data, size);
   for (const bool lists : {false, true}) {
     const auto selector =
         DeviceSelector::compile(text, DeviceSelector::Features{.list_type_attributes = lists});

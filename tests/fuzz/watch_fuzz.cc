@@ -11,13 +11,15 @@
 #include "api/interner.h"
 #include "api/pod.h"
 #include "base/check.h"
+#include "expanded.h"
 #include "kube/kind_mirror.h"
 #include "kube/watch_stream.h"
 
 namespace berth::kube {
 namespace {
 
-constexpr std::size_t kLimit = 2048;
+// Short streams come to it, long ones do not.
+std::size_t limit_of(std::string_view bytes) { return bytes.size() > 4096 ? 512 * 1024 : 2048; }
 
 // What an event says, to be compared.
 std::string told(const WatchedEvent& event) {
@@ -45,9 +47,9 @@ std::vector<WatchedEvent> read_all(Reader& reader, std::string_view bytes, std::
 template <typename Reader>
 std::vector<WatchedEvent> read(WireFormat format, const StreamedKind& kind, Interner& interner,
                                std::string_view bytes) {
-  const auto whole = Reader::make(format, kind, interner, kLimit);
+  const auto whole = Reader::make(format, kind, interner, limit_of(bytes));
   std::vector<WatchedEvent> events = read_all(*whole, bytes, bytes.size() + 1);
-  const auto pieces = Reader::make(format, kind, interner, kLimit);
+  const auto pieces = Reader::make(format, kind, interner, limit_of(bytes));
   const std::vector<WatchedEvent> same = read_all(*pieces, bytes, 3);
   BERTH_CHECK(same.size() == events.size());
   for (std::size_t i = 0; i < events.size(); ++i) BERTH_CHECK(told(same[i]) == told(events[i]));
@@ -102,7 +104,7 @@ void mirror(std::vector<WatchedEvent> watched, std::vector<WatchedEvent> listed)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace berth;
   using namespace berth::kube;
-  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string bytes = fuzz::expanded(data, size);
   const StreamedKind pods{ObjectKind::kPod, "v1", "Pod"};
   const StreamedKind others[] = {
       {ObjectKind::kNode, "v1", "Node"},

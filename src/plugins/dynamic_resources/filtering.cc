@@ -90,27 +90,28 @@ void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
   if (scored) devices.scores.resize(cycle.nodes().rows());
   const std::vector<NodeRow> rows = rows_in_order(pass);
   for (const NodeRow row : rows) {
-    auto known = devices.judged.find(row);
+    const auto known = devices.judged.find(row);
+    const NodeJudgement* judgement = known == devices.judged.end() ? nullptr : &known->second;
     NodeJudgement fresh;
-    if (known == devices.judged.end()) {
+    if (!judgement) {
       fresh = judge(cycle, devices, row);
       if (fresh.unfinished) {
         pass.defer(row);
         continue;
       }
+      judgement = &fresh;
       // One row alone is a trial, of which there may be one for every pod on the node.
       if (rows.size() == 1 || fresh.allocation.steps > kStepsWorthKeeping)
-        known = devices.judged.emplace(row, std::move(fresh)).first;
+        judgement = &devices.judged.emplace(row, std::move(fresh)).first->second;
     }
-    const NodeJudgement& judgement = known == devices.judged.end() ? fresh : known->second;
-    if (judgement.code == Code::kSuccess) {
-      if (scored) devices.scores[row] = score_of(devices, judgement.allocation);
-    } else if (judgement.reason != Status::kListed) {
-      pass.reject(row, judgement.code, judgement.reason);
+    if (judgement->code == Code::kSuccess) {
+      if (scored) devices.scores[row] = score_of(devices, judgement->allocation);
+    } else if (judgement->reason != Status::kListed) {
+      pass.reject(row, judgement->code, judgement->reason);
     } else {
-      pass.reject(row, judgement.code, std::vector<std::string>{judgement.text});
+      pass.reject(row, judgement->code, std::vector<std::string>{judgement->text});
       // The attempt ends with the first error; what other nodes might say does not matter.
-      if (judgement.code == Code::kError) return;
+      if (judgement->code == Code::kError) return;
     }
   }
 }
