@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
 # The environment lies on the stack: the same one each time.
@@ -27,17 +28,31 @@ def instructions(command, seconds=600):
     return int(collected[1])
 
 
-def peak(command, seconds=120, output=None):
+def peak(command, seconds=120, output=os.devnull):
     """(most bytes in memory, seconds of processor time); what it prints goes to the file `output`."""
-    with tempfile.TemporaryFile() as errors, open(output or os.devnull, "wb") as out:
-        process = subprocess.Popen(["timeout", "--signal=KILL", str(seconds), *command], stdout=out, stderr=errors,
-                                   env=ENVIRONMENT)
+    # A process begins with the memory of the one that starts it as its most: that must be a small one.
+    ran = subprocess.run([sys.executable, "-S", "-B", os.path.abspath(__file__), str(seconds), output, *command],
+                         capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    if ran.returncode != 0:
+        raise Failed(ran.stderr.strip()[-300:])
+    memory, spent = ran.stdout.split()
+    return int(memory), float(spent)
+
+
+def run_measured(seconds, output, command):
+    """Prints bytes and seconds; the error is what the command said, or that it took too long."""
+    with tempfile.TemporaryFile() as errors, open(output, "wb") as out:
+        process = subprocess.Popen(["timeout", "--signal=KILL", seconds, *command], stdout=out, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
         said = errors.read().decode(errors="replace").strip()
     if process.returncode in (-9, 137):
-        raise Failed(f"did not end within {seconds} s")
+        sys.exit(f"did not end within {seconds} s")
     if process.returncode != 0:
-        raise Failed(f"exit code {process.returncode}: {said[-300:]}")
-    return usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
+        sys.exit(f"exit code {process.returncode}: {said[-250:]}")
+    print(usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
+
+
+if __name__ == "__main__":
+    run_measured(sys.argv[1], sys.argv[2], sys.argv[3:])
