@@ -29,8 +29,8 @@ class ImmediateApi final : public ClusterApi {
     engine->apply({DeltaType::kUpdated, make_pod(std::move(draft))});
     co_return Result<void>();
   }
-  Task<Result<void>> patch_status(Ref<const Pod>, PodStatusPatch) override {
-    co_return Result<void>();
+  Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
   Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }

@@ -142,6 +142,7 @@ class Network::Responder final : public net::HttpResponder {
   Responder(Network& network, CallRef call, bool counts)
       : network_(network), call_(std::move(call)), counts_(counts) {}
 
+  void read_body(std::size_t, std::function<void(std::string)>) override {}  // it is whole
   void respond(net::HttpResponse response) override {
     if (!counts_) return;
     network_.traffic_.handled(call_->exchange, response.status);

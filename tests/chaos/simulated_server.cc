@@ -14,6 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t kSmallObject = 1024;  // bytes of a change, about
+
 const memapi::Resource& resource_for(const JsonValue& object) {
   const auto all = memapi::resources();
   const auto found = std::ranges::find_if(all, [&](const memapi::Resource& one) {
@@ -30,7 +32,8 @@ SimulatedServer::SimulatedServer(VirtualLoop& loop, Network& network, Random ran
     : loop_(loop),
       network_(network),
       random_(random),
-      history_(random_.chance(0.3) ? 5 + random_.below(40) : 10'000) {
+      history_(random_.chance(0.3) ? kSmallObject * (5 + random_.below(40))
+                                   : std::size_t{64} << 20) {
   make("", 0);
 }
 
@@ -43,7 +46,7 @@ void SimulatedServer::make(std::string_view saved, std::uint64_t beyond) {
   following_.reset();
   controllers_.reset();
   memapi::ApiServerOptions options;
-  options.history_limit = history_;
+  options.limits.history_bytes = history_;
   options.protobuf = &codec_;
   api_ = std::make_unique<memapi::ApiServer>(loop_, random_.fork(), std::move(options));
   if (beyond > 0) {

@@ -59,7 +59,7 @@ class SimulatedServer {
   VirtualLoop& loop_;
   Network& network_;
   Random random_;
-  const std::size_t history_;  // changes that are remembered per kind
+  const std::size_t history_;  // bytes of changes that are remembered per kind
   memapi::TableCodec codec_;
   Interner interner_;
   std::string backup_;

@@ -28,6 +28,7 @@ namespace {
 using namespace berth;
 
 struct Answered final : net::HttpResponder {
+  void read_body(std::size_t, std::function<void(std::string)>) override {}  // it is whole
   void respond(net::HttpResponse response) override {
     status = response.status;
     body = std::move(response.body);

@@ -46,8 +46,9 @@ State::Row row_of(const NodeTable& nodes, NodeRow row, const std::set<Symbol>& s
       amounts[std::string(symbols.text(name))] = column[row];
   };
   for (const Symbol name : scalars) {
-    add(read.allocatable, name, nodes.allocatable_scalar(name));
-    add(read.requested, name, nodes.requested_scalar(name));
+    const ScalarColumns::View scalar = nodes.scalar_columns(name);
+    add(read.allocatable, name, scalar.allocatable);
+    add(read.requested, name, scalar.requested);
   }
   return read;
 }

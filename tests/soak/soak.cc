@@ -41,14 +41,14 @@ class Soak::Api final : public ClusterApi {
     show(DeltaType::kUpdated, std::move(draft));
     co_return Result<void>();
   }
-  Task<Result<void>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
+  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
     const Ref<const Pod> seen = engine->cluster().seen_pod(pod->namespace_name(), pod->name());
     if (seen && patch.nominated_node_name) {
       PodDraft draft = draft_of(*seen);
       draft.nominated_node_name = *patch.nominated_node_name;
       show(DeltaType::kUpdated, std::move(draft));
     }
-    co_return Result<void>();
+    co_return std::string();
   }
   Task<Result<void>> evict(Ref<const Pod> pod) override {
     take_away(pod->namespace_name(), pod->name());
