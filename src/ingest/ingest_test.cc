@@ -203,6 +203,7 @@ TEST_F(IngestTest, AnAssignedPodTakesItsPlaceBeforeTheQueueHearsOfIt) {
 
 TEST_F(IngestTest, AnAssignedPodsUpdateIsToldOncePerKindOfChangeInOrder) {
   spy();
+  shows(q.world.node("n1"));
   shows(pod("p").on("n1").cpu("2"));
   heard.clear();
   updates(pod("p", "2").on("n1").cpu("1").label("a", "b"));

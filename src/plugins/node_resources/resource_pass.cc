@@ -153,10 +153,11 @@ class ResourcePass {
       // Parity: a full node is never hopeless, not even one that takes no pods at all.
       if (f > 0 && checks_[f - 1].is_hopeless(row)) code = Code::kUnschedulableAndUnresolvable;
     }
-    bool fails = !failed_.empty();
-    if (!sparse_.empty()) fails |= judge_sparse(row, bit, code);
-    if (!fails) return;
-    if (failed_.size() == 1 && fail_elsewhere_ == 0 && reason(failed_.front()) != Status::kListed)
+    const std::size_t dense = failed_.size();
+    const bool lacks_sparse = !sparse_.empty() && judge_sparse(row, bit, code);
+    if (dense == 0 && !lacks_sparse) return;
+    // The same verdict has one form, whichever resources are sparse at the moment: it is compared.
+    if (dense == 1 && !lacks_sparse && reason(failed_.front()) != Status::kListed)
       pass_.reject(row, code, reason(failed_.front()));
     else
       pass_.reject_listed(row, code, listed());
