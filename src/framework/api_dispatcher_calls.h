@@ -58,6 +58,7 @@ class ApiDispatcher::Turn {
   // By the dispatcher, for the first in the line.
   void take() {
     dispatcher_.pods_.at(pod_->uid()).busy = held_ = true;
+    stopped_.reset();  // from here on the call itself is cancelled
     end_wait();
   }
 

@@ -387,6 +387,18 @@ TEST_F(ApiDispatcherTest, StopDropsWhatWaitsAndCancelsWhatIsUnderWay) {
   EXPECT_EQ(api.asked.size(), before) << "nothing is asked any more, and no event is written";
 }
 
+TEST_F(ApiDispatcherTest, StopCancelsACallThatHadToWaitForItsTurn) {
+  patch(disruption());
+  ask("evict", dispatcher.evict(pod));
+  answer("2");  // now it is the eviction's turn
+  EXPECT_EQ(api.asked.size(), 2u);
+  dispatcher.stop();
+  settle();
+  EXPECT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers.back(), HasSubstr("context canceled"));
+  EXPECT_EQ(dispatcher.busy_pods(), 0u);
+}
+
 TEST_F(ApiDispatcherTest, CallersMayEndBeforeTheirAnswers) {
   patch(unschedulable("first"));
   bind();
