@@ -78,6 +78,7 @@ struct Network::Call {
   std::function<void(Result<net::HttpResponse>)> done;
   net::HttpStreamCallbacks stream;
   bool begun = false;
+  bool broken = false;  // nothing more arrives; the client will learn of it
   TimePoint last_delivery;
   std::size_t bytes_left = kNever;  // until it is cut
   bool lose_answer = false, hide_answer = false, silent = false;
@@ -325,7 +326,7 @@ void Network::push(const CallRef& call, std::function<void()> deliver) {
   if (call->over()) return;
   call->last_delivery = std::max(call->last_delivery, loop_.now() + delay());
   loop_.at(call->last_delivery, [this, call, deliver = std::move(deliver)] {
-    if (call->over()) return;
+    if (call->over() || call->broken) return;
     if (parted(*call)) return break_off(call, "http2: client connection lost");
     deliver();
   });
@@ -354,6 +355,7 @@ void Network::push_bytes(const CallRef& call, std::string bytes) {
 // The client learns of it a moment later, or when it has waited long enough.
 void Network::break_off(const CallRef& call, std::string_view why) {
   if (call->over()) return;
+  call->broken = true;
   const Duration wait = parted(*call) ? kNoticed : delay();
   loop_.after(wait, [this, call, why = std::string(why)] {
     if (!call->over()) finish(call, fail(error(*call, ErrorKind::kUnavailable, why)));
