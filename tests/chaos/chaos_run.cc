@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "manifests.h"
+#include "tests/simulation/manifests.h"
 
 namespace berth::chaos {
 namespace {

@@ -13,9 +13,9 @@
 #include "chaos_run.h"
 #include "config/load.h"
 #include "explain/evaluator.h"
-#include "invariants.h"
 #include "memapi/json_edit.h"
 #include "plugins/table.h"
+#include "tests/simulation/invariants.h"
 
 namespace berth::chaos {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "chaos_run.h"
-#include "manifests.h"
 #include "memapi/json_edit.h"
+#include "tests/simulation/manifests.h"
 
 namespace berth::chaos {
 namespace {

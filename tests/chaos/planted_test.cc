@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "chaos_run.h"
-#include "manifests.h"
 #include "memapi/json_edit.h"
+#include "tests/simulation/manifests.h"
 #include "token_folder.h"
 
 namespace berth::chaos {

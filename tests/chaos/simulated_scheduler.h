@@ -14,9 +14,9 @@
 #include "app/scheduler_process.h"
 #include "base/loop.h"
 #include "base/random.h"
-#include "mischief.h"
 #include "network.h"
-#include "recorder.h"
+#include "tests/simulation/mischief.h"
+#include "tests/simulation/recorder.h"
 
 namespace berth::chaos {
 

@@ -49,7 +49,8 @@ struct FitRow {
 };
 
 void check(const std::vector<FitRow>& table, const config::NodeResourcesFitArgs& args = {}) {
-  for (const FitRow& row : table) EXPECT_EQ(verdict(row.used, row.pod, args), row.expected) << row.why;
+  for (const FitRow& row : table)
+    EXPECT_EQ(verdict(row.used, row.pod, args), row.expected) << row.why;
 }
 
 TEST(NodeResourcesFitFilter, ComparesWhatIsAskedForWithWhatIsLeft) {
