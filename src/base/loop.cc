@@ -65,6 +65,10 @@ void VirtualClock::run_until(TimePoint end) {
   now_ = std::max(now(), end);
 }
 
+VirtualLoop::VirtualLoop(WallTime start) : clock_(own_clock_), wall_start_(start) {
+  clock_.loops_.push_back(this);
+}
+
 VirtualLoop::VirtualLoop(VirtualClock& clock, WallTime start) : clock_(clock), wall_start_(start) {
   clock_.loops_.push_back(this);
 }

@@ -155,7 +155,7 @@ class VirtualLoop final : public Loop {
   // 2026-01-01T00:00:00Z: any fixed moment will do, as long as it is always the same.
   static constexpr WallTime kDefaultStart{std::chrono::seconds(1767225600)};
 
-  explicit VirtualLoop(WallTime start = kDefaultStart) : VirtualLoop(own_clock_, start) {}
+  explicit VirtualLoop(WallTime start = kDefaultStart);
   // `start` is what the wall clock shows when `clock`, which outlives the loop, is at its start.
   explicit VirtualLoop(VirtualClock& clock, WallTime start = kDefaultStart);
   ~VirtualLoop() override;
