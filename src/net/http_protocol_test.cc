@@ -48,10 +48,10 @@ struct Bench {
             .wake = [this](std::int32_t stream) { woken.push_back(stream); }};
   }
 
-  std::vector<Asked> asked;
   std::vector<std::int32_t> woken;
   bool busy = false;
   HttpServerState state;
+  std::vector<Asked> asked;  // the first to go: whoever is not answered wakes the connection
 };
 
 // ---- HTTP/1.1 -----------------------------------------------------------------------------------

@@ -64,9 +64,11 @@ void look_at_cluster(const Cluster& cluster, State& state) {
   });
   cluster.for_each_placed([&](const Pod& pod, NodeRow row, bool assumed) {
     // Pods on a node that is unknown or gone have no columns: their sum is what they say.
-    if (!rows.contains(row))
-      for (const auto& [resource, amount] : requests_of(pod))
-        state.rows[std::string(nodes.name_text(row))].requested[resource] += amount;
+    if (!rows.contains(row)) {
+      State::Row& unknown = state.rows[std::string(nodes.name_text(row))];
+      unknown.has_node = false;
+      for (const auto& [resource, amount] : requests_of(pod)) unknown.requested[resource] += amount;
+    }
     for (const auto& [name, amount] : pod.usage().requests.scalars) scalars.insert(name);
     state.placed[key_of(pod)] = {std::string(nodes.name_text(row)), requests_of(pod), assumed};
   });
