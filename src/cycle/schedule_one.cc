@@ -119,7 +119,7 @@ void ScheduleOne::count_search(Attempt& attempt, const ScheduleProfile& profile,
     attempt.framework.run_filters(attempt.cycle, only);
     return only.count() > 0 ? kHasRoom : kFull;
   };
-  profile.batching->searched(search, look, measured);
+  profile.batching->searched(search, std::cref(look), measured);  // without an allocation
 }
 
 Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, const ScheduleProfile& profile) {

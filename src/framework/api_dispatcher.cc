@@ -26,7 +26,7 @@ ApiDispatcher::ApiDispatcher(Loop& loop, const Cluster& cluster, ClusterApi& api
 
 ApiDispatcher::~ApiDispatcher() {
   for (const auto& [uid, calls] : pods_)
-    if (calls.retry) loop_.cancel(*calls.retry);
+    if (calls.status && calls.status->retry) loop_.cancel(*calls.status->retry);
 }
 
 // ---- bindings, evictions, and changes that no decision replaces
@@ -71,19 +71,21 @@ Task<Result<std::string>> ApiDispatcher::patch_status(Ref<const Pod> pod, PodSta
 
 // ---- turns
 
-ApiDispatcher::PodCalls& ApiDispatcher::calls_of(const Ref<const Pod>& pod) {
-  PodCalls& calls = pods_[pod->uid()];
-  if (!calls.pod) calls.pod = pod;
-  return calls;
+bool ApiDispatcher::PodCalls::wants_status() const {
+  return status && !is_empty_patch(status->wanted);
+}
+
+bool ApiDispatcher::PodCalls::idle() const {
+  return !busy && !line && !wants_status() && !(status && status->written);
 }
 
 void ApiDispatcher::proceed(const Uid& uid) {
   const auto found = pods_.find(uid);
   if (found == pods_.end() || found->second.busy) return;
   PodCalls& calls = found->second;
-  if (!calls.line.empty())
-    calls.line.front()->take();
-  else if (!is_empty_patch(calls.wanted) && !calls.retry)
+  if (calls.line)
+    calls.line->take();
+  else if (calls.wants_status() && !calls.status->retry)
     start_status_write(calls);
 }
 
@@ -95,24 +97,24 @@ void ApiDispatcher::proceed_later(const Uid& uid) {
 
 // Not at once: the call that ends is still on its way to whoever awaits it.
 void ApiDispatcher::release(const Uid& uid) {
-  PodCalls& calls = pods_.at(uid);
+  const auto found = pods_.find(uid);
+  PodCalls& calls = found->second;
   calls.busy = false;
-  if (!calls.line.empty() || (!is_empty_patch(calls.wanted) && !calls.retry)) proceed_later(uid);
-  erase_if_idle(uid);
+  if (calls.line || (calls.wants_status() && !calls.status->retry))
+    proceed_later(uid);
+  else if (calls.idle())
+    pods_.erase(found);
 }
 
 void ApiDispatcher::erase_if_idle(const Uid& uid) {
   const auto found = pods_.find(uid);
-  if (found == pods_.end()) return;
-  const PodCalls& calls = found->second;
-  if (!calls.busy && calls.line.empty() && is_empty_patch(calls.wanted) && !calls.written)
-    pods_.erase(found);
+  if (found != pods_.end() && found->second.idle()) pods_.erase(found);
 }
 
 std::size_t ApiDispatcher::busy_pods() const {
   return static_cast<std::size_t>(std::ranges::count_if(pods_, [](const auto& entry) {
     const PodCalls& calls = entry.second;
-    return calls.busy || !calls.line.empty() || !is_empty_patch(calls.wanted);
+    return calls.busy || calls.line || calls.wants_status();
   }));
 }
 
@@ -153,7 +155,8 @@ void ApiDispatcher::record(PodEvent event) {
 void ApiDispatcher::stop() {
   if (stop_.cancelled()) return;
   std::vector<Answer> answers;
-  for (auto& [uid, calls] : pods_) forget_status(calls, answers);
+  for (auto& [uid, calls] : pods_)
+    if (calls.status) forget_status(*calls.status, answers);
   stop_.cancel("the scheduler no longer writes");
   answer_writers(answers, writes_stopped());
 }

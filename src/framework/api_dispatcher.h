@@ -14,13 +14,14 @@
 // World thread only. It outlives the tasks that await its calls.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/cancel.h"
@@ -78,16 +79,26 @@ class ApiDispatcher final : public ClusterApi {
     std::string version;
     PodStatusPatch patch;  // all that we wrote since the first of `older`
   };
-  struct PodCalls {
-    Ref<const Pod> pod;
-    bool busy = false;        // a call is under way
-    std::vector<Turn*> line;  // of bindings, evictions and other patches
-    PodStatusPatch wanted;    // decided and not sent
+  // What decisions say about a pod, and how far the writing of it is.
+  struct StatusWrites {
+    explicit StatusWrites(Ref<const Pod> of) : pod(std::move(of)) {}
+
+    const Ref<const Pod> pod;
+    PodStatusPatch wanted;  // decided and not sent
     std::vector<Answer> answers;
     std::optional<Written> written;
-    Call<std::string>* status_call = nullptr;  // under way
-    int failures = 0;                          // of status writes, in a row
+    Call<std::string>* call = nullptr;  // under way
+    int failures = 0;                   // in a row
     std::optional<TimerId> retry;
+  };
+  // Small: every binding has one while it is under way.
+  struct PodCalls {
+    bool busy = false;     // a call is under way
+    Turn* line = nullptr;  // of bindings, evictions and other patches: the first that waits
+    std::unique_ptr<StatusWrites> status;  // none: nothing is to be written or remembered
+
+    bool wants_status() const;
+    bool idle() const;
   };
 
   Task<Result<std::string>> write_decision(Ref<const Pod> pod, PodStatusPatch patch);
@@ -95,19 +106,19 @@ class ApiDispatcher final : public ClusterApi {
   template <typename T>
   Task<Result<T>> pass_on(Task<Result<T>> calling);
 
-  PodCalls& calls_of(const Ref<const Pod>& pod);
-  Ref<const Pod> newest(const PodCalls& calls) const;
-  void want(PodCalls& calls, PodStatusPatch patch);
-  PodStatusPatch take_wanted(PodCalls& calls);
+  Ref<const Pod> newest(const StatusWrites& status) const;
+  void want(StatusWrites& status, PodStatusPatch patch);
+  PodStatusPatch take_wanted(StatusWrites& status);
   void drop_status(const Uid& uid);
-  void forget_status(PodCalls& calls, std::vector<Answer>& answers);
+  void forget_status(StatusWrites& status, std::vector<Answer>& answers);
   void proceed(const Uid& uid);
   void proceed_later(const Uid& uid);
   void start_status_write(PodCalls& calls);
-  Task<void> write_status(PodCalls& calls, Ref<const Pod> base, PodStatusPatch needed,
+  Task<void> write_status(StatusWrites& status, Ref<const Pod> base, PodStatusPatch needed,
                           PodStatusPatch sent, std::vector<Answer> answers);
-  void note_written(PodCalls& calls, const Pod& base, PodStatusPatch patch, std::string version);
-  void status_failed(PodCalls& calls, const Pod& base, PodStatusPatch sent,
+  void note_written(StatusWrites& status, const Pod& base, PodStatusPatch patch,
+                    std::string version);
+  void status_failed(StatusWrites& status, const Pod& base, PodStatusPatch sent,
                      std::vector<Answer> answers, const Error& error);
   void release(const Uid& uid);
   void erase_if_idle(const Uid& uid);
@@ -121,7 +132,7 @@ class ApiDispatcher final : public ClusterApi {
   Observer& observer_;
   Measurements* measured_;
   CancelSource stop_;
-  std::unordered_map<Uid, PodCalls> pods_;
+  boost::unordered_flat_map<Uid, PodCalls, std::hash<Uid>> pods_;
   std::size_t pending_[2] = {0, 0};  // by type
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   TaskSet tasks_;  // status writes; the first to go

@@ -42,14 +42,16 @@ class ApiDispatcher::Turn {
 
   bool await_ready() {
     if (dispatcher_.stop_.cancelled()) return true;
-    PodCalls& calls = dispatcher_.calls_of(pod_);
-    if (calls.busy || !calls.line.empty()) return false;
+    PodCalls& calls = dispatcher_.pods_[pod_->uid()];
+    if (calls.busy || calls.line) return false;
     calls.busy = held_ = true;
     return true;
   }
   void await_suspend(std::coroutine_handle<> awaiter) {
     awaiter_ = awaiter;
-    dispatcher_.calls_of(pod_).line.push_back(this);
+    Turn** last = &dispatcher_.pods_[pod_->uid()].line;
+    while (*last) last = &(*last)->next_;
+    *last = this;
     if (type_) dispatcher_.count_pending(*type_, +1);
     stopped_.emplace(&dispatcher_.stop_, [this] { end_wait(); });
   }
@@ -69,7 +71,9 @@ class ApiDispatcher::Turn {
   }
   void leave_line() {
     if (type_) dispatcher_.count_pending(*type_, -1);
-    std::erase(dispatcher_.pods_.at(pod_->uid()).line, this);
+    Turn** place = &dispatcher_.pods_.at(pod_->uid()).line;
+    while (*place != this) place = &(*place)->next_;
+    *place = std::exchange(next_, nullptr);
   }
 
   ApiDispatcher& dispatcher_;
@@ -77,6 +81,7 @@ class ApiDispatcher::Turn {
   const std::optional<ApiCallType> type_;
   bool held_ = false;
   std::coroutine_handle<> awaiter_;  // while it waits
+  Turn* next_ = nullptr;             // in the line
   std::optional<CancelToken::Registration> stopped_;
 };
 

@@ -58,11 +58,20 @@ bool is_pod(EventResource resource) {
   return resource == EventResource::kAssignedPod || resource == EventResource::kUnscheduledPod;
 }
 
+// Whether spec and status say the same about resources: nearly every update of a pod.
+bool same_resources(const Pod& before, const Pod& after) {
+  if (before.spec_ref() != after.spec_ref()) return false;
+  const auto has_resources = [](const Pod& pod) {
+    return pod.extra() && pod.extra()->has_resources();
+  };
+  return !has_resources(before) && !has_resources(after);
+}
+
 // Some request is gone or smaller, in thousandths.
 bool scaled_down(const Pod& before, const Pod& after) {
+  if (same_resources(before, after)) return false;
   const RequestOptions options{
       .use_status = true, .pod_level = true, .pod_level_status = true, .defaults = nullptr};
-  if (before.spec_ref() == after.spec_ref() && !before.extra() && !after.extra()) return false;
   const ResourceList old_requests = pod_requests(before, options);
   const ResourceList new_requests = pod_requests(after, options);
   return std::ranges::any_of(old_requests, [&](const ResourceAmount& old_amount) {

@@ -74,10 +74,6 @@ void Ingest::apply_now(const Delta& delta) {
 
 // ---- how long it took, by upstream's events
 
-void Ingest::handled(const ClusterEvent& event, TimePoint start) {
-  measured_->event_handled(event, measured_->now() - start);
-}
-
 void Ingest::measure_cluster() {
   measured_->cluster_size(cluster_.nodes().node_count(), cluster_.placed_count(),
                           cluster_.assumed_count());
@@ -85,6 +81,7 @@ void Ingest::measure_cluster() {
 
 void Ingest::measure_pod(DeltaType type, const Pod* before, const Pod& pod, TimePoint start) {
   measure_cluster();
+  const Duration took = measured_->now() - start;
   const bool was_assigned = before && !before->node().empty();
   const bool goes = type == DeltaType::kDeleted || pod.finished();
   if (goes && !before) return;
@@ -94,13 +91,16 @@ void Ingest::measure_pod(DeltaType type, const Pod* before, const Pod& pod, Time
       assigned ? EventResource::kAssignedPod : EventResource::kUnscheduledPod;
   const bool updated = !goes && before && was_assigned == assigned;
   if (updated && !assigned && before->resource_version() == pod.resource_version()) return;
-  handled({resource, goes ? action::kDelete : updated ? action::kUpdate : action::kAdd, {}}, start);
+  const auto handled = [&](EventResource of, std::uint32_t actions) {
+    measured_->event_handled({of, actions, {}}, took);
+  };
+  handled(resource, goes ? action::kDelete : updated ? action::kUpdate : action::kAdd);
   if (updated) {
     for (const ClusterEvent& event : pod_update_events(*before, pod))
       // Parity: of an assigned pod a change without a name of its own counts twice.
-      if (assigned || event.actions != action::kUpdate) handled(event, start);
+      if (assigned || event.actions != action::kUpdate) measured_->event_handled(event, took);
   } else if (!goes && assigned && before && ours(*before)) {
-    handled({EventResource::kUnscheduledPod, action::kDelete, {}}, start);  // it was bound
+    handled(EventResource::kUnscheduledPod, action::kDelete);  // it was bound
   }
 }
 
@@ -116,22 +116,23 @@ Ref<const Object> Ingest::known(const Object& object) const {
 void Ingest::measure_object(DeltaType type, const Object* before, const Object& object,
                             TimePoint start) {
   measure_cluster();
+  const Duration took = measured_->now() - start;
   const bool deleted = type == DeltaType::kDeleted;
   if (object.kind == ObjectKind::kNode && !deleted && before) {
     for (const ClusterEvent& event :
          node_update_events(static_cast<const Node&>(*before), static_cast<const Node&>(object)))
-      handled(event, start);
+      measured_->event_handled(event, took);
     return;
   }
   const std::optional<EventResource> resource =
       object.kind == ObjectKind::kNode ? EventResource::kNode : resource_of(object.kind);
   if (!resource) return;
-  handled({*resource,
-           deleted  ? action::kDelete
-           : before ? action::kUpdate
-                    : action::kAdd,
-           {}},
-          start);
+  measured_->event_handled({*resource,
+                            deleted  ? action::kDelete
+                            : before ? action::kUpdate
+                                     : action::kAdd,
+                            {}},
+                           took);
 }
 
 // ---- pods

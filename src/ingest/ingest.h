@@ -37,7 +37,6 @@ class Ingest {
   void measure_pod(DeltaType type, const Pod* before, const Pod& pod, TimePoint start);
   void measure_object(DeltaType type, const Object* before, const Object& object, TimePoint start);
   void measure_cluster();
-  void handled(const ClusterEvent& event, TimePoint start);
   Ref<const Object> known(const Object& object) const;
 
   void pod(DeltaType type, const Ref<const Pod>& before, const Ref<const Pod>& pod);

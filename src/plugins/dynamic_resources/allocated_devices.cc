@@ -96,6 +96,7 @@ bool AllocatedDevices::any(const DeviceId& id) const {
 }
 
 const ResourceList* AllocatedDevices::consumed(const DeviceId& id) const {
+  if (devices_->consumed.empty()) return nullptr;  // usually, and asked about every device
   const auto found = devices_->consumed.find(id);
   return found == devices_->consumed.end() ? nullptr : &found->second;
 }

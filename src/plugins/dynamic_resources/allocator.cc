@@ -89,38 +89,35 @@ void Allocator::start_turn() { state_->context.clock.start_turn(); }
 
 void Allocator::lift_limits() { state_->context.clock.lift_limits(); }
 
-NodeAllocation Allocator::allocate(const Node& node,
-                                   std::span<const Ref<const ResourceClaim>> claims) {
+void Allocator::allocate(const Node& node, std::span<const Ref<const ResourceClaim>> claims,
+                         NodeAllocation& out) {
   State& state = *state_;
-  NodeAllocation out;
   out.verdict = NodeAllocation::Verdict::kUnfinished;
-  if (state.context.clock.turn_is_over()) return out;
+  if (state.context.clock.turn_is_over()) return;
   const bool goes_on = state.unfinished == &node && state.unfinished_claims.data() == claims.data();
   state.unfinished = nullptr;
   if (!goes_on) {
     if (state.context.clock.attempt_timed_out()) {
       out.verdict = NodeAllocation::Verdict::kTimedOut;
-      return out;
+      return;
     }
     state.begin(node, claims);
   }
-  out = state.search.run();
+  state.search.run(out);
   if (out.verdict == NodeAllocation::Verdict::kUnfinished) {
     state.unfinished = &node;
     state.unfinished_claims = claims;
   }
-  if (!out.allocated()) return out;
+  if (!out.allocated()) return;
 
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const Result<void> selector = check_selector(out.claims[i], state.context.pools.features);
     if (selector) continue;
-    NodeAllocation failed;
-    failed.verdict = NodeAllocation::Verdict::kError;
-    failed.message =
+    out.verdict = NodeAllocation::Verdict::kError;
+    out.message =
         "create NodeSelector for claim " + claims[i]->name + ": " + selector.error().message;
-    return failed;
+    return;
   }
-  return out;
 }
 
 AllocationResult Allocator::result(const NodeAllocation& allocation, std::size_t index,

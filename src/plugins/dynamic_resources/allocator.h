@@ -104,7 +104,7 @@ struct NodeAllocation {
   };
   Verdict verdict = Verdict::kImpossible;
   std::string message;
-  std::vector<ClaimAllocation> claims;  // of kAllocated: one per claim, in order
+  std::vector<ClaimAllocation> claims;  // of kAllocated only: one per claim, in order
   std::uint64_t steps = 0;              // that the search has taken
 
   bool allocated() const { return verdict == Verdict::kAllocated; }
@@ -169,7 +169,14 @@ class Allocator {
   // Devices for all of the claims (none of which is allocated) on the node. A claim that is given
   // again, as the same object, is not prepared again. While a search is unfinished, the node and
   // the array of claims must stay where they are; asking about another node gives it up.
-  NodeAllocation allocate(const Node& node, std::span<const Ref<const ResourceClaim>> claims);
+  NodeAllocation allocate(const Node& node, std::span<const Ref<const ResourceClaim>> claims) {
+    NodeAllocation out;
+    allocate(node, claims, out);
+    return out;
+  }
+  // The same. `out` may be used again for the next node, so that its arrays grow only once.
+  void allocate(const Node& node, std::span<const Ref<const ResourceClaim>> claims,
+                NodeAllocation& out);
   // Others had their turn.
   void start_turn();
   // For the node that was chosen: what was found once is found again, however long it takes.

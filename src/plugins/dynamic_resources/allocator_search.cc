@@ -16,7 +16,6 @@ void DeviceSearch::begin(NodePools& node, std::span<PreparedClaim* const> claims
   chosen_.clear();
   sharing_.clear();
   counters_.clear();
-  stopped_ = {};
   preparing_ = {};
   frames_.clear();
   next_ = {};
@@ -30,15 +29,16 @@ void DeviceSearch::begin(NodePools& node, std::span<PreparedClaim* const> claims
   }
 }
 
-NodeAllocation DeviceSearch::run() {
+void DeviceSearch::run(NodeAllocation& out) {
   if (node_->error) stop(Verdict::kError, node_->error->message);
   // However short the turn is, the search takes one step.
   next_look_ = steps_ + 1 + context_.clock.steps_between_looks();
   const Step step = !node_->error && prepare() ? walk() : halt_;
   context_.clock.spend(steps_ - std::exchange(counted_steps_, steps_));
-  NodeAllocation out;
+  out.message.clear();
   if (step == Step::kStopped) {
-    out = std::move(stopped_);
+    out.verdict = stopped_verdict_;
+    out.message = std::move(stopped_message_);
   } else if (step == Step::kPaused) {
     out.verdict = Verdict::kUnfinished;
   } else if (step == Step::kDone) {
@@ -47,14 +47,15 @@ NodeAllocation DeviceSearch::run() {
   } else if (node_->any_invalid) {
     out.verdict = Verdict::kNodeFailure;
     out.message = "invalid resource pools were encountered";
+  } else {
+    out.verdict = Verdict::kImpossible;
   }
   out.steps = steps_;
-  return out;
 }
 
 void DeviceSearch::stop(Verdict verdict, std::string message) {
-  stopped_.verdict = verdict;
-  stopped_.message = std::move(message);
+  stopped_verdict_ = verdict;
+  stopped_message_ = std::move(message);
   halt_ = Step::kStopped;
 }
 
@@ -282,8 +283,10 @@ DeviceSearch::Step DeviceSearch::leave_alternative(Frame& frame) {
 void DeviceSearch::collect(NodeAllocation& out) const {
   out.claims.resize(claims_.size());
   for (std::size_t i = 0; i < claims_.size(); ++i) {
+    out.claims[i].devices.clear();
     out.claims[i].devices.reserve(
         static_cast<std::size_t>(std::max<std::int64_t>(claims_[i].devices, 0)));
+    out.claims[i].subrequests.clear();
     for (const WantedRequest& request : claims_[i].requests)
       out.claims[i].subrequests.push_back(request.chosen);
   }

@@ -32,7 +32,7 @@ class DeviceSearch {
 
   void begin(NodePools& node, std::span<PreparedClaim* const> claims);
   // Until there is an answer or, as kUnfinished, the turn is over; then run() goes on from there.
-  NodeAllocation run();
+  void run(NodeAllocation& out);
 
  private:
   using Verdict = NodeAllocation::Verdict;
@@ -43,7 +43,7 @@ class DeviceSearch {
     kDone,     // everything found
     kFailed,   // not this way
     kLimit,    // too many devices for one claim
-    kStopped,  // not at all: stopped_ says why
+    kStopped,  // not at all: stopped_verdict_ says why
     kPaused,   // the turn is over
   };
 
@@ -160,7 +160,8 @@ class DeviceSearch {
   Position next_;
   Step step_ = Step::kEnter;
   Step halt_ = Step::kPaused;
-  NodeAllocation stopped_;
+  Verdict stopped_verdict_ = Verdict::kError;
+  std::string stopped_message_;
 
   std::uint64_t steps_ = 0;
   std::uint64_t counted_steps_ = 0;  // that the clock knows of

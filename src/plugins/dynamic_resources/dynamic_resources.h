@@ -73,7 +73,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   Outcome check_requests(const ResourceClaim& claim) const;
 
   // ---- Filter
-  NodeJudgement judge(const Cycle& cycle, PodDevices& devices, NodeRow row) const;
+  void judge(const Cycle& cycle, PodDevices& devices, NodeRow row, NodeJudgement& judgement) const;
   bool is_scored(const PodDevices& devices) const;
   const ExtendedClaimVariant* variant_for(const Cycle& cycle, PodDevices& devices, NodeRow row,
                                           NodeJudgement& judgement) const;

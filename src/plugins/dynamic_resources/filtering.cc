@@ -89,12 +89,12 @@ void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
   const bool scored = is_scored(devices);
   if (scored) devices.scores.resize(cycle.nodes().rows());
   const std::vector<NodeRow> rows = rows_in_order(pass);
+  NodeJudgement fresh;
   for (const NodeRow row : rows) {
     const auto known = devices.judged.find(row);
     const NodeJudgement* judgement = known == devices.judged.end() ? nullptr : &known->second;
-    NodeJudgement fresh;
     if (!judgement) {
-      fresh = judge(cycle, devices, row);
+      judge(cycle, devices, row, fresh);
       if (fresh.unfinished) {
         pass.defer(row);
         continue;
@@ -116,20 +116,21 @@ void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
   }
 }
 
-NodeJudgement DynamicResources::judge(const Cycle& cycle, PodDevices& devices, NodeRow row) const {
-  NodeJudgement judgement;
+void DynamicResources::judge(const Cycle& cycle, PodDevices& devices, NodeRow row,
+                             NodeJudgement& judgement) const {
+  judgement.start_over();
   if (devices.extended) {
     judgement.variant = variant_for(cycle, devices, row, judgement);
-    if (judgement.code != Code::kSuccess) return judgement;
+    if (judgement.code != Code::kSuccess) return;
     // A device plugin has it all.
-    if (!judgement.variant && devices.own_claims() == 0) return judgement;
+    if (!judgement.variant && devices.own_claims() == 0) return;
   }
   const Node& node = cycle.nodes().node(row);
   if (devices.allocator) {
     judgement.claims = judgement.variant ? &judgement.variant->to_allocate : &devices.to_allocate;
-    judgement.allocation = devices.allocator->allocate(node, *judgement.claims);
+    devices.allocator->allocate(node, *judgement.claims, judgement.allocation);
     judgement.take_verdict(node.name);
-    if (judgement.unfinished || judgement.code != Code::kSuccess) return judgement;
+    if (judgement.unfinished || judgement.code != Code::kSuccess) return;
   }
   // Only where everything else would work out: releasing these claims is then what helps.
   for (std::size_t i = 0; i < devices.claims.size(); ++i) {
@@ -139,7 +140,6 @@ NodeJudgement DynamicResources::judge(const Cycle& cycle, PodDevices& devices, N
     devices.unavailable.insert(i);
     judgement.reject(kNotAvailable);
   }
-  return judgement;
 }
 
 // What the claim for extended resources asks for on this node; null: nothing that is to be done
@@ -212,7 +212,7 @@ Score DynamicResources::score_of(const PodDevices& devices,
   for (const PodClaim& claim : devices.claims) {
     if (claim.allocated()) {
       score += plugins::score_of(*claim.claim);
-    } else if (next < allocation.claims.size()) {
+    } else if (allocation.allocated() && next < allocation.claims.size()) {
       const ClaimAllocation& allocated = allocation.claims[next++];
       for (std::size_t r = 0; r < claim.claim->spec.requests.size(); ++r)
         if (r < allocated.subrequests.size() && allocated.subrequests[r] >= 0)

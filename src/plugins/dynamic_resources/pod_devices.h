@@ -64,6 +64,17 @@ struct NodeJudgement {
   const std::vector<Ref<const ResourceClaim>>* claims = nullptr;  // that were to be allocated
   NodeAllocation allocation;                                      // for those, in the same order
 
+  // For another node; the arrays of `allocation` stay.
+  void start_over() {
+    code = Code::kSuccess;
+    reason = Status::kListed;
+    text.clear();
+    unfinished = false;
+    variant = nullptr;
+    claims = nullptr;
+    allocation.verdict = NodeAllocation::Verdict::kImpossible;
+    allocation.steps = 0;
+  }
   void reject(std::uint8_t with) {
     code = Code::kUnschedulableAndUnresolvable;
     reason = with;

@@ -90,8 +90,11 @@ Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) cons
   // one that is chosen. What was found then is found again.
   const auto known = devices.judged.find(row);
   devices.allocator->lift_limits();
-  const NodeJudgement judgement =
-      known == devices.judged.end() ? judge(cycle, devices, row) : std::move(known->second);
+  NodeJudgement judgement;
+  if (known == devices.judged.end())
+    judge(cycle, devices, row, judgement);
+  else
+    judgement = std::move(known->second);
   if (judgement.code != Code::kSuccess)
     return Outcome::failure("claim allocation not found for node");
   // Without claims a device plugin serves all that was asked for.
