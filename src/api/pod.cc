@@ -237,8 +237,9 @@ const PodCondition* Pod::condition(std::string_view type) const {
 
 Ref<const Pod> make_pod(PodDraft draft) {
   const Ref<Pod> pod(new Pod());
-  pod->uid_ = Uid::of(draft.uid);
-  const bool usual_uid = draft.uid.empty() || pod->uid_ == parse_uuid(draft.uid);
+  const Uid uuid = parse_uuid(draft.uid);
+  const bool usual_uid = draft.uid.empty() || !uuid.empty();
+  pod->uid_ = usual_uid ? uuid : Uid::of(draft.uid);
   pod->set_texts(draft.name, draft.resource_version,
                  usual_uid ? std::string_view() : std::string_view(draft.uid));
 
