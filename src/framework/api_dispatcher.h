@@ -14,13 +14,13 @@
 // World thread only. It outlives the tasks that await its calls.
 #pragma once
 
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -132,7 +132,7 @@ class ApiDispatcher final : public ClusterApi {
   Observer& observer_;
   Measurements* measured_;
   CancelSource stop_;
-  boost::unordered_flat_map<Uid, PodCalls, std::hash<Uid>> pods_;
+  std::unordered_map<Uid, PodCalls> pods_;
   std::size_t pending_[2] = {0, 0};  // by type
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   TaskSet tasks_;  // status writes; the first to go

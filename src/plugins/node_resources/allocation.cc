@@ -28,8 +28,8 @@ bool ScoredResources::has_unknown() const {
                              [](const Resource& r) { return r.kind == Kind::kUnknown; });
 }
 
-PerResource<std::int64_t> ScoredResources::amounts(const ResourceList& requests) const {
-  PerResource<std::int64_t> amounts;
+std::vector<std::int64_t> ScoredResources::amounts(const ResourceList& requests) const {
+  std::vector<std::int64_t> amounts;
   amounts.reserve(resources_.size());
   for (const Resource& resource : resources_) {
     const Quantity* amount = requests.find(resource.name);
@@ -41,9 +41,9 @@ PerResource<std::int64_t> ScoredResources::amounts(const ResourceList& requests)
   return amounts;
 }
 
-PerResource<std::int64_t> ScoredResources::amounts(const PodUsage& usage, Used used) const {
+std::vector<std::int64_t> ScoredResources::amounts(const PodUsage& usage, Used used) const {
   const bool nonzero = used == Used::kNonzeroRequested;
-  PerResource<std::int64_t> amounts;
+  std::vector<std::int64_t> amounts;
   amounts.reserve(resources_.size());
   for (const Resource& resource : resources_) switch (resource.kind) {
       case Kind::kCpu:
@@ -80,10 +80,10 @@ AllocationColumn ScoredResources::column(const NodeTable& nodes, const Resource&
   return {};
 }
 
-PerResource<AllocationColumn> ScoredResources::columns(const NodeTable& nodes,
+std::vector<AllocationColumn> ScoredResources::columns(const NodeTable& nodes,
                                                        const ScoredAmounts& scored,
                                                        Used used) const {
-  PerResource<AllocationColumn> columns;
+  std::vector<AllocationColumn> columns;
   columns.reserve(resources_.size());
   for (std::size_t i = 0; i < resources_.size(); ++i) {
     const Resource& resource = resources_[i];

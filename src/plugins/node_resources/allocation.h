@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -39,15 +38,11 @@ struct AllocationColumn {
   std::int64_t requested_on(NodeRow row) const { return wrapping_add(used_on(row), request); }
 };
 
-// By scored resource. As many as are scored by default need no memory of their own.
-template <typename T>
-using PerResource = boost::container::small_vector<T, 2>;
-
 // Gives `one_row(row)` every feasible row, or, where many rows of a block are feasible and the
 // amounts are tame, `block(columns, first row, rows)` the block at once; it may write to all of its
 // rows.
 template <typename OneRow, typename Block>
-void for_each_block(std::span<const AllocationColumn> columns, const NodeSet& feasible,
+void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
                     std::size_t all_rows, OneRow one_row, Block block) {
   constexpr std::size_t kWorthIt = 12;  // rows: a block costs about as much as so many, one by one
   std::vector<BlockColumn> part;        // made when the first block comes: often it is a single row
@@ -75,7 +70,7 @@ void for_each_block(std::span<const AllocationColumn> columns, const NodeSet& fe
 
 // What PreScore leaves for Score, by scored resource.
 struct ScoredAmounts {
-  PerResource<std::int64_t> amounts;           // of the pod
+  std::vector<std::int64_t> amounts;           // of the pod
   std::vector<DeviceCounts::Columns> devices;  // see ScoredResources::device_columns()
 };
 
@@ -90,12 +85,12 @@ class ScoredResources {
 
   // The pod's amount of each resource: from its requests as written, or, unless has_unknown(), from
   // what has been added up for its spec.
-  PerResource<std::int64_t> amounts(const ResourceList& requests) const;
-  PerResource<std::int64_t> amounts(const PodUsage& usage, Used used) const;
+  std::vector<std::int64_t> amounts(const ResourceList& requests) const;
+  std::vector<std::int64_t> amounts(const PodUsage& usage, Used used) const;
 
   // Columns of the resources that count on some row. Scalars that the pod does not ask for are left
   // out, and so is what no node can have. Valid as long as `scored`.
-  PerResource<AllocationColumn> columns(const NodeTable& nodes, const ScoredAmounts& scored,
+  std::vector<AllocationColumn> columns(const NodeTable& nodes, const ScoredAmounts& scored,
                                         Used used) const;
 
   // Of those resources that are devices and asked for: what there is of them and what is taken, on

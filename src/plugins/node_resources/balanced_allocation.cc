@@ -10,7 +10,7 @@
 namespace berth::plugins {
 namespace {
 
-bool all_zero(std::span<const std::int64_t> amounts) {
+bool all_zero(const std::vector<std::int64_t>& amounts) {
   return std::ranges::all_of(amounts, [](std::int64_t amount) { return amount == 0; });
 }
 
@@ -40,7 +40,7 @@ double deviation_of(std::span<const double> fractions, double total) {
 // itself and in upstream's order.
 class Balance {
  public:
-  explicit Balance(std::span<const AllocationColumn> columns)
+  explicit Balance(const std::vector<AllocationColumn>& columns)
       : columns_(columns), fractions_(columns.size() == 2 ? 0 : columns.size()) {}
 
   std::int64_t with_pod(NodeRow row) {
@@ -71,7 +71,7 @@ class Balance {
     return evenness(deviation_of(std::span(fractions_).first(count), total));
   }
 
-  std::span<const AllocationColumn> columns_;
+  const std::vector<AllocationColumn>& columns_;
   std::vector<double> fractions_;  // kept, so that rows do not allocate
 };
 
@@ -93,7 +93,7 @@ Result<std::unique_ptr<Plugin>> NodeResourcesBalancedAllocation::create(
       handle.gates.enabled("DRAExtendedResource") ? DeviceCounts::of(handle) : nullptr);
 }
 
-PerResource<std::int64_t> NodeResourcesBalancedAllocation::scored_amounts(const Pod& pod) const {
+std::vector<std::int64_t> NodeResourcesBalancedAllocation::scored_amounts(const Pod& pod) const {
   const bool as_added_up =
       gates_.pod_level_resources && gates_.pod_level_status && gates_.in_place_scaling;
   if (as_added_up && !resources_.has_unknown())
@@ -126,7 +126,7 @@ Outcome NodeResourcesBalancedAllocation::score(const Cycle& cycle, const NodeSet
     feasible.for_each([&](NodeRow row) { by_row[row] = 0; });
     return Outcome::success();
   }
-  const PerResource<AllocationColumn> columns =
+  const std::vector<AllocationColumn> columns =
       resources_.columns(cycle.nodes(), amounts, Used::kRequested);
   Balance balance(columns);
   const auto one_row = [&](NodeRow row) {

@@ -47,7 +47,7 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
 
  private:
   ScoredAmounts scored(const Cycle& cycle) const;
-  PerResource<std::int64_t> scored_amounts(const Pod& pod) const;
+  std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
 
   ScoredResources resources_;
   Gates gates_;

@@ -61,7 +61,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   // to find devices.
   bool is_devices(Symbol resource) const { return classes_ && classes_->find(resource); }
   ScoredAmounts scored(const Cycle& cycle) const;
-  PerResource<std::int64_t> scored_amounts(const Pod& pod) const;
+  std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
 
   Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
                                         const AnyObject& after) const;

@@ -34,7 +34,7 @@ std::int64_t most_allocated(std::int64_t requested, std::int64_t allocatable) {
 // The average over the resources that the row has at all, rounded towards zero: one row by
 // `resource_score`, blocks of rows by `add_block`.
 template <typename ResourceScore, typename AddBlock>
-void score_rows(std::span<const AllocationColumn> columns, const NodeSet& feasible,
+void score_rows(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
                 std::span<Score> by_row, ResourceScore resource_score, AddBlock add_block) {
   for_each_block(
       columns, feasible, by_row.size(),
@@ -52,7 +52,7 @@ void score_rows(std::span<const AllocationColumn> columns, const NodeSet& feasib
       });
 }
 
-void score_rows_by_shape(std::span<const AllocationColumn> columns, const NodeSet& feasible,
+void score_rows_by_shape(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
                          std::span<Score> by_row, const BrokenLinear& shape) {
   feasible.for_each([&](NodeRow row) {
     WeightedSum total;
@@ -75,7 +75,7 @@ void score_rows_by_shape(std::span<const AllocationColumn> columns, const NodeSe
 
 // Parity: scoring leaves out pod-level resources, which filtering counts, and takes containers that
 // request nothing for upstream's defaults.
-PerResource<std::int64_t> NodeResourcesFit::scored_amounts(const Pod& pod) const {
+std::vector<std::int64_t> NodeResourcesFit::scored_amounts(const Pod& pod) const {
   const PodSpec& spec = pod.spec();
   if (spec.pod_requests || resources_.has_unknown())
     return resources_.amounts(pod_requests(spec, {.pod_level = false, .defaults = &defaults_}));
@@ -98,7 +98,7 @@ Outcome NodeResourcesFit::score(const Cycle& cycle, const NodeSet& feasible,
   if (resources_.empty()) return Outcome::failure("resources not found");
   const ScoredAmounts* kept = cycle.find<ScoredAmounts>(*this);
   const ScoredAmounts afresh = kept ? ScoredAmounts{} : scored(cycle);
-  const PerResource<AllocationColumn> columns =
+  const std::vector<AllocationColumn> columns =
       resources_.columns(cycle.nodes(), kept ? *kept : afresh, Used::kNonzeroRequested);
   switch (strategy_) {
     case config::ScoringStrategyType::kLeastAllocated:
