@@ -63,7 +63,7 @@ class Parser {
       default: {
         std::string rune;
         append_utf8(rune, static_cast<unsigned char>(c));
-        shown = berth::quoted(rune);
+        shown = berth::in_quotes(rune);
         shown = shown.substr(1, shown.size() - 2);
       }
     }

@@ -17,7 +17,7 @@ constexpr std::uint64_t kMost = std::uint64_t{1}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // As Go quotes what it could not parse: bytes that a terminal may not show become \x...
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -105,7 +105,7 @@ void take_fraction(std::string_view& text, std::uint64_t& value, double& scale) 
 
 Result<Duration> parse_go_duration(std::string_view text) {
   const auto invalid = [&] {
-    return fail(ErrorKind::kInvalid, "time: invalid duration " + quoted(text));
+    return fail(ErrorKind::kInvalid, "time: invalid duration " + in_quotes(text));
   };
   std::string_view rest = text;
   bool negative = false;
@@ -137,11 +137,11 @@ Result<Duration> parse_go_duration(std::string_view text) {
     const std::string_view name = rest.substr(0, unit_length);
     rest.remove_prefix(unit_length);
     if (name.empty())
-      return fail(ErrorKind::kInvalid, "time: missing unit in duration " + quoted(text));
+      return fail(ErrorKind::kInvalid, "time: missing unit in duration " + in_quotes(text));
     const std::uint64_t unit = unit_of(name);
     if (unit == 0)
       return fail(ErrorKind::kInvalid,
-                  "time: unknown unit " + quoted(name) + " in duration " + quoted(text));
+                  "time: unknown unit " + in_quotes(name) + " in duration " + in_quotes(text));
 
     if (whole > kMost / unit) return invalid();
     std::uint64_t part = whole * unit;
@@ -217,12 +217,13 @@ class TimestampReader {
     check(second < 60, "second");
     const std::int64_t nanos = fraction();
     const std::int64_t offset = zone();
-    if (error_.empty() && !rest_.empty()) error_ = ": extra text: " + quoted(rest_);
+    if (error_.empty() && !rest_.empty()) error_ = ": extra text: " + in_quotes(rest_);
     const std::chrono::year_month_day date{std::chrono::year(year),
                                            std::chrono::month(static_cast<unsigned>(month)),
                                            std::chrono::day(static_cast<unsigned>(day))};
     check(date.ok(), "day");
-    if (!error_.empty()) return fail(ErrorKind::kInvalid, "parsing time " + quoted(text_) + error_);
+    if (!error_.empty())
+      return fail(ErrorKind::kInvalid, "parsing time " + in_quotes(text_) + error_);
     const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
     return nearest(((days * 24 + hour) * 60 + minute) * 60 + second - offset, nanos);
   }
@@ -235,8 +236,8 @@ class TimestampReader {
 
   void mismatch(std::string_view at, std::string_view element) {
     if (error_.empty())
-      error_ = fmt::format(" as \"2006-01-02T15:04:05Z07:00\": cannot parse {} as {}", quoted(at),
-                           quoted(element));
+      error_ = fmt::format(" as \"2006-01-02T15:04:05Z07:00\": cannot parse {} as {}",
+                           in_quotes(at), in_quotes(element));
   }
 
   void literal(char expected) {

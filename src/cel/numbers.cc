@@ -177,7 +177,7 @@ std::string shortest_fixed(double value) {
   return {buffer.data(), end.ptr};
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   while (!text.empty()) {
     if (utf8_length(text) == 0) {

@@ -21,7 +21,7 @@ std::optional<double> parse_double(std::string_view text);
 
 std::string shortest(double value);        // %g
 std::string shortest_fixed(double value);  // %f with as many digits as needed
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 // Code points; whatever is no UTF-8 counts byte by byte.
 std::size_t count_runes(std::string_view text);

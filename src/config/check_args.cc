@@ -113,7 +113,7 @@ void check(Complaints& complaints, const std::string& path,
     const ResourceWeight& resource = args.resources[i];
     const std::string place = at(at(path, "resources"), i);
     if (std::ranges::find(seen, resource.name) != seen.end()) {
-      complaints.duplicate(at(place, "name"), quoted(resource.name));
+      complaints.duplicate(at(place, "name"), in_quotes(resource.name));
     }
     seen.push_back(resource.name);
     if (resource.weight != 1) {
@@ -162,7 +162,7 @@ void check_constraint(Complaints& complaints, const std::string& path,
   }
   for (std::size_t i = 0; i < index; ++i) {
     if (key_of(args.default_constraints[i]) != key || action_of(args, i) != action) continue;
-    complaints.duplicate(path, quoted(fmt::format("{{{}, {}}}", key, action)));
+    complaints.duplicate(path, in_quotes(fmt::format("{{{}, {}}}", key, action)));
     break;
   }
 }
@@ -222,7 +222,7 @@ std::vector<std::string> validate(const NodeResourcesFitArgs& args) {
     const std::string& group = args.ignored_resource_groups[i];
     const std::string path = at("ignoredResourceGroups", i);
     if (group.contains('/')) {
-      complaints.invalid(path, std::string_view(quoted(group)),
+      complaints.invalid(path, std::string_view(in_quotes(group)),
                          "resource group name can't contain '/'");
     }
     complaints.check_name(path, group);

@@ -57,7 +57,7 @@ bool StrictDecoder::enter(std::string_view go_type, JsonValue::Kind needed, cons
 }
 
 void StrictDecoder::complain(std::string_view what) {
-  std::string complaint = fmt::format("{} {}", what, quoted(path_));
+  std::string complaint = fmt::format("{} {}", what, in_quotes(path_));
   if (strict_errors_.size() >= kMostStrictErrors ||
       std::ranges::find(strict_errors_, complaint) != strict_errors_.end()) {
     return;

@@ -116,8 +116,8 @@ TEST_F(CredentialRotation, OneClientLivesThroughNewCredentialsOfAPlugin) {
     write("printed",
           R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{)"
           R"("token":")" +
-              token + R"(","clientCertificateData":)" + quoted(pair.certificate_pem) +
-              R"(,"clientKeyData":)" + quoted(pair.key_pem) + "}}");
+              token + R"(","clientCertificateData":)" + in_quotes(pair.certificate_pem) +
+              R"(,"clientKeyData":)" + in_quotes(pair.key_pem) + "}}");
   };
   options.config.exec.emplace();
   options.config.exec->command = "cat";

@@ -166,8 +166,8 @@ TEST_F(ProgramTest, ItsCertificateIsShown) {
     for (const char c : text) json += c == '\n' ? "\\n" : std::string(1, c);
     return json + "\"";
   };
-  print(R"({"clientCertificateData":)" + quoted(certificates().client.certificate_pem) +
-        R"(,"clientKeyData":)" + quoted(certificates().client.key_pem) + "}");
+  print(R"({"clientCertificateData":)" + in_quotes(certificates().client.certificate_pem) +
+        R"(,"clientKeyData":)" + in_quotes(certificates().client.key_pem) + "}");
   EXPECT_TRUE(get("/x"));
   EXPECT_EQ(server.last().peer.common_name, "jane");
   EXPECT_GT(metrics.exec_plugin_ttl.gauge().value(), 3600);

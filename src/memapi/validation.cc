@@ -59,18 +59,18 @@ void check_metadata(const Resource& resource, const JsonValue& object,
     const std::size_t limit = label ? 63 : 253;
     const std::string_view rule = label ? kLabelRule : kSubdomainRule;
     const std::string too_long = fmt::format("must be no more than {} characters", limit);
-    problems.push_back(FieldProblem::invalid("metadata.name", quoted(name),
+    problems.push_back(FieldProblem::invalid("metadata.name", in_quotes(name),
                                              name.size() > limit ? too_long : rule));
   }
   const JsonValue* labels = at(object, "metadata.labels");
   if (!is_object(labels)) return;
   for (const JsonMember& label : labels->members) {
     for (const std::string& problem : label_key_problems(label.name)) {
-      problems.push_back(FieldProblem::invalid("metadata.labels", quoted(label.name), problem));
+      problems.push_back(FieldProblem::invalid("metadata.labels", in_quotes(label.name), problem));
     }
     if (!is_valid_label_value(label.value.text)) {
       problems.push_back(
-          FieldProblem::invalid("metadata.labels", quoted(label.value.text), kLabelValueRule));
+          FieldProblem::invalid("metadata.labels", in_quotes(label.value.text), kLabelValueRule));
     }
   }
 }
@@ -87,7 +87,7 @@ void check_containers(const JsonValue& spec, const std::string& path,
     if (name.empty()) {
       problems.push_back(FieldProblem::required(here + ".name"));
     } else if (!is_dns_label(name)) {
-      problems.push_back(FieldProblem::invalid(here + ".name", quoted(name), kLabelRule));
+      problems.push_back(FieldProblem::invalid(here + ".name", in_quotes(name), kLabelRule));
     }
     if (text_at(containers[i], "image").empty())
       problems.push_back(FieldProblem::required(here + ".image"));
@@ -111,7 +111,7 @@ void check_workload(const JsonValue& object, std::vector<FieldProblem>& problems
       std::string shown = "map[string]string{";
       for (const auto& [key, value] : labels) {
         if (shown.back() != '{') shown += ", ";
-        shown += fmt::format("{}:{}", quoted(key), quoted(value));
+        shown += fmt::format("{}:{}", in_quotes(key), in_quotes(value));
       }
       problems.push_back(FieldProblem::invalid("spec.template.metadata.labels", shown + "}",
                                                "`selector` does not match template `labels`"));

@@ -19,7 +19,7 @@ Ref<const T> find(const Cluster& cluster, ObjectKind kind, std::string_view name
 template <typename T>
 Result<Ref<const T>> found(Ref<const T> object, std::string_view resource, std::string_view name) {
   if (!object)
-    return fail(ErrorKind::kNotFound, fmt::format("{} {} not found", resource, quoted(name)));
+    return fail(ErrorKind::kNotFound, fmt::format("{} {} not found", resource, in_quotes(name)));
   return object;
 }
 

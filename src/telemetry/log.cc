@@ -16,7 +16,7 @@ namespace {
 // asked about each byte that is no part of a character and each character of one byte, and says
 // nothing of those that stay as they are.
 template <typename Escape>
-std::string quoted(std::string_view text, Escape escape) {
+std::string in_quotes(std::string_view text, Escape escape) {
   std::string result = "\"";
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
@@ -39,7 +39,7 @@ std::string quoted(std::string_view text, Escape escape) {
 
 // As Go quotes: control characters and what is no UTF-8 by escapes, everything else as it is.
 std::string go_quote(std::string_view text) {
-  return quoted(text, [](unsigned char c, bool valid) -> std::string {
+  return in_quotes(text, [](unsigned char c, bool valid) -> std::string {
     switch (c) {
       case '\a': return "\\a";
       case '\b': return "\\b";
@@ -51,7 +51,7 @@ std::string go_quote(std::string_view text) {
 }
 
 std::string json_quote(std::string_view text) {
-  return quoted(text, [](unsigned char c, bool valid) -> std::string {
+  return in_quotes(text, [](unsigned char c, bool valid) -> std::string {
     if (!valid) return "\\ufffd";
     return c < 0x20 ? fmt::format("\\u{:04x}", c) : "";
   });

@@ -74,12 +74,12 @@ Provisioning::Provisioning(const PersistentVolumeClaim& claim, const Cluster& cl
   if (class_name.empty()) {
     error_ = fmt::format(
         "no class for claim {}",
-        quoted(fmt::format("{}/{}", claim.symbols.text(claim.namespace_name), claim.name)));
+        in_quotes(fmt::format("{}/{}", claim.symbols.text(claim.namespace_name), claim.name)));
     return;
   }
   const Result<Ref<const StorageClass>> found = find_storage_class(cluster, class_name);
   if (!found) {
-    error_ = fmt::format("failed to find storage class {}", quoted(class_name));
+    error_ = fmt::format("failed to find storage class {}", in_quotes(class_name));
     return;
   }
   const StorageClass& storage_class = **found;

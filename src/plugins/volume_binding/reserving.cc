@@ -55,12 +55,12 @@ Outcome VolumeBinding::reserve(Cycle& cycle, std::string_view node_name) const {
 
   const NodeRow row = cycle.nodes().find(cycle.symbols().find(node_name));
   if (row == kNoRow || !cycle.nodes().has_node(row))
-    return Outcome::failure(fmt::format("no pod volume found for node {}", quoted(node_name)));
+    return Outcome::failure(fmt::format("no pod volume found for node {}", in_quotes(node_name)));
   NodeVolumes found;
   const VolumeSearch::Answer answer = search->find(cycle.nodes().node(row), found);
   if (!answer.error.empty()) return Outcome::failure(answer.error);
   if (answer.conflicts != 0)
-    return Outcome::failure(fmt::format("no pod volume found for node {}", quoted(node_name)));
+    return Outcome::failure(fmt::format("no pod volume found for node {}", in_quotes(node_name)));
 
   Result<Reservation> reservation = assume(found, node_name);
   if (!reservation) {

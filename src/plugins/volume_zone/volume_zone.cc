@@ -70,7 +70,7 @@ Outcome judge_unbound(const Cluster& cluster, const PersistentVolumeClaim& claim
   if (!storage_class) return unresolvable(std::move(storage_class.error().message));
   const auto& mode = (*storage_class)->binding_mode;
   if (!mode)
-    return unresolvable("VolumeBindingMode not set for StorageClass " + quoted(class_name));
+    return unresolvable("VolumeBindingMode not set for StorageClass " + in_quotes(class_name));
   if (*mode == StorageClass::BindingMode::kWaitForFirstConsumer) return Outcome::success();
   return unresolvable("PersistentVolume had no name");
 }
