@@ -15,6 +15,8 @@ namespace {
 using testing::get;
 using ::testing::HasSubstr;
 using testing::plain_options;
+using testing::RawListener;
+using testing::RawSocket;
 using testing::send;
 using testing::start;
 using ::testing::StartsWith;
@@ -133,6 +135,23 @@ TEST(HttpClient, ABodyTooLargeForTheServerIsAnAnswer) {
   const Result<HttpResponse> answer = send(client, call);
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 413);
+}
+
+TEST(HttpClient, AnAnswerCountsEvenIfTheBodyCouldNotBeSent) {
+  RawListener server;
+  HttpClient client(plain_options());
+  HttpCall call = get(server.url());
+  call.method = "POST";
+  call.body = std::string(32'000'000, 'x');  // more than the system keeps on the way
+  StreamLog log;
+  client.stream(call, log.callbacks());
+  std::unique_ptr<RawSocket> connection = server.accept();
+  connection->receive_until("\r\n\r\n");
+  connection->send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  ASSERT_TRUE(log.wait_for("ok"));
+  connection.reset();  // the body is unread
+  const Result<void> ended = log.ended();
+  EXPECT_TRUE(ended) << ended.error().message;
 }
 
 TEST(HttpClient, AnAnswerTooLargeForUsIsAnError) {

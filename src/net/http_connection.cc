@@ -237,7 +237,9 @@ void Connection::read() {
 void Connection::on_read(const ErrorCode& error, std::size_t size) {
   if (lingering_) {
     lingered_bytes_ += size;
-    if (error || lingered_bytes_ > kLingerBytes) return close();
+    if (error) return close();
+    // To close now would reset a client that is still sending, before it has read the answer.
+    if (lingered_bytes_ > kLingerBytes) return close_after(limits_.close_timeout);
     return discard_input();
   }
   if (error == asio::error::eof && !tls_)

@@ -118,8 +118,17 @@ void HttpTransfer::header_line(std::string_view line) {
   if (status >= 200) call_.end_head(static_cast<int>(status));
 }
 
+// A server may answer before it has read the request to its end, and then close.
+bool HttpTransfer::answer_complete() const {
+  curl_off_t expected = -1, received = 0;
+  curl_easy_getinfo(easy_.handle(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
+  curl_easy_getinfo(easy_.handle(), CURLINFO_SIZE_DOWNLOAD_T, &received);
+  return call_.head_complete() && expected >= 0 && received >= expected;
+}
+
 Result<void> HttpTransfer::result_of(int code) const {
   if (code == CURLE_OK) return {};
+  if (code == CURLE_SEND_ERROR && answer_complete()) return {};
   if (call_.withheld()) return fail(OpenCall::withheld_error());
   if (code == CURLE_WRITE_ERROR && call_.too_large()) return fail(call_.too_large_error());
   HttpFailure failure = easy_.failure(code);

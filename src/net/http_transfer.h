@@ -31,6 +31,7 @@ class HttpTransfer {
   void set_headers();
   void set_body();
   void set_limits();
+  bool answer_complete() const;
 
   static int on_connected(void* self, char*, char*, int, int);
   static std::size_t on_header(char* data, std::size_t one, std::size_t size, void* self);

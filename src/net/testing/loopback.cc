@@ -165,6 +165,12 @@ RawSocket::RawSocket(std::uint16_t port, int receive_buffer)
   EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
 }
 
+std::unique_ptr<RawSocket> RawSocket::of(int socket) {
+  std::unique_ptr<RawSocket> taken(new RawSocket());
+  taken->socket_ = socket;
+  return taken;
+}
+
 RawSocket::~RawSocket() { ::close(socket_); }
 
 void RawSocket::FreeTls::operator()(ssl_st* tls) const { SSL_free(tls); }
@@ -223,6 +229,27 @@ std::string RawSocket::receive_all() {
   while (receive_more()) {
   }
   return std::exchange(received_, {});
+}
+
+RawListener::RawListener() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::listen(listener_, 16), 0);
+}
+
+RawListener::~RawListener() { ::close(listener_); }
+
+std::string RawListener::url() const {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+  return "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
+}
+
+std::unique_ptr<RawSocket> RawListener::accept() {
+  return RawSocket::of(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
 }
 
 }  // namespace berth::net::testing

@@ -75,6 +75,9 @@ class StreamLog {
 class RawSocket {
  public:
   explicit RawSocket(std::uint16_t port, int receive_buffer = 0);
+  // Of a connection that was accepted.
+  static std::unique_ptr<RawSocket> of(int socket);
+  // What was not received by then makes the system reset the connection.
   ~RawSocket();
   RawSocket(const RawSocket&) = delete;
   RawSocket& operator=(const RawSocket&) = delete;
@@ -99,10 +102,26 @@ class RawSocket {
     void operator()(ssl_st* tls) const;
   };
 
+  RawSocket() = default;
   bool receive_more();
-  int socket_;
+  int socket_ = -1;
   std::unique_ptr<ssl_st, FreeTls> tls_;
   std::string received_;
+};
+
+// The other end: a server that answers what a test wants it to.
+class RawListener {
+ public:
+  RawListener();
+  ~RawListener();
+  RawListener(const RawListener&) = delete;
+  RawListener& operator=(const RawListener&) = delete;
+
+  std::string url() const;
+  std::unique_ptr<RawSocket> accept();
+
+ private:
+  int listener_;
 };
 
 }  // namespace berth::net::testing
