@@ -6,13 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <charconv>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "chaos_run.h"
+#include "tests/seeds.h"
 #include "token_folder.h"
 
 namespace berth::chaos {
@@ -31,13 +28,7 @@ constexpr std::uint64_t kSeeds = 300;
 constexpr std::uint64_t kSeeds = 300;
 #endif
 
-struct Wanted {
-  std::string program = "chaos_test";
-  std::uint64_t first = 1;
-  std::uint64_t seeds = kSeeds;
-  bool one = false;
-};
-Wanted wanted;  // set by main, before any test
+Seeds wanted{.count = kSeeds};  // set by main, before any test
 
 constexpr int kMostFailures = 5;  // then it is clear enough
 
@@ -55,7 +46,7 @@ class Chaos : public ::testing::TestWithParam<std::uint64_t> {};
 TEST_P(Chaos, NoSeedBreaksAnInvariant) {
   const TokenFolder folder;
   int failures = 0;
-  for (std::uint64_t i = GetParam(); i < wanted.seeds; i += kParts) {
+  for (std::uint64_t i = GetParam(); i < wanted.count; i += kParts) {
     const std::uint64_t seed = wanted.first + i;
     const ChaosReport report = ChaosRun(seed, folder.path(), {}, wanted.one).run();
     if (wanted.one)
@@ -135,32 +126,11 @@ TEST(ChaosRun, EverythingThatCanHappenDoes) {
     EXPECT_GT(happened[what], 0) << what;
 }
 
-bool read_flag(std::string_view argument, std::string_view name, std::uint64_t& value) {
-  if (!argument.starts_with(name)) return false;
-  argument.remove_prefix(name.size());
-  const auto [end, error] =
-      std::from_chars(argument.data(), argument.data() + argument.size(), value);
-  if (error == std::errc() && end == argument.data() + argument.size()) return true;
-  std::fprintf(stderr, "%.*s needs a number\n", static_cast<int>(name.size()), name.data());
-  std::exit(2);
-}
-
 }  // namespace
 
 int run_tests(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-  wanted.program = argv[0];
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (read_flag(argument, "--seed=", wanted.first)) {
-      wanted.seeds = 1;
-      wanted.one = true;
-    } else if (!read_flag(argument, "--seeds=", wanted.seeds) &&
-               !read_flag(argument, "--first=", wanted.first)) {
-      std::fprintf(stderr, "unknown flag %s\n", argv[i]);
-      return 2;
-    }
-  }
+  read_seed_flags(argc, argv, wanted);
   return RUN_ALL_TESTS();
 }
 

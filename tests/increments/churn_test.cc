@@ -3,43 +3,43 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string_view>
 
 #include "churn.h"
 #include "framework/plugin_table.h"
+#include "tests/seeds.h"
 
 namespace berth::increments {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::uint64_t first_seed = 1, last_seed = 300;
+Seeds wanted{.count = 300};  // set by main, before any test
 
 TEST(Increments, DecideAsALookAtEverythingDoes) {
   std::size_t decisions = 0, placed = 0;
-  for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
+  for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
     const ChurnReport report = Churn(seed).run(120);
     ASSERT_EQ(report.difference, std::nullopt) << "seed " << seed;
     decisions += report.decisions;
     placed += report.placed;
   }
   // The runs are not about nothing.
-  EXPECT_GT(placed, (last_seed - first_seed + 1) * 50);
+  EXPECT_GT(placed, wanted.count * 50);
   EXPECT_GT(decisions, placed);
 }
 
 // Preemption, with nominated pods that wait for their victims to go.
 TEST(Increments, PreemptAsALookAtEverythingDoes) {
   int evicted = 0;
-  for (std::uint64_t seed = first_seed; seed <= last_seed; ++seed) {
+  for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
     Churn churn(seed);
     churn.crowd();
     ChurnReport report = churn.run(120);
     ASSERT_EQ(report.difference, std::nullopt) << "seed " << seed;
     evicted += report.happened["pod evicted"];
   }
-  EXPECT_GT(evicted, static_cast<int>(last_seed - first_seed + 1) * 5);
+  EXPECT_GT(evicted, static_cast<int>(wanted.count) * 5);
 }
 
 // A plugin whose answers change without anything having changed.
@@ -83,17 +83,13 @@ TEST(Increments, APluginThatDeclaresTooMuchIsFoundOut) {
 }
 
 }  // namespace
-}  // namespace berth::increments
 
-int main(int argc, char** argv) {
+int run_tests(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument.starts_with("--seeds="))
-      berth::increments::last_seed = std::strtoull(argv[i] + 8, nullptr, 10);
-    if (argument.starts_with("--seed="))
-      berth::increments::first_seed = berth::increments::last_seed =
-          std::strtoull(argv[i] + 7, nullptr, 10);
-  }
+  read_seed_flags(argc, argv, wanted);
   return RUN_ALL_TESTS();
 }
+
+}  // namespace berth::increments
+
+int main(int argc, char** argv) { return berth::increments::run_tests(argc, argv); }

@@ -7,25 +7,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "random_run.h"
+#include "tests/seeds.h"
 
 namespace berth::simulation {
 namespace {
 
-struct Wanted {
-  std::string program = "fault_simulation_test";
-  std::uint64_t first = 1;
-  std::uint64_t seeds = 300;
-  bool one = false;
-};
-Wanted wanted;  // set by main, before any test
+Seeds wanted{.count = 300};  // set by main, before any test
 
 constexpr int kMostFailures = 5;  // then it is clear enough
 
@@ -40,7 +31,7 @@ std::string describe(std::uint64_t seed, const RunReport& report) {
 TEST(FaultSimulation, NoSeedBreaksAnInvariant) {
   int failures = 0;
   std::map<std::string, int> happened;
-  for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.seeds; ++seed) {
+  for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
     RandomRun run(seed);
     if (wanted.one) run.print_timeline();
     const RunReport report = run.run();
@@ -101,34 +92,11 @@ TEST(FaultSimulation, EverythingThatCanHappenDoes) {
     EXPECT_GT(happened[what], 0) << what;
 }
 
-bool read_flag(std::string_view argument, std::string_view name, std::uint64_t& value) {
-  if (!argument.starts_with(name)) return false;
-  argument.remove_prefix(name.size());
-  const auto [end, error] =
-      std::from_chars(argument.data(), argument.data() + argument.size(), value);
-  if (error == std::errc() && end == argument.data() + argument.size()) return true;
-  std::fprintf(stderr, "%.*s needs a number\n", static_cast<int>(name.size()), name.data());
-  std::exit(2);
-}
-
 }  // namespace
 
 int run_tests(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-  wanted.program = argv[0];
-  if (const char* seeds = std::getenv("BERTH_SEEDS"))
-    read_flag(std::string("BERTH_SEEDS=") + seeds, "BERTH_SEEDS=", wanted.seeds);
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (read_flag(argument, "--seed=", wanted.first)) {
-      wanted.seeds = 1;
-      wanted.one = true;
-    } else if (!read_flag(argument, "--seeds=", wanted.seeds) &&
-               !read_flag(argument, "--first=", wanted.first)) {
-      std::fprintf(stderr, "unknown flag %s\n", argv[i]);
-      return 2;
-    }
-  }
+  read_seed_flags(argc, argv, wanted);
   return RUN_ALL_TESTS();
 }
 
