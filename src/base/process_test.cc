@@ -55,7 +55,7 @@ TEST(Process, WhatItStartedIsKilledWithIt) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ProcessStop stop;
-  const Thread stopper("stopper", [&] {
+  Thread stopper("stopper", [&] {
     char started = 0;
     EXPECT_EQ(::read(ends[0], &started, 1), 1);
     stop.stop();
@@ -63,6 +63,7 @@ TEST(Process, WhatItStartedIsKilledWithIt) {
   const std::string program =
       "(echo >/dev/fd/" + std::to_string(ends[1]) + "; exec sleep 1000) & wait";
   EXPECT_FALSE(run_process_until(stop, kLong, "sh", {"-c", program}, {}));
+  stopper.join();
   ::close(ends[1]);
   pollfd ended{ends[0], POLLIN, 0};
   EXPECT_EQ(::poll(&ended, 1, static_cast<int>(kLong.count())), 1) << "something is left";
