@@ -3,9 +3,10 @@ import os
 import re
 import shlex
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 from harness import objects
-from harness.client import Client
+from harness.client import ApiError, Client, History
 from harness.process import Child, free_port
 from harness.registry import case
 
@@ -88,6 +89,91 @@ def a_server_that_asks_for_a_token(w):
     api.create("nodes", objects.node("only"))
     api.create("pods", objects.pod("web"), "default")
     w.eventually("the pod to be bound", lambda: api.get("pods", "default", "web")["spec"].get("nodeName"))
+
+
+# What kubectl asks for when it prints.
+AS_TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
+
+
+def deployment(name, replicas):
+    labels = {"app": name}
+    template = objects.pod("", cpu="100m", labels=labels)
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": template["spec"]},
+        },
+    }
+
+
+def use_kubectl(w, run, name):
+    """The requests of somebody who runs a deployment with kubectl, from `apply` to `delete`."""
+    api = run.api
+    for path in ("/api", "/apis", "/apis/apps/v1", "/openapi/v3", "/version"):
+        assert api.exchange("GET", path)[0] == 200, path
+    watched = History(api, "pods", "default")
+    w.at_end(watched.stop)
+
+    def running(replicas):
+        found = api.list("pods", "default", labelSelector=f"app={name}")
+        names = [p["metadata"]["name"] for p in found if p["status"].get("phase") == "Running"]
+        return names if len(names) == len(found) == replicas else None
+
+    query = {"fieldManager": "kubectl", "force": "true"}
+    path = f"/apis/apps/v1/namespaces/default/deployments/{name}"
+    apply = {"Content-Type": "application/apply-patch+yaml"}
+    api.call("PATCH", path, deployment(name, 2), apply, query)
+    w.eventually(f"{name} to run", lambda: running(2))
+    api.patch("deployments", name, {"spec": {"replicas": 4}}, "default", "scale")
+    w.eventually(f"{name} to have grown", lambda: running(4))
+    for listed in ("/api/v1/pods", "/api/v1/nodes", "/apis/apps/v1/deployments", "/api/v1/events"):
+        rows = api.call("GET", listed, headers=AS_TABLE, query={"limit": 500})["rows"]
+        assert rows, listed
+    change = {"spec": {"template": {"metadata": {"annotations": {"restarted": name}}}}}
+    api.patch("deployments", name, change, "default", kind="strategic-merge-patch+json")
+    victim = running(4)
+    if victim:
+        try:
+            body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": victim[0]}}
+            api.call("POST", f"/api/v1/namespaces/default/pods/{victim[0]}/eviction", body)
+        except ApiError as error:
+            assert error.code == 404, error  # the rollout was quicker
+
+    def rolled_out():
+        pods = api.list("pods", "default", labelSelector=f"app={name}")
+        return len(pods) == 4 and all(
+            p["metadata"].get("annotations", {}).get("restarted") == name
+            and p["status"].get("phase") == "Running"
+            for p in pods
+        )
+
+    w.eventually(f"{name} to be rolled out", rolled_out)
+    api.delete("deployments", name, "default")
+    w.eventually(f"{name} to be gone", lambda: not api.list("pods", "default", labelSelector=f"app={name}"))
+    w.eventually(
+        "the watch to have told it all",
+        lambda: sum(
+            kind == "DELETED" and pod["metadata"]["labels"].get("app") == name
+            for kind, pod in watched.events()
+        )
+        >= 8,
+    )
+
+
+@case(**ALONE)
+def many_clients_at_once(w):
+    run = BerthRun(w)
+    for i in range(3):
+        run.api.create("nodes", objects.node(f"node-{i}", cpu="8"))
+    names = [f"app-{i}" for i in range(6)]
+    with ThreadPoolExecutor(len(names)) as users:
+        for done in [users.submit(use_kubectl, w, run, name) for name in names]:
+            done.result()
+    assert run.child.stop() == 0, run.child.exit_code
 
 
 def transcript():

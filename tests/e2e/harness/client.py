@@ -25,6 +25,7 @@ _BASES = {
     "poddisruptionbudgets": "/apis/policy/v1",
     "leases": "/apis/coordination.k8s.io/v1",
     "storageclasses": "/apis/storage.k8s.io/v1",
+    "deployments": "/apis/apps/v1",
     "replicasets": "/apis/apps/v1",
     "newevents": "/apis/events.k8s.io/v1",
     "deviceclasses": "/apis/resource.k8s.io/v1",
