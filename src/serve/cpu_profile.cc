@@ -39,8 +39,8 @@ struct SampleBuffer {
 std::atomic<SampleBuffer*> sampling = nullptr;
 // Handlers at work, which the buffer must outlive.
 std::atomic<int> handlers = 0;
-// Taken from start() until the samples are read.
-std::atomic<bool> taken = false;
+// From start() until the samples are read.
+std::atomic<bool> profiler_in_use = false;
 
 // Reserves a place and writes the stack there; neither locks nor allocates.
 void take_sample(int /*signal*/) {
@@ -187,7 +187,7 @@ std::string encode_profile(const std::vector<ProfiledStack>& stacks, const Profi
 }
 
 Result<std::unique_ptr<CpuProfile>> CpuProfile::start(WallTime now) {
-  if (taken.exchange(true)) return fail(ErrorKind::kConflict, "cpu profiling already in use");
+  if (profiler_in_use.exchange(true)) return fail(ErrorKind::kConflict, "cpu profiling already in use");
   // The first call loads the unwinder, which a handler must not do.
   std::array<void*, 4> primed{};
   ::backtrace(primed.data(), static_cast<int>(primed.size()));
@@ -234,7 +234,7 @@ std::vector<ProfiledStack> CpuProfile::stop() {
     }
     ++counts[std::move(stack)];
   }
-  taken.store(false);
+  profiler_in_use.store(false);
   std::vector<ProfiledStack> stacks;
   for (auto& [stack, count] : counts) stacks.push_back({stack, count});
   return stacks;
