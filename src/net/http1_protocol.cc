@@ -122,8 +122,8 @@ void Http1Protocol::dispatch() {
   request.peer = link_.peer();
   complete_ = streaming_ = false;
   exchange_ =
-      std::make_shared<HttpExchange>(form_.head_only, limits_.waiting_bytes, state().error_response,
-                                     [wake = link_.wake] { wake(0); });
+      std::make_shared<HttpExchange>(form_.head_only, limits_.waiting_bytes, state().stream_budget,
+                                     state().error_response, [wake = link_.wake] { wake(0); });
   HttpExchange::answer_with(exchange_, state().handler, std::move(request));
   answered(0);  // most answer there and then, or ask for the body
 }

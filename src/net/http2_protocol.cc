@@ -250,9 +250,9 @@ void Http2Protocol::dispatch(std::int32_t id, Stream& stream) {
   request.peer = link_.peer();
   stream.expects_continue = request.headers.find("Expect") == "100-continue";
   if (++unanswered_ == 1) link_.set_busy(true);
-  stream.exchange =
-      std::make_shared<HttpExchange>(request.method == "HEAD", limits_.waiting_bytes,
-                                     state().error_response, [wake = link_.wake, id] { wake(id); });
+  stream.exchange = std::make_shared<HttpExchange>(request.method == "HEAD", limits_.waiting_bytes,
+                                                   state().stream_budget, state().error_response,
+                                                   [wake = link_.wake, id] { wake(id); });
   if (stream.head_bytes > limits_.head_bytes)
     return stream.exchange->refuse({431, "the request's header is larger than the server allows"});
   if (request.method == "CONNECT") return stream.exchange->refuse({405, "this server is no proxy"});

@@ -47,11 +47,24 @@ void HttpExchange::call(const std::function<void()>& handler) {
 }
 
 HttpExchange::HttpExchange(bool head_only, std::size_t max_waiting_bytes,
-                           HttpErrorResponse error_response, std::function<void()> wake)
+                           std::shared_ptr<StreamBudget> budget, HttpErrorResponse error_response,
+                           std::function<void()> wake)
     : head_only_(head_only),
       max_waiting_bytes_(max_waiting_bytes),
+      budget_(std::move(budget)),
       error_response_(std::move(error_response)),
       wake_(std::move(wake)) {}
+
+HttpExchange::~HttpExchange() {
+  MutexLock lock(mutex_);
+  give_back(waiting_bytes_);
+}
+
+void HttpExchange::give_back(std::size_t bytes) {
+  bytes = std::min(bytes, waiting_bytes_);
+  waiting_bytes_ -= bytes;
+  budget_->give_back(bytes);
+}
 
 void HttpExchange::wake() {
   if (woken_ || !wake_) return;
@@ -60,9 +73,7 @@ void HttpExchange::wake() {
 }
 
 void HttpExchange::put(std::string bytes) {
-  if (bytes.empty() || !wake_) return;
-  waiting_bytes_ += bytes.size();
-  pieces_.push_back(std::move(bytes));
+  if (!bytes.empty() && wake_) pieces_.push_back(std::move(bytes));
 }
 
 void HttpExchange::read_body(std::size_t most_bytes, std::function<void(std::string)> done) {
@@ -116,13 +127,17 @@ bool HttpExchange::write(std::string chunk) {
   MutexLock lock(mutex_);
   if (state_ != State::kStreaming || gone_) return false;
   if (bodiless_ || chunk.empty()) return true;
-  if (waiting_bytes_ > 0 && waiting_bytes_ + chunk.size() > max_waiting_bytes_) {
+  if (!wake_) return true;
+  const bool too_many = waiting_bytes_ > 0 && waiting_bytes_ + chunk.size() > max_waiting_bytes_;
+  if (too_many || !budget_->take(chunk.size(), waiting_bytes_)) {
     cut_ = true;
     gone_ = true;
     pieces_.clear();
+    give_back(waiting_bytes_);
     wake();
     return false;
   }
+  waiting_bytes_ += chunk.size();
   put(std::move(chunk));
   wake();
   return true;
@@ -174,7 +189,7 @@ HttpExchange::Output HttpExchange::take() {
 
 void HttpExchange::written(std::size_t body_bytes) {
   MutexLock lock(mutex_);
-  waiting_bytes_ -= std::min(body_bytes, waiting_bytes_);
+  give_back(body_bytes);
 }
 
 bool HttpExchange::streaming() const {
@@ -208,6 +223,7 @@ void HttpExchange::client_gone() {
     wake_ = nullptr;
     head_.reset();
     pieces_.clear();
+    give_back(waiting_bytes_);
   }
   say_gone();
 }
@@ -217,6 +233,7 @@ void HttpExchange::finished() {
   std::function<void(std::string)> dropped_body;
   MutexLock lock(mutex_);
   wake_ = nullptr;
+  give_back(waiting_bytes_);
   dropped.swap(on_gone_);
   dropped_body.swap(on_body_);
 }

@@ -6,6 +6,7 @@
 // http2_protocol.cc.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,12 +24,35 @@ namespace berth::net {
 // What the client is told when there is no answer by a handler: a status and a sentence.
 using HttpErrorResponse = std::function<HttpResponse(int status, std::string message)>;
 
+// What all streams of a server have been handed in and their clients have not taken. Any thread.
+class StreamBudget {
+ public:
+  explicit StreamBudget(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // For a stream that holds `held` bytes already. False: they and these are more than is free.
+  bool take(std::size_t bytes, std::size_t held) {
+    const std::size_t used = used_.fetch_add(bytes) + bytes;
+    if (used + held <= most_bytes_) return true;
+    used_ -= bytes;
+    return false;
+  }
+  void give_back(std::size_t bytes) { used_ -= bytes; }
+  std::size_t used() const { return used_; }
+
+ private:
+  const std::size_t most_bytes_;
+  std::atomic<std::size_t> used_ = 0;
+};
+
 class HttpExchange {
  public:
   // `wake` tells the connection that there is something to take(); called under a lock.
   // `head_only`: the request was HEAD, so that no body is sent.
-  HttpExchange(bool head_only, std::size_t max_waiting_bytes, HttpErrorResponse error_response,
-               std::function<void()> wake);
+  HttpExchange(bool head_only, std::size_t max_waiting_bytes, std::shared_ptr<StreamBudget> budget,
+               HttpErrorResponse error_response, std::function<void()> wake);
+  ~HttpExchange();
+  HttpExchange(const HttpExchange&) = delete;
+  HttpExchange& operator=(const HttpExchange&) = delete;
 
   // The handler's side; see HttpResponder.
   void read_body(std::size_t most_bytes, std::function<void(std::string)> done) EXCLUDES(mutex_);
@@ -74,12 +98,14 @@ class HttpExchange {
   enum class State : std::uint8_t { kUnanswered, kStreaming, kComplete };
 
   void put(std::string bytes) REQUIRES(mutex_);
+  void give_back(std::size_t bytes) REQUIRES(mutex_);
   void wake() REQUIRES(mutex_);
   void say_gone() EXCLUDES(mutex_);
   void call(const std::function<void()>& handler) EXCLUDES(mutex_);
 
   const bool head_only_;
   const std::size_t max_waiting_bytes_;
+  const std::shared_ptr<StreamBudget> budget_;
   const HttpErrorResponse error_response_;
 
   mutable Mutex mutex_;
@@ -94,7 +120,7 @@ class HttpExchange {
   std::function<void(std::string)> on_body_ GUARDED_BY(mutex_);
   std::optional<Head> head_ GUARDED_BY(mutex_);
   std::vector<std::string> pieces_ GUARDED_BY(mutex_);
-  std::size_t waiting_bytes_ GUARDED_BY(mutex_) = 0;
+  std::size_t waiting_bytes_ GUARDED_BY(mutex_) = 0;  // of a stream
 };
 
 }  // namespace berth::net

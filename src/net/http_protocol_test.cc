@@ -77,6 +77,40 @@ TEST(Http1Protocol, LittleIsReadOfABodyThatNobodyWants) {
   EXPECT_EQ(protocol->end(), End::kFinished);
 }
 
+// A client that opens many watches and reads none of them.
+TEST(Http1Protocol, StreamsThatNobodyReadsAreBoundedInAll) {
+  HttpLimits limits;
+  limits.all_waiting_bytes = 100'000;
+  Bench bench(limits);
+  constexpr std::size_t kStreams = 50;
+  std::vector<std::unique_ptr<HttpProtocol>> protocols;
+  for (std::size_t i = 0; i <= kStreams; ++i) {
+    protocols.push_back(make_http1_protocol(bench.link()));
+    protocols.back()->receive("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    bench.asked[i].responder->begin(200, {});
+  }
+  std::size_t cut = 0;
+  for (int event = 0; event < 100; ++event) {
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      if (bench.asked[i].responder->write(std::string(500, 'x'))) continue;
+      protocols[i]->answered(0);
+      cut += protocols[i]->end() == End::kBroken ? 1 : 0;
+    }
+    EXPECT_LE(bench.state.stream_budget->used(), limits.all_waiting_bytes);
+    // Whoever reads goes on: there is always something free.
+    ASSERT_TRUE(bench.asked[kStreams].responder->write(std::string(500, 'x')));
+    protocols[kStreams]->answered(0);
+    for (;;) {
+      const std::string output = protocols[kStreams]->next_output();
+      if (output.empty()) break;
+      protocols[kStreams]->sent(output.size());
+    }
+  }
+  EXPECT_GT(cut, 0U);
+  for (const auto& protocol : protocols) protocol->lost();
+  EXPECT_EQ(bench.state.stream_budget->used(), 0U);
+}
+
 TEST(Http1Protocol, AHeadHasALimitHoweverItComes) {
   HttpLimits limits;
   limits.head_bytes = 64 << 10;

@@ -36,6 +36,9 @@ struct HttpLimits {
   std::uint32_t streams = 100;         // of HTTP/2, on one connection at a time
   // Of a stream, handed in and not yet taken by the client; more: the connection is cut.
   std::size_t waiting_bytes = std::size_t{16} << 20;
+  // Of all streams together. One may take no more than is free, so that those whose clients do not
+  // read leave room for those whose clients do.
+  std::size_t all_waiting_bytes = std::size_t{256} << 20;
 
   Duration head_timeout = std::chrono::seconds(32);   // TLS handshake; first to last byte of a head
   Duration body_timeout = std::chrono::seconds(60);   // between two pieces of a body

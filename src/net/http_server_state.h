@@ -20,10 +20,12 @@ struct HttpServerState {
   HttpServerState(HttpServerOptions given, HttpHandler answering)
       : options(std::move(given)),
         handler(std::move(answering)),
+        stream_budget(std::make_shared<StreamBudget>(options.limits.all_waiting_bytes)),
         slots(options.limits.connections, options.limits.local_connections) {}
 
   const HttpServerOptions options;
   const HttpHandler handler;
+  const std::shared_ptr<StreamBudget> stream_budget;
   HttpErrorResponse error_response;  // set before there are workers
   // Set before any worker hears of it: an answer that is formed from then on is its connection's
   // last.
