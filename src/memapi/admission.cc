@@ -118,8 +118,8 @@ void merge_label_keys(JsonValue& term, std::string_view keys, std::string_view o
   const std::vector<JsonValue> wanted = items_at(term, keys);
   for (const JsonValue& key : wanted) {
     const auto label =
-        std::ranges::find_if(labels, [&](const auto& one) { return one.first == key.text; });
-    if (label == labels.end()) continue;
+        std::ranges::lower_bound(labels, key.text, {}, &LabelPairs::value_type::first);
+    if (label == labels.end() || label->first != key.text) continue;
     JsonValue requirement = JsonValue::object();
     requirement.add("key", key);
     requirement.add("operator", JsonValue::of_text(op));

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "memapi/json_edit.h"
+#include "memapi/json_lookup.h"
 
 namespace berth::memapi {
 namespace {
@@ -49,40 +53,114 @@ std::optional<std::size_t> index_of(std::string_view token, std::size_t size) {
   return index;
 }
 
+// A value that operations look into. What is inside an open one is kept apart, members by name: an
+// operation on an object with many members costs what it changes.
+class PatchedValue {
+ public:
+  explicit PatchedValue(JsonValue value = {}) : value_(std::move(value)) {}
+
+  // As it is now.
+  JsonValue whole() const;
+
+  Kind kind() const { return value_.kind; }
+  // Null when there is none. `token` is a name or, of a list, a number.
+  PatchedValue* child(const std::string& token, PatchWork& work);
+  // False when there is no such place.
+  bool add(const std::string& token, JsonValue value, PatchWork& work);
+  bool remove(const std::string& token, PatchWork& work);
+
+ private:
+  void open(PatchWork& work);
+
+  JsonValue value_;  // when it is open, without what is inside
+  bool open_ = false;
+  std::map<std::string, std::unique_ptr<PatchedValue>, std::less<>> members_;
+  std::vector<std::unique_ptr<PatchedValue>> items_;
+};
+
+void PatchedValue::open(PatchWork& work) {
+  if (std::exchange(open_, true)) return;
+  work.add(value_.members.size() + value_.items.size());
+  for (JsonMember& member : value_.members)
+    members_.insert_or_assign(std::move(member.name),
+                              std::make_unique<PatchedValue>(std::move(member.value)));
+  for (JsonValue& item : value_.items)
+    items_.push_back(std::make_unique<PatchedValue>(std::move(item)));
+  value_.members.clear();
+  value_.items.clear();
+}
+
+JsonValue PatchedValue::whole() const {
+  JsonValue whole = value_;
+  for (const auto& [name, member] : members_) whole.add(name, member->whole());
+  for (const auto& item : items_) whole.items.push_back(item->whole());
+  return whole;
+}
+
+PatchedValue* PatchedValue::child(const std::string& token, PatchWork& work) {
+  open(work);
+  if (kind() == Kind::kObject) {
+    const auto found = members_.find(token);
+    return found == members_.end() ? nullptr : found->second.get();
+  }
+  if (kind() != Kind::kArray) return nullptr;
+  const auto index = index_of(token, items_.size());
+  return index ? items_[*index].get() : nullptr;
+}
+
+bool PatchedValue::add(const std::string& token, JsonValue value, PatchWork& work) {
+  open(work);
+  auto added = std::make_unique<PatchedValue>(std::move(value));
+  if (kind() == Kind::kObject) {
+    members_.insert_or_assign(token, std::move(added));
+    return true;
+  }
+  if (kind() != Kind::kArray) return false;
+  const auto index =
+      token == "-" ? std::optional(items_.size()) : index_of(token, items_.size() + 1);
+  if (!index) return false;
+  work.add(items_.size() - *index);
+  items_.insert(items_.begin() + static_cast<std::ptrdiff_t>(*index), std::move(added));
+  return true;
+}
+
+bool PatchedValue::remove(const std::string& token, PatchWork& work) {
+  open(work);
+  if (kind() == Kind::kObject) return members_.erase(token) > 0;
+  if (kind() != Kind::kArray) return false;
+  const auto index = index_of(token, items_.size());
+  if (!index) return false;
+  work.add(items_.size() - *index);
+  items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(*index));
+  return true;
+}
+
 // One patch at work on one object.
 class JsonPatching {
  public:
-  JsonPatching(JsonValue& object, PatchWork& work) : root_(object), work_(work) {}
+  JsonPatching(JsonValue object, PatchWork& work) : root_(std::move(object)), work_(work) {}
 
   bool apply(const JsonValue& operation);
+  JsonValue whole() const { return root_.whole(); }
 
  private:
-  JsonValue* child(JsonValue& value, const std::string& token);
-  JsonValue* resolve(std::string_view pointer);
+  PatchedValue* resolve(std::string_view pointer);
   bool add_at(std::string_view pointer, JsonValue value);
   bool remove_at(std::string_view pointer);
   bool move_or_copy(std::string_view from, std::string_view path, bool move);
 
-  JsonValue& root_;
+  PatchedValue root_;
   PatchWork& work_;
   std::size_t copied_ = 0;
 };
 
-JsonValue* JsonPatching::child(JsonValue& value, const std::string& token) {
-  work_.add(value.members.size());
-  if (value.kind == Kind::kObject) return const_cast<JsonValue*>(value.find(token));
-  if (value.kind != Kind::kArray) return nullptr;
-  const auto index = index_of(token, value.items.size());
-  return index ? &value.items[*index] : nullptr;
-}
-
-JsonValue* JsonPatching::resolve(std::string_view pointer) {
-  JsonValue* here = &root_;
+PatchedValue* JsonPatching::resolve(std::string_view pointer) {
+  PatchedValue* here = &root_;
   while (!pointer.empty() && here != nullptr) {
     if (pointer.front() != '/') return nullptr;
     pointer.remove_prefix(1);
     const std::size_t end = std::min(pointer.find('/'), pointer.size());
-    here = child(*here, unescape_token(pointer.substr(0, end)));
+    here = here->child(unescape_token(pointer.substr(0, end)), work_);
     pointer.remove_prefix(end);
   }
   return here;
@@ -97,56 +175,29 @@ bool may_nest(std::string_view pointer, const JsonValue& value) {
 bool JsonPatching::add_at(std::string_view pointer, JsonValue value) {
   if (!may_nest(pointer, value)) return false;
   if (pointer.empty()) {
-    root_ = std::move(value);
+    root_ = PatchedValue(std::move(value));
     return true;
   }
   const std::size_t slash = pointer.rfind('/');
   if (slash == std::string_view::npos) return false;
-  JsonValue* parent = resolve(pointer.substr(0, slash));
-  if (parent == nullptr) return false;
-  const std::string last = unescape_token(pointer.substr(slash + 1));
-  if (parent->kind == Kind::kObject) {
-    work_.add(parent->members.size());
-    set(*parent, last, std::move(value));
-    return true;
-  }
-  if (parent->kind != Kind::kArray) return false;
-  if (last == "-") {
-    parent->items.push_back(std::move(value));
-    return true;
-  }
-  const auto index = index_of(last, parent->items.size() + 1);
-  if (!index) return false;
-  work_.add(parent->items.size() - *index);
-  parent->items.insert(parent->items.begin() + static_cast<std::ptrdiff_t>(*index),
-                       std::move(value));
-  return true;
+  PatchedValue* parent = resolve(pointer.substr(0, slash));
+  return parent != nullptr &&
+         parent->add(unescape_token(pointer.substr(slash + 1)), std::move(value), work_);
 }
 
 bool JsonPatching::remove_at(std::string_view pointer) {
   const std::size_t slash = pointer.rfind('/');
   if (slash == std::string_view::npos) return false;
-  JsonValue* parent = resolve(pointer.substr(0, slash));
-  if (parent == nullptr) return false;
-  const std::string last = unescape_token(pointer.substr(slash + 1));
-  if (child(*parent, last) == nullptr) return false;
-  if (parent->kind == Kind::kObject) {
-    work_.add(parent->members.size());
-    erase(*parent, last);
-  } else {
-    const auto index = index_of(last, parent->items.size());
-    work_.add(parent->items.size() - *index);
-    parent->items.erase(parent->items.begin() + static_cast<std::ptrdiff_t>(*index));
-  }
-  return true;
+  PatchedValue* parent = resolve(pointer.substr(0, slash));
+  return parent != nullptr && parent->remove(unescape_token(pointer.substr(slash + 1)), work_);
 }
 
 bool JsonPatching::move_or_copy(std::string_view from, std::string_view path, bool move) {
   // Into itself: there would be no place to put it.
   if (move && path.starts_with(std::string(from) + "/")) return false;
-  const JsonValue* source = resolve(from);
+  const PatchedValue* source = resolve(from);
   if (source == nullptr) return false;
-  JsonValue moved = *source;
+  JsonValue moved = source->whole();
   copied_ += to_json(moved).size();
   if (copied_ > kMaxCopied) return false;
   if (move && !remove_at(from)) return false;
@@ -162,40 +213,36 @@ bool JsonPatching::apply(const JsonValue& operation) {
   if (op == "add") return add_at(path, given);
   if (op == "remove") return remove_at(path);
   if (op == "replace") {
-    JsonValue* target = resolve(path);
+    PatchedValue* target = resolve(path);
     if (target == nullptr || !may_nest(path, given)) return false;
-    *target = given;
+    *target = PatchedValue(given);
     return true;
   }
   if (op == "test") {
-    const JsonValue* target = resolve(path);
+    // The whole of it is as large as what is given, or this is the last operation.
+    const PatchedValue* target = resolve(path);
     if (target == nullptr) return given.is_null();
-    return equal(*target, given);
+    return equal(target->whole(), given);
   }
   if (op == "move" || op == "copy") return move_or_copy(from, path, op == "move");
   return false;
 }
 
-// `object` may be looked through once for each member of the patch.
 Answer<void> merge_into(JsonValue& object, const JsonValue& patch, PatchWork& work) {
   if (patch.kind != Kind::kObject) {
     object = patch;
     return {};
   }
-  if (object.kind != Kind::kObject) object = JsonValue::object();
+  MemberTable members(object, work);
+  work.add(patch.members.size());
+  if (work.too_much()) return refuse(PatchWork::error());
   for (const JsonMember& member : patch.members) {
-    work.add(object.members.size());
-    if (work.too_much()) return refuse(PatchWork::error());
     if (member.value.is_null()) {
-      erase(object, member.name);
+      members.erase(member.name);
       continue;
     }
-    JsonValue* target = const_cast<JsonValue*>(object.find(member.name));
-    if (target == nullptr) {
-      object.add(member.name, JsonValue());
-      target = &object.members.back().value;
-    }
-    if (auto merged = merge_into(*target, member.value, work); !merged) return merged;
+    auto merged = merge_into(members.find_or_add(member.name), member.value, work);
+    if (!merged) return merged;
   }
   return {};
 }
@@ -207,6 +254,11 @@ ApiError PatchWork::error() {
   error.code = 413;
   error.reason = "RequestEntityTooLarge";
   return error;
+}
+
+JsonValue without_duplicates(JsonValue patch) {
+  sort_members(patch);
+  return patch;
 }
 
 Answer<void> apply_json_patch(JsonValue& object, const JsonValue& patch, PatchWork work) {
@@ -223,16 +275,17 @@ Answer<void> apply_json_patch(JsonValue& object, const JsonValue& patch, PatchWo
     error.reason = "RequestEntityTooLarge";
     return refuse(std::move(error));
   }
-  JsonPatching patching(object, work);
+  JsonPatching patching(object, work);  // a copy: what is refused changes nothing
   for (const JsonValue& operation : patch.items) {
     if (!patching.apply(operation)) return refuse(does_not_fit());
     if (work.too_much()) return refuse(PatchWork::error());
   }
+  object = patching.whole();
   return {};
 }
 
 Answer<void> apply_merge_patch(JsonValue& object, const JsonValue& patch, PatchWork work) {
-  return merge_into(object, patch, work);
+  return merge_into(object, without_duplicates(patch), work);
 }
 
 }  // namespace berth::memapi

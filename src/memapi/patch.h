@@ -8,8 +8,8 @@
 
 namespace berth::memapi {
 
-// What has been done for one patch. A few kilobytes of patch can ask for hours of looking through
-// long lists and large objects: whoever looks through one counts its members or items here.
+// What has been done for one patch, in members and items looked at. It is about as many as patch
+// and object have, but for a JSON patch that inserts at the front of a long list again and again.
 class PatchWork {
  public:
   explicit PatchWork(std::size_t most = 100'000'000) : most_(most) {}  // less than a second
@@ -30,5 +30,8 @@ Answer<void> apply_json_patch(JsonValue& object, const JsonValue& patch,
 
 Answer<void> apply_merge_patch(JsonValue& object, const JsonValue& patch,
                                PatchWork work = PatchWork());
+
+// Of members with the same name the last one stays, as in a map of Go's.
+JsonValue without_duplicates(JsonValue patch);
 
 }  // namespace berth::memapi

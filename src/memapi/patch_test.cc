@@ -97,47 +97,83 @@ std::string many_members(int count, const std::string& value) {
   return text + "}";
 }
 
-// What is looked through grows with the product of patch and object: with the largest that a server
-// takes it would be minutes.
-TEST(Patches, TooMuchWorkIsRefused) {
-  constexpr int kMany = 300;
-  const PatchWork little(10'000);
-  JsonValue object = parse_json(R"({"metadata":)" + many_members(kMany, "1") + "}").value();
-  const JsonValue merge = parse_json(R"({"metadata":)" + many_members(kMany, "2") + "}").value();
-  EXPECT_EQ(apply_merge_patch(object, merge, little).error().code, 413);
-  EXPECT_EQ(apply_strategic_merge("Pod", object, merge, little).error().code, 413);
-  EXPECT_TRUE(apply_merge_patch(object, merge));
-
-  std::string texts = "[";
-  std::string items = "[";
-  for (int i = 0; i < kMany; ++i) {
-    const std::string text = "\"f" + std::to_string(i) + "\"";
-    texts += (i > 0 ? "," : "") + text;
-    items += (i > 0 ? "," : "") + (R"({"name":)" + text + "}");
+// ["f0","f1",…], or [{"name":"f0"},…]
+std::string many_items(int count, bool keyed) {
+  std::string text = "[";
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) text += ',';
+    const std::string name = "\"f" + std::to_string(i) + "\"";
+    text += keyed ? R"({"name":)" + name + "}" : name;
   }
-  texts += "]";
-  items += "]";
-  JsonValue pod = parse_json(R"({"metadata":{"finalizers":)" + texts +
-                             R"(},"spec":{"containers":)" + items + "}}")
-                      .value();
+  return text + "]";
+}
+
+// Every key of a large patch is in a large object: a look through all members for each of them
+// would be a step for each pair.
+TEST(Patches, TheWorkGrowsWithPatchAndObjectNotWithTheirProduct) {
+  constexpr int kMany = 5'000;
+  const PatchWork enough(20 * kMany);  // the product is 25,000,000
+  const auto parsed = [](const std::string& text) { return parse_json(text).value(); };
+  const JsonValue object = parsed(R"({"metadata":)" + many_members(kMany, "1") + "}");
+  for (const char* value : {"2", "null", "{}"}) {
+    const JsonValue patch = parsed(R"({"metadata":)" + many_members(kMany, value) + "}");
+    JsonValue merged = object, strategic = object;
+    EXPECT_TRUE(apply_merge_patch(merged, patch, enough)) << value;
+    EXPECT_TRUE(apply_strategic_merge("Pod", strategic, patch, enough)) << value;
+    EXPECT_TRUE(equal(merged, strategic)) << value;
+    EXPECT_EQ(merged.members[0].value.members.size(), value[0] == 'n' ? 0U : kMany);
+  }
+
+  const std::string texts = many_items(kMany, false), items = many_items(kMany, true);
+  const JsonValue pod =
+      parsed(R"({"metadata":{"finalizers":)" + texts + R"(},"spec":{"containers":)" + items + "}}");
+  std::string deletions = "[";
+  for (int i = 0; i < kMany; ++i)
+    deletions +=
+        (i > 0 ? "," : "") + (R"({"$patch":"delete","name":"f)" + std::to_string(i) + "\"}");
   for (const std::string& patch :
        {R"({"metadata":{"finalizers":)" + texts + "}}",
         R"({"metadata":{"$deleteFromPrimitiveList/finalizers":)" + texts + "}}",
         R"({"metadata":{"$setElementOrder/finalizers":)" + texts + "}}",
-        R"({"spec":{"containers":)" + items + "}}",
+        R"({"spec":{"containers":)" + items + "}}", R"({"spec":{"containers":)" + deletions + "]}}",
         R"({"spec":{"$setElementOrder/containers":)" + items + "}}"}) {
     JsonValue patched = pod;
-    EXPECT_EQ(apply_strategic_merge("Pod", patched, parse_json(patch).value(), little).error().code,
-              413)
+    EXPECT_TRUE(apply_strategic_merge("Pod", patched, parsed(patch), enough))
         << patch.substr(0, 60);
   }
 
+  JsonValue patched = object;
   std::string operations = "[";
   for (int i = 0; i < kMany; ++i) {
     if (i > 0) operations += ',';
-    operations += R"({"op":"add","path":"/metadata/finalizers/0","value":1})";
+    operations += R"({"op":"remove","path":"/metadata/key)" + std::to_string(i) +
+                  R"("},{"op":"add","path":"/metadata/new)" + std::to_string(i) +
+                  R"(","value":{"a":1}})";
   }
-  EXPECT_EQ(apply_json_patch(pod, parse_json(operations + "]").value(), little).error().code, 413);
+  EXPECT_TRUE(apply_json_patch(patched, parsed(operations + "]"), enough));
+  EXPECT_EQ(patched.members[0].value.members.size(), kMany);
+}
+
+// Whoever names a member again and again does not have it done again and again.
+TEST(Patches, OfEqualNamesTheLastCounts) {
+  JsonValue object = parse_json(R"({"a":{"x":1}})").value();
+  const JsonValue patch = parse_json(R"({"a":{"y":2},"a":{"z":3}})").value();
+  EXPECT_TRUE(apply_merge_patch(object, patch));
+  EXPECT_EQ(to_json(object), R"({"a":{"x":1,"z":3}})");
+}
+
+TEST(Patches, InsertingAtTheFrontOfALongListAgainAndAgainIsRefused) {
+  constexpr int kMany = 300;
+  JsonValue object = parse_json(R"({"list":)" + many_items(kMany, false) + "}").value();
+  std::string operations = "[";
+  for (int i = 0; i < kMany; ++i) {
+    if (i > 0) operations += ',';
+    operations += R"({"op":"add","path":"/list/0","value":1})";
+  }
+  const JsonValue patch = parse_json(operations + "]").value();
+  EXPECT_EQ(apply_json_patch(object, patch, PatchWork(10'000)).error().code, 413);
+  EXPECT_EQ(object.members[0].value.items.size(), kMany) << "what is refused changes nothing";
+  EXPECT_TRUE(apply_json_patch(object, patch));
 }
 
 TEST(Patches, MembersAreComparedByName) {
@@ -197,6 +233,15 @@ INSTANTIATE_TEST_SUITE_P(
                   R"({"metadata":{"finalizers":["c","a"],)"
                   R"("$deleteFromPrimitiveList/finalizers":["b"]}})",
                   R"({"metadata":{"finalizers":["a","c"]}})"},
+        PatchCase{
+            "an order with items it does not name",
+            R"({"metadata":{"finalizers":["a","b","c","d"]}})",
+            R"({"metadata":{"$setElementOrder/finalizers":["d","e","b"],"finalizers":["e"]}})",
+            R"({"metadata":{"finalizers":["a","c","d","e","b"]}})"},
+        PatchCase{"an item goes and comes again",
+                  R"({"spec":{"containers":[{"name":"a","image":"i"},{"name":"b"}]}})",
+                  R"({"spec":{"containers":[{"$patch":"delete","name":"a"},{"name":"a"}]}})",
+                  R"({"spec":{"containers":[{"name":"b"},{"name":"a"}]}})"},
         PatchCase{"numbers as keys",
                   R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80}]}]}})",
                   R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,)"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "memapi/json_edit.h"
+#include "memapi/json_lookup.h"
 
 namespace berth::memapi {
 namespace {
@@ -137,41 +138,43 @@ Answer<JsonValue> as_new(const JsonValue& patch, std::string_view type, PatchWor
 }
 
 // Items in `order` as it says; others keep their place among those that were there.
-Answer<void> reorder(std::vector<JsonValue>& items, const std::vector<JsonValue>& before,
-                     const std::vector<JsonValue>& order, std::string_view key, PatchWork& work) {
-  const auto same = [&](const JsonValue& a, const JsonValue& b) {
-    work.add(1 + a.members.size() + b.members.size());
-    if (key.empty()) return equal(a, b);
-    return equal(a.find(key), b.find(key));
+void reorder(std::vector<JsonValue>& items, const std::vector<JsonValue>& before,
+             const std::vector<JsonValue>& order, std::string_view key, PatchWork& work) {
+  const PlacesByText places_before = places_by_text(before, key, work);
+  const auto place_before = [&](const JsonValue& item) {
+    const auto found = places_before.find(item_text(item, key, work));
+    return found == places_before.end() ? before.size() : found->second.front();
   };
-  const auto place_in = [&](const std::vector<JsonValue>& list, const JsonValue& item) {
-    return std::ranges::find_if(list, [&](const JsonValue& one) { return same(one, item); }) -
-           list.begin();
+  struct Placed {
+    JsonValue item;
+    std::size_t place;  // that it had; if none, before.size()
   };
-  std::vector<JsonValue> ordered;
-  std::vector<JsonValue> others;
+  std::vector<Placed> ordered, others;
+  const auto move_to = [&](std::vector<Placed>& list, JsonValue& item) {
+    const std::size_t place = place_before(item);
+    list.push_back({std::move(item), place});
+  };
+  PlacesByText places = places_by_text(items, key, work);
+  for (auto& [text, all] : places) std::ranges::reverse(all);  // the first of them is taken first
+  std::vector<bool> taken(items.size());
   for (const JsonValue& wanted : order) {
-    if (work.too_much()) return refuse(PatchWork::error());
-    const auto found =
-        std::ranges::find_if(items, [&](const JsonValue& item) { return same(item, wanted); });
-    if (found == items.end()) continue;
-    ordered.push_back(std::move(*found));
-    work.add(static_cast<std::size_t>(items.end() - found));
-    items.erase(found);
+    const auto found = places.find(item_text(wanted, key, work));
+    if (found == places.end() || found->second.empty()) continue;
+    taken[found->second.back()] = true;
+    move_to(ordered, items[found->second.back()]);
+    found->second.pop_back();
   }
-  others = std::move(items);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!taken[i]) move_to(others, items[i]);
+
   items.clear();
-  std::size_t next_other = 0;
-  for (JsonValue& item : ordered) {
-    if (work.too_much()) return refuse(PatchWork::error());
-    const auto place = place_in(before, item);
-    const bool known = place < std::ssize(before);
-    while (known && next_other < others.size() && place_in(before, others[next_other]) < place)
-      items.push_back(std::move(others[next_other++]));
-    items.push_back(std::move(item));
+  auto other = others.begin();
+  for (Placed& one : ordered) {
+    while (one.place < before.size() && other != others.end() && other->place < one.place)
+      items.push_back(std::move((other++)->item));
+    items.push_back(std::move(one.item));
   }
-  while (next_other < others.size()) items.push_back(std::move(others[next_other++]));
-  return {};
+  while (other != others.end()) items.push_back(std::move((other++)->item));
 }
 
 Answer<void> merge_keyed_list(JsonValue& list, const JsonValue& patch, const MergeRule& rule,
@@ -185,105 +188,96 @@ Answer<void> merge_keyed_list(JsonValue& list, const JsonValue& patch, const Mer
     list = std::move(*made);
     return {};
   }
+  PlacesByText places = places_by_text(list.items, rule.key, work);
+  std::vector<std::size_t> gone;
   for (const JsonValue& item : patch.items) {
-    if (work.too_much()) return refuse(PatchWork::error());
-    const JsonValue* key = is_object(&item) ? item.find(rule.key) : nullptr;
-    if (key == nullptr) {
+    const std::string key = is_object(&item) ? item_text(item, rule.key, work) : "";
+    if (key.empty()) {
       return refuse(ApiError::internal(
           fmt::format("map: {} does not contain declared merge key: {}", to_json(item), rule.key)));
     }
-    const auto same_key = [&](const JsonValue& one) {
-      work.add(1 + one.members.size());
-      return is_object(&one) && equal(one.find(rule.key), key);
-    };
+    const auto found = places.find(key);
     if (text_at(item, kDirective) == "delete") {
-      std::erase_if(list.items, same_key);
-      continue;
-    }
-    const auto found = std::ranges::find_if(list.items, same_key);
-    if (found == list.items.end()) {
+      if (found == places.end()) continue;
+      gone.insert(gone.end(), found->second.begin(), found->second.end());
+      places.erase(found);
+    } else if (found == places.end()) {
       Answer<JsonValue> made = as_new(item, rule.child, work);
       if (!made) return refuse(std::move(made.error()));
+      places[key].push_back(list.items.size());
       list.items.push_back(std::move(*made));
-    } else if (auto merged = merge_object(*found, item, rule.child, false, work); !merged) {
+    } else if (auto merged =
+                   merge_object(list.items[found->second.front()], item, rule.child, false, work);
+               !merged) {
       return merged;
     }
   }
+  remove_items(list.items, std::move(gone));
   return {};
 }
 
-Answer<void> merge_set(JsonValue& list, const JsonValue& patch, PatchWork& work) {
+void merge_set(JsonValue& list, const JsonValue& patch, PatchWork& work) {
+  PlacesByText places = places_by_text(list.items, {}, work);
   for (const JsonValue& item : patch.items) {
-    work.add(list.items.size());
-    if (work.too_much()) return refuse(PatchWork::error());
-    const auto found =
-        std::ranges::find_if(list.items, [&](const JsonValue& one) { return equal(one, item); });
-    if (found == list.items.end()) list.items.push_back(item);
+    if (!places.try_emplace(item_text(item, {}, work)).second) continue;
+    list.items.push_back(item);
   }
-  return {};
 }
 
-Answer<void> merge_member(JsonValue& object, const JsonMember& change, const MergeRule& rule,
+Answer<void> merge_member(MemberTable& members, const JsonMember& change, const MergeRule& rule,
                           PatchWork& work) {
-  JsonValue* current = const_cast<JsonValue*>(object.find(change.name));
+  JsonValue* current = members.find(change.name);
   const JsonValue& patch = change.value;
   const bool mergeable = current != nullptr && current->kind == patch.kind && !rule.replace;
   if (mergeable && patch.kind == Kind::kObject)
     return merge_object(*current, patch, rule.child, false, work);
   if (mergeable && patch.kind == Kind::kArray) {
-    if (rule.set) return merge_set(*current, patch, work);
-    if (!rule.key.empty()) return merge_keyed_list(*current, patch, rule, work);
+    if (!rule.set && !rule.key.empty()) return merge_keyed_list(*current, patch, rule, work);
+    if (rule.set) {
+      merge_set(*current, patch, work);
+      return {};
+    }
   }
   Answer<JsonValue> made = as_new(patch, rule.child, work);
   if (!made) return refuse(std::move(made.error()));
-  set(object, change.name, std::move(*made));
+  members.find_or_add(change.name) = std::move(*made);
   return {};
 }
 
-// The members that a directive names, as they were before the patch.
-JsonValue ordered_before(const JsonValue& object, const JsonValue& patch, PatchWork& work) {
+// The lists whose order the patch gives, as they were before it.
+JsonValue ordered_before(MemberTable& members, const JsonValue& patch) {
   JsonValue before = JsonValue::object();
   for (const JsonMember& member : patch.members) {
-    if (!member.name.starts_with(kElementOrder) || work.too_much()) continue;
+    if (!member.name.starts_with(kElementOrder)) continue;
     const std::string_view name = std::string_view(member.name).substr(kElementOrder.size());
-    work.add(object.members.size());
-    if (const JsonValue* list = object.find(name)) before.add(name, *list);
+    if (const JsonValue* list = members.find(name)) before.add(name, *list);
   }
   return before;
 }
 
-Answer<void> delete_from_primitive_lists(JsonValue& object, const JsonValue& patch,
-                                         PatchWork& work) {
+void delete_from_primitive_lists(MemberTable& members, const JsonValue& patch, PatchWork& work) {
   for (const JsonMember& member : patch.members) {
     if (!member.name.starts_with(kDeletePrimitives)) continue;
-    work.add(object.members.size());
-    JsonValue* list = const_cast<JsonValue*>(
-        object.find(std::string_view(member.name).substr(kDeletePrimitives.size())));
+    JsonValue* list = members.find(std::string_view(member.name).substr(kDeletePrimitives.size()));
     if (!is_array(list)) continue;
-    for (const JsonValue& gone : member.value.items) {
-      work.add(list->items.size());
-      if (work.too_much()) return refuse(PatchWork::error());
-      std::erase_if(list->items, [&](const JsonValue& item) { return equal(item, gone); });
-    }
+    const PlacesByText gone = places_by_text(member.value.items, {}, work);
+    std::erase_if(list->items,
+                  [&](const JsonValue& item) { return gone.contains(item_text(item, {}, work)); });
   }
-  return {};
 }
 
-Answer<void> put_in_order(JsonValue& object, const JsonValue& before, const JsonValue& patch,
-                          std::string_view type, bool top, PatchWork& work) {
+void put_in_order(MemberTable& members, JsonValue before, const JsonValue& patch,
+                  std::string_view type, bool top, PatchWork& work) {
+  MemberTable lists_before(before, work);
   for (const JsonMember& member : patch.members) {
     if (!member.name.starts_with(kElementOrder)) continue;
     const std::string_view name = std::string_view(member.name).substr(kElementOrder.size());
-    work.add(object.members.size() + before.members.size());
-    if (work.too_much()) return refuse(PatchWork::error());
-    JsonValue* list = const_cast<JsonValue*>(object.find(name));
+    JsonValue* list = members.find(name);
     if (!is_array(list)) continue;
-    const JsonValue* old = before.find(name);
-    auto ordered = reorder(list->items, is_array(old) ? old->items : std::vector<JsonValue>{},
-                           member.value.items, rule_for(type, name, top).key, work);
-    if (!ordered) return ordered;
+    const JsonValue* old = lists_before.find(name);
+    reorder(list->items, is_array(old) ? old->items : std::vector<JsonValue>{}, member.value.items,
+            rule_for(type, name, top).key, work);
   }
-  return {};
 }
 
 void retain_keys(JsonValue& object, const JsonValue& retained) {
@@ -311,20 +305,22 @@ Answer<void> merge_object(JsonValue& object, const JsonValue& patch, std::string
   }
   if (const JsonValue* retained = patch.find(kRetainKeys); is_array(retained))
     retain_keys(object, *retained);
-  const JsonValue before = ordered_before(object, patch, work);
-  if (auto deleted = delete_from_primitive_lists(object, patch, work); !deleted) return deleted;
+  work.add(patch.members.size());
+  MemberTable members(object, work);
+  JsonValue before = ordered_before(members, patch);
+  delete_from_primitive_lists(members, patch, work);
   for (const JsonMember& member : patch.members) {
-    if (is_directive(member.name)) continue;
-    work.add(object.members.size());
     if (work.too_much()) return refuse(PatchWork::error());
+    if (is_directive(member.name)) continue;
     if (member.value.is_null()) {
-      erase(object, member.name);
+      members.erase(member.name);
       continue;
     }
-    if (auto merged = merge_member(object, member, rule_for(type, member.name, top), work); !merged)
-      return merged;
+    const MergeRule rule = rule_for(type, member.name, top);
+    if (auto merged = merge_member(members, member, rule, work); !merged) return merged;
   }
-  return put_in_order(object, before, patch, type, top, work);
+  put_in_order(members, std::move(before), patch, type, top, work);
+  return {};
 }
 
 }  // namespace
@@ -336,7 +332,7 @@ Answer<void> apply_strategic_merge(std::string_view kind, JsonValue& object, con
         "error decoding patch: json: cannot unmarshal array into Go value of type "
         "map[string]interface {}"));
   }
-  return merge_object(object, patch, kind, true, work);
+  return merge_object(object, without_duplicates(patch), kind, true, work);
 }
 
 }  // namespace berth::memapi

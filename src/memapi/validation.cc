@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "api/labels.h"
 #include "memapi/json_edit.h"
+#include "memapi/json_lookup.h"
 #include "memapi/selection.h"
 
 namespace berth::memapi {
@@ -135,9 +137,10 @@ void forgive_allowed_changes(JsonValue& spec, const JsonValue& old) {
   if (int_at(old, "terminationGracePeriodSeconds").value_or(0) < 0 &&
       int_at(spec, "terminationGracePeriodSeconds") == 1)
     copy_member(spec, old, "terminationGracePeriodSeconds");
-  const auto& tolerations = items_at(spec, "tolerations");
+  PatchWork work;
+  const PlacesByText tolerations = places_by_text(items_at(spec, "tolerations"), {}, work);
   const bool only_added = std::ranges::all_of(items_at(old, "tolerations"), [&](const auto& one) {
-    return std::ranges::any_of(tolerations, [&](const auto& other) { return equal(one, other); });
+    return tolerations.contains(comparable_text(one));
   });
   if (only_added) copy_member(spec, old, "tolerations");
 
@@ -145,22 +148,25 @@ void forgive_allowed_changes(JsonValue& spec, const JsonValue& old) {
   copy_member(spec, old, "schedulingGates");  // judged by itself
   if (!gated) return;
   const JsonValue* before = at(old, "nodeSelector");
-  const JsonValue* after = at(spec, "nodeSelector");
-  const bool narrowed =
-      !is_object(before) || std::ranges::all_of(before->members, [&](const JsonMember& member) {
-        return is_object(after) && equal(after->find(member.name), &member.value);
-      });
+  JsonValue* after = at(spec, "nodeSelector");
+  bool narrowed = !is_object(before) || before->members.empty();
+  if (!narrowed && is_object(after)) {
+    MemberTable wanted(*after, work);
+    narrowed = std::ranges::all_of(before->members, [&](const JsonMember& member) {
+      return equal(wanted.find(member.name), &member.value);
+    });
+  }
   if (narrowed) copy_member(spec, old, "nodeSelector");
   if (at(old, "affinity") == nullptr) erase(spec, "affinity");
 }
 
 void check_pod_update(const JsonValue& pod, const JsonValue& old,
                       std::vector<FieldProblem>& problems) {
+  std::set<std::string_view> gates;
+  for (const JsonValue& gate : items_at(old, "spec.schedulingGates"))
+    gates.insert(text_at(gate, "name"));
   for (const JsonValue& gate : items_at(pod, "spec.schedulingGates")) {
-    const bool known = std::ranges::any_of(
-        items_at(old, "spec.schedulingGates"),
-        [&](const JsonValue& one) { return text_at(one, "name") == text_at(gate, "name"); });
-    if (known) continue;
+    if (gates.contains(text_at(gate, "name"))) continue;
     problems.push_back(FieldProblem::forbidden(
         "spec.schedulingGates", fmt::format("only deletion is allowed, but found new scheduling "
                                             "gate '{}'",
