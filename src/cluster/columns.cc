@@ -291,8 +291,7 @@ void NodeTable::Columns::begin_cycle() {
 // Free rows at the end go when they are more than half of all. Whoever follows the log looks at
 // everything then, which happens at most as often as the cluster halves.
 void NodeTable::Columns::give_back_rows() {
-  constexpr std::size_t kFewRows = 64;
-  if (rows.size() <= kFewRows || unused.size() * 2 <= rows.size()) return;
+  if (unused.size() * 2 <= rows.size()) return;
   if (std::exchange(unused_when_checked, unused.size()) == unused.size()) return;
   std::size_t used = rows.size();
   while (used > 0 && rows[used - 1].name.empty()) --used;

@@ -59,6 +59,16 @@ class KeptAnswers {
     full_in_ = cycle_;
     return false;
   }
+  // Forgets the answers that `goes` says. Those of this cycle may be among them.
+  template <typename Goes>
+  void erase_if(Goes goes) {
+    weigh();
+    const auto erased =
+        std::erase_if(entries_, [&](const Entry& entry) { return goes(*entry.answer); });
+    if (erased == 0) return;
+    weighed_ = entries_.size();
+    index();
+  }
   // An answer that was weighed takes so much more.
   void grew(std::size_t bytes) { new_bytes_ += bytes; }
 

@@ -33,6 +33,8 @@ class KeptVictims {
 
   KeptVictims(const Framework& framework, const Pod& pod)
       : framework_(framework), spec_(&pod.spec()), meta_(&pod.meta()) {}
+  // Whether there may be such a pod: somebody beside us and the interner has its spec.
+  bool in_use() const { return spec_->use_count() > 2; }
   static std::size_t hash_of(const Framework& framework, const Pod& pod);
   bool is_of(const Framework& framework, const Pod& pod) const {
     return &framework_ == &framework && spec_.get() == &pod.spec() && meta_.get() == &pod.meta();

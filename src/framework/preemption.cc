@@ -214,6 +214,10 @@ KeptVictims* Preemption::kept_for(const Cycle& cycle) const {
   const NominationLog* const log = NominationLog::of(handle_.nominator);
   if (!KeptVictims::can_keep(cycle, framework, log)) return nullptr;
   kept_.begin_cycle();
+  if (++asks_ > kept_.size()) {
+    asks_ = 0;
+    kept_.erase_if([](const KeptVictims& one) { return !one.in_use(); });
+  }
   const std::size_t hash = KeptVictims::hash_of(framework, cycle.pod());
   KeptVictims* kept = kept_.find(
       hash, [&](const KeptVictims& known) { return known.is_of(framework, cycle.pod()); });

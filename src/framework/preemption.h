@@ -79,6 +79,7 @@ class Preemption {
   std::shared_ptr<KeptCheck> check_;
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
   mutable KeptAnswers<KeptVictims> kept_{kMaxBytes};
+  mutable std::size_t asks_ = 0;  // since those of pods that are gone were forgotten
 };
 
 }  // namespace berth

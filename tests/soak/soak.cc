@@ -15,9 +15,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kNodes = 40, kPods = 250, kOthers = 20;
+// Numbers in names have as many digits on the last day as on the first.
+constexpr std::uint64_t kFirstNumber = 1'000'000;
 constexpr std::string_view kPlainNode = R"("status":{"allocatable":{"cpu":"4","pods":"9"}})";
 constexpr const char* kPlainPod =
     R"("spec":{"schedulerName":"default-scheduler","containers":[{"name":"c"}]})";
+constexpr const char* kLargePod =
+    R"("spec":{"schedulerName":"default-scheduler","containers":[{"name":"c","resources":)"
+    R"({"requests":{"cpu":"99"}}}]})";
 
 std::string object(std::string_view api_version, std::string_view kind, std::string_view name,
                    std::string_view namespace_name, std::string_view rest,
@@ -68,11 +73,15 @@ class Soak::Api final : public ClusterApi {
     draft.resource_version = std::to_string(++version_);
     engine->apply({type, make_pod(std::move(draft))});
   }
-  std::uint64_t version_ = 1;
+  std::uint64_t version_ = kFirstNumber;
 };
 
 Soak::Soak(std::uint64_t seed, bool new_resources)
-    : random_(seed), plugins_(plugins::make_plugin_table()), new_resources_(new_resources) {
+    : seed_(seed),
+      random_(seed),
+      plugins_(plugins::make_plugin_table()),
+      new_resources_(new_resources),
+      made_(kFirstNumber) {
   EngineOptions options;
   options.seed = seed;
   options.configuration = config::default_configuration(options.gates);
@@ -110,10 +119,11 @@ void Soak::forget_oldest(std::deque<std::string>& kind) {
 // A node that offers something of its own. Some of its pods are still there when it goes.
 void Soak::add_node() {
   const std::uint64_t id = ++made_;
+  const std::uint64_t nth = ++made_today_;
   const std::string name = fmt::format("n{}", id);
   const std::string offers =
       fmt::format(R"({{"cpu":"16","memory":"64Gi","pods":"30","example.com/r{}":"4"}})",
-                  new_resources_ ? id : id % 5);
+                  new_resources_ ? id : nth % 5);
   replace(nodes_,
           object("v1", "Node", name, "",
                  fmt::format(R"("spec":{{"taints":[{{"key":"t{}","effect":"PreferNoSchedule"}}]}},)"
@@ -122,7 +132,7 @@ void Soak::add_node() {
                              id, offers, offers, id),
                  fmt::format(R"("kubernetes.io/hostname":"{}","topology.kubernetes.io/zone":"z{}",)"
                              R"("rack{}":"r{}")",
-                             name, id % 5, id % 7, id)),
+                             name, nth % 5, nth % 7, id)),
           kNodes);
   replace(
       slices_,
@@ -135,7 +145,7 @@ void Soak::add_node() {
 }
 
 // What pods of a workload have beside containers.
-std::string Soak::draw_spec(std::uint64_t id) {
+std::string Soak::draw_spec(std::uint64_t id, std::uint64_t nth) {
   const std::string selector =
       fmt::format(R"("labelSelector":{{"matchLabels":{{"app":"a{}"}}}})", id);
   std::string spec;
@@ -155,7 +165,7 @@ std::string Soak::draw_spec(std::uint64_t id) {
         R"("nodeAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":5,)"
         R"("preference":{{"matchExpressions":[{{"key":"rack{}","operator":"NotIn",)"
         R"("values":["v{}"]}}]}}}}]}},)",
-        id % 9, id);
+        nth % 9, id);
   if (!affinity.empty()) {
     affinity.pop_back();
     spec += fmt::format(R"(,"affinity":{{{}}})", affinity);
@@ -167,9 +177,7 @@ std::string Soak::draw_spec(std::uint64_t id) {
         random_.chance(0.5) ? "topology.kubernetes.io/zone" : fmt::format("key{}", id), selector);
   if (random_.chance(0.3))
     spec += fmt::format(R"(,"tolerations":[{{"key":"t{}","operator":"Exists"}}])", id);
-  // Not at random: pods that fit nowhere are tried again and again, and how much is remembered goes
-  // by attempts.
-  if (id % 10 == 3) spec += fmt::format(R"(,"nodeSelector":{{"only{}":"x"}})", id);
+  if (nth % 10 == 3) spec += fmt::format(R"(,"nodeSelector":{{"only{}":"x"}})", id);
   if (random_.chance(0.2)) spec += fmt::format(R"(,"priority":{})", random_.below(3));
   return spec;
 }
@@ -188,13 +196,14 @@ void Soak::remove_oldest_pod() {
 
 void Soak::add_workload() {
   const std::uint64_t id = ++made_;
+  const std::uint64_t nth = ++made_today_;
   const std::string space = random_.chance(0.5) ? "default" : fmt::format("s{}", id);
   if (space != "default")
     replace(
         namespaces_,
         object("v1", "Namespace", space, "", R"("spec":{})", fmt::format(R"("team{}":"x")", id)),
         kOthers);
-  std::string spec = draw_spec(id);
+  std::string spec = draw_spec(id, nth);
   if (random_.chance(0.2)) {
     replace(
         volumes_,
@@ -230,16 +239,16 @@ void Soak::add_workload() {
                                id)),
             kOthers);
   const std::string extended =
-      id % 5 == 0 ? fmt::format(R"(,"example.com/r{}":"1")",
-                                new_resources_ ? id - random_.below(9) : random_.below(5))
-                  : "";
+      nth % 5 == 0 ? fmt::format(R"(,"example.com/r{}":"1")",
+                                 new_resources_ ? id - random_.below(9) : random_.below(5))
+                   : "";
   const std::string port =
       random_.chance(0.1)
-          ? fmt::format(R"(,"ports":[{{"containerPort":1,"hostPort":{}}}])", 1 + id % 60000)
+          ? fmt::format(R"(,"ports":[{{"containerPort":1,"hostPort":{}}}])", 1 + nth)
           : "";
   const std::string cpu = fmt::format("{}m", 100 + random_.below(2000));
   const std::string node = random_.chance(0.05) ? fmt::format(R"(,"nodeName":"ghost{}")", id) : "";
-  const std::uint64_t count = 1 + id % 4;
+  const std::uint64_t count = 1 + nth % 4;
   for (std::uint64_t i = 0; i < count; ++i)
     add_pod(
         fmt::format("p{}-{}", id, i), space,
@@ -251,6 +260,10 @@ void Soak::add_workload() {
 }
 
 void Soak::next_hour() {
+  if (hours_++ % 24 == 0) {
+    random_ = Random(seed_);
+    made_today_ = 0;
+  }
   add_node();
   for (int i = 0; i < 8; ++i) {
     add_workload();
@@ -284,17 +297,22 @@ Held Soak::start_over() {
   for (std::deque<std::string>* kind :
        {&nodes_, &namespaces_, &claims_, &volumes_, &slices_, &services_, &budgets_})
     while (!kind->empty()) forget_oldest(*kind);
-  constexpr int kEnough = 20'000;
   const std::string nodes[] = {object("v1", "Node", "a", "", kPlainNode),
                                object("v1", "Node", "b", "", kPlainNode)};
   for (const std::string& node : nodes) apply(DeltaType::kAdded, node);
-  for (int i = 0; i < kEnough; ++i) {
-    add_pod(fmt::format("plain{}", i), "default", "", kPlainPod);
-    loop_.run_until(loop_.now() + 1s);
-    remove_oldest_pod();
-  }
+  const auto try_some = [this](int count, const char* spec) {
+    for (int i = 0; i < count; ++i) {
+      add_pod(fmt::format("plain{}", i), "default", "", spec);
+      loop_.run_until(loop_.now() + 1s);
+      remove_oldest_pod();
+    }
+  };
+  try_some(17'500, kPlainPod);  // answers are kept for 16,384 cycles
+  try_some(500, kLargePod);     // preemption forgets when it is asked
+  try_some(2'000, kPlainPod);   // specs that nobody has go after some hundred others
   const Held held = now();
   for (const std::string& node : nodes) apply(DeltaType::kDeleted, node);
+  try_some(1, kPlainPod);  // rows are given back when a cycle begins
   return held;
 }
 

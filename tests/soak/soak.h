@@ -1,6 +1,7 @@
 // Soak: a scheduler in virtual time, in a cluster of a steady size where nothing stays: nodes,
 // pods, namespaces, claims and devices go after a few hours, and what comes instead has other
-// names, labels, resources and constraints. All drawn from one seed.
+// names, labels, resources and constraints. All drawn from one seed, and every day the same, but
+// for the names, so that what is held on two days can be compared.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +35,9 @@ class Soak final : public Observer {
 
   Held run(int hours);
   // Everything goes. Then two nodes come, and as many plain pods, one after the other, as it takes
-  // to forget what was kept between pods.
+  // to forget what was kept between pods: what is held then. Then these two go as well.
   Held start_over();
+  std::size_t rows() const { return engine_->cluster().nodes().rows(); }
 
   std::size_t decisions() const { return decisions_; }
   std::size_t placed() const { return placed_; }
@@ -55,9 +57,10 @@ class Soak final : public Observer {
   void add_pod(const std::string& name, const std::string& namespace_name,
                const std::string& labels, const std::string& rest);
   void remove_oldest_pod();
-  std::string draw_spec(std::uint64_t id);
+  std::string draw_spec(std::uint64_t id, std::uint64_t nth);
   Held now() const;
 
+  const std::uint64_t seed_;
   Random random_;
   Interner interner_;
   PluginTable plugins_;
@@ -66,7 +69,9 @@ class Soak final : public Observer {
   std::unique_ptr<Engine> engine_;
 
   const bool new_resources_;
-  std::uint64_t made_ = 0;
+  std::uint64_t made_;            // the number in the newest names
+  std::uint64_t made_today_ = 0;  // how many of them
+  int hours_ = 0;
   // What there is, oldest first: as JSON, or of pods by namespace and name.
   std::deque<std::string> nodes_, namespaces_, claims_, volumes_, slices_, services_, budgets_;
   std::deque<std::pair<std::string, std::string>> pods_;

@@ -64,23 +64,22 @@ std::string normalized_image_name(std::string_view image) {
 }
 
 const std::vector<ImageNames::Wanted>& ImageNames::of(const Pod& pod) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pod.spec_ref().get());
-  Remembered& entry = remembered_[(address >> 4 ^ address >> 10) % remembered_.size()];
-  if (entry.spec == pod.spec_ref()) return entry.images;
-  entry = {pod.spec_ref(), {}, SymbolHold(pod.spec().symbols.table())};
+  if (const Images* found = recent_.find(pod.spec_ref())) return found->wanted;
+  Images images{{}, SymbolHold(pod.spec().symbols.table())};
   std::vector<Symbol> names;
   const auto add = [&](Symbol image) {
-    names.push_back(entry.symbols.intern(normalized_image_name(pod.text(image))));
+    names.push_back(images.symbols.intern(normalized_image_name(pod.text(image))));
   };
   for_each_container_image(pod.spec(), add);
   for (const Volume& volume : pod.spec().volumes)
     if (volume.source == VolumeSource::kImage) add(volume.source_name);
   std::ranges::sort(names);
   for (const Symbol name : names) {
-    if (entry.images.empty() || entry.images.back().name != name) entry.images.push_back({name, 0});
-    ++entry.images.back().uses;
+    if (images.wanted.empty() || images.wanted.back().name != name)
+      images.wanted.push_back({name, 0});
+    ++images.wanted.back().uses;
   }
-  return entry.images;
+  return recent_.keep(pod.spec_ref(), std::move(images)).wanted;
 }
 
 Result<std::unique_ptr<Plugin>> ImageLocality::create(const config::PluginArgs&, const Handle&) {

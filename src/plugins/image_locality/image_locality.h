@@ -4,11 +4,11 @@
 // Rejects nothing, so no event changes its mind.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
 #include "framework/plugin_table.h"
+#include "plugins/recent_answers.h"
 
 namespace berth::plugins {
 
@@ -28,12 +28,11 @@ class ImageNames {
   const std::vector<Wanted>& of(const Pod& pod);
 
  private:
-  struct Remembered {
-    Ref<const PodSpec> spec;
-    std::vector<Wanted> images;
-    SymbolHold symbols;  // of images
+  struct Images {
+    std::vector<Wanted> wanted;
+    SymbolHold symbols;  // of their names
   };
-  std::array<Remembered, 64> remembered_;
+  RecentAnswers<PodSpec, Images> recent_;
 };
 
 class ImageLocality final : public ScorePlugin, public SignPlugin {

@@ -105,6 +105,7 @@ Result<std::unique_ptr<Plugin>> InterPodAffinity::create(const config::PluginArg
 std::span<const std::string_view> InterPodAffinity::reasons() const { return kReasons; }
 
 PreFilterResult InterPodAffinity::pre_filter(Cycle& cycle) const {
+  hint_terms_->begin_cycle();
   const Pod& pod = cycle.pod();
   const Cluster& cluster = cycle.cluster();
   NamespaceLabels namespace_labels(pod, cluster);

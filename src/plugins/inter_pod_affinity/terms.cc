@@ -97,7 +97,12 @@ std::size_t HintTerms::Terms::bytes() const {
   return sizeof(*this) + terms * (sizeof(AffinityTerm) + 128);  // roughly
 }
 
+void HintTerms::begin_cycle() {
+  if (++cycles_ == kManyCycles) kept_ = KeptAnswers<Terms>(kMaxBytes);
+}
+
 const HintTerms::Terms& HintTerms::of(const Pod& pod) {
+  cycles_ = 0;
   kept_.begin_cycle();
   const std::size_t hash = hash_pointers({&pod.spec(), &pod.meta()});
   if (const Terms* found = kept_.find(hash, [&](const Terms& known) {

@@ -79,10 +79,14 @@ class HintTerms {
 
   // Good until the next call.
   const Terms& of(const Pod& pod);
+  // What nobody has asked for during many cycles goes.
+  void begin_cycle();
 
  private:
   static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+  static constexpr std::size_t kManyCycles = 1024;
   KeptAnswers<Terms> kept_{kMaxBytes};
+  std::size_t cycles_ = 0;  // since somebody asked
 };
 
 // The labels of a pod's namespace; none if nobody knows it.

@@ -71,11 +71,9 @@ const Selector& DefaultSelectors::of(const Pod& pod) {
                                    cluster_.generation(ObjectKind::kReplicationController) +
                                    cluster_.generation(ObjectKind::kReplicaSet) +
                                    cluster_.generation(ObjectKind::kStatefulSet);
-  const auto address = reinterpret_cast<std::uintptr_t>(pod.meta_ref().get());
-  Remembered& entry = remembered_[(address >> 4 ^ address >> 10) % remembered_.size()];
-  if (entry.meta != pod.meta_ref() || entry.generation != generation)
-    entry = {pod.meta_ref(), generation, default_selector(pod, cluster_)};
-  return entry.selector;
+  const Remembered* found = recent_.find(pod.meta_ref());
+  if (found && found->generation == generation) return found->selector;
+  return recent_.keep(pod.meta_ref(), {generation, default_selector(pod, cluster_)}).selector;
 }
 
 }  // namespace berth::plugins

@@ -2,13 +2,13 @@
 // ReplicationController, ReplicaSet or StatefulSet that controls it (plugins.md §4).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "api/labels.h"
 #include "api/pod.h"
 #include "cluster/cluster.h"
+#include "plugins/recent_answers.h"
 
 namespace berth::plugins {
 
@@ -25,12 +25,11 @@ class DefaultSelectors {
 
  private:
   struct Remembered {
-    Ref<const PodMeta> meta;
     std::uint64_t generation = 0;
     Selector selector;
   };
   const Cluster& cluster_;
-  std::array<Remembered, 64> remembered_;
+  RecentAnswers<PodMeta, Remembered> recent_;
 };
 
 }  // namespace berth::plugins
