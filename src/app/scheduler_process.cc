@@ -87,7 +87,7 @@ kube::TextOptions SchedulerProcess::text_options() {
 Result<void> SchedulerProcess::make() {
   Result<std::unique_ptr<extender::Extenders>> extenders = extender::Extenders::make(
       setup_.configuration.extenders, loop_,
-      [this] { return !gate_ || gate_->permit() == kube::WritePermit::kSend; });
+      [this] { return !gate_ || gate_->permit() == kube::WritePermit::kSend; }, host_.transport);
   if (!extenders) return fail(extenders.error());
   extenders_ = std::move(*extenders);
   Result<std::unique_ptr<Engine>> engine =
@@ -123,7 +123,7 @@ SchedulerElection::Callbacks SchedulerProcess::election_callbacks() {
   SchedulerElection::Callbacks callbacks;
   callbacks.started_leading = [this] {
     if (delays_cache()) reflectors_->start();
-    reflectors_->list_written_again();
+    reflectors_->list_again();
     reflectors_->on_synced([this] {
       if (election_->leading()) engine_->start();
     });

@@ -30,7 +30,7 @@ struct SchedulerHost {
   Loop& election;  // of the lease's renewal; may be the world's
   std::string name;
   std::uint64_t seed = 0;
-  net::MakeHttpTransport transport = {};  // empty: connections to the API server itself
+  net::MakeHttpTransport transport = {};  // empty: connections to API server and extenders
   Observer* observer = nullptr;           // sees what the scheduler does; null: nobody
 };
 

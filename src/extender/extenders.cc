@@ -56,14 +56,15 @@ Result<net::TlsClientSettings> tls_settings(const config::ExtenderConfig& config
 }
 
 Result<std::unique_ptr<Extenders>> Extenders::make(
-    std::span<const config::ExtenderConfig> configured, Loop& loop,
-    std::function<bool()> may_bind) {
+    std::span<const config::ExtenderConfig> configured, Loop& loop, std::function<bool()> may_bind,
+    const net::MakeHttpTransport& make_client) {
   std::unique_ptr<Extenders> extenders(new Extenders(needs_of(configured)));
   for (const config::ExtenderConfig& one : configured) {
     Result<net::TlsClientSettings> tls = tls_settings(one);
     if (!tls) return fail(tls.error().kind, "couldn't build extenders: " + tls.error().message);
     extenders->webhooks_.push_back(std::make_unique<WebhookExtender>(
-        one, loop, extenders->objects_, make_http_transport(loop, *std::move(tls)), may_bind));
+        one, loop, extenders->objects_,
+        make_http_transport(loop, *std::move(tls), kMostAnswerBytes, make_client), may_bind));
   }
   return extenders;
 }

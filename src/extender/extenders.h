@@ -24,9 +24,10 @@ namespace berth::extender {
 class Extenders {
  public:
   // `loop` outlives them. Errors are upstream's, which does not start with them, and begin with
-  // "couldn't build extenders: ". `may_bind`: see WebhookExtender.
+  // "couldn't build extenders: ". `may_bind`: see WebhookExtender; `make_client`: see transport.h.
   static Result<std::unique_ptr<Extenders>> make(std::span<const config::ExtenderConfig> configured,
-                                                 Loop& loop, std::function<bool()> may_bind = {});
+                                                 Loop& loop, std::function<bool()> may_bind = {},
+                                                 const net::MakeHttpTransport& make_client = {});
 
   // In the order of the configuration.
   std::vector<Extender*> all() const;

@@ -29,7 +29,9 @@ class ExtenderTransport {
 inline constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 20;
 
 // An HTTP client of its own: an extender's certificates are nobody else's. `loop` outlives it.
-std::unique_ptr<ExtenderTransport> make_http_transport(Loop& loop, net::TlsClientSettings tls,
-                                                       std::size_t most_bytes = kMostAnswerBytes);
+// `make_client` makes it; empty: a net::HttpClient.
+std::unique_ptr<ExtenderTransport> make_http_transport(
+    Loop& loop, net::TlsClientSettings tls, std::size_t most_bytes = kMostAnswerBytes,
+    const net::MakeHttpTransport& make_client = {});
 
 }  // namespace berth::extender

@@ -69,15 +69,17 @@ class MirrorOf final : public KindMirror {
 
   void changed(WatchedEvent event) override { take(event); }
 
-  void begin_list() override {
+  void begin_list(bool trusts_versions) override {
     abandon_list();
+    trusts_versions_ = trusts_versions;
     // What an empty mirror has at the end of a list came from it.
     looking_ = !slots_.empty();
   }
 
   void listed(WatchedEvent event) override {
     if (event.detail && event.detail->header.name.empty()) looking_ = false;
-    if (event.type == Type::kAdded && (is_known(event) || event.detail)) return;
+    const bool may_be_known = trusts_versions_ || event.detail;
+    if (event.type == Type::kAdded && ((may_be_known && is_known(event)) || event.detail)) return;
     staged_.push_back(std::move(event));
   }
 
@@ -149,7 +151,7 @@ class MirrorOf final : public KindMirror {
       if (!is_news(version, *known)) return;
       remove(found, known);
       if (object) add(*object, event.text);
-    } else if (!object || version == version_of(*known) || !is_news(version, *known)) {
+    } else if (!object || is_same_version(version, *known) || !is_news(version, *known)) {
       see(known);
     } else {
       forget(known);
@@ -159,6 +161,9 @@ class MirrorOf final : public KindMirror {
     }
   }
 
+  bool is_same_version(std::string_view version, const T& known) const {
+    return version == version_of(known) && (trusts_versions_ || !in_list_);
+  }
   // A list is always right, also where its objects are older than ours: the store behind the server
   // may have been set back. An event that could not be read at all has no version: it is news.
   bool is_news(std::string_view version, const T& known) const {
@@ -197,6 +202,7 @@ class MirrorOf final : public KindMirror {
 
   // Of the list that is being read.
   bool in_list_ = false;  // it is being applied
+  bool trusts_versions_ = true;
   bool looking_ = false;  // for what it does not have; not if it has an object without a name
   std::vector<WatchedEvent> staged_;
   boost::unordered_flat_set<const T*> seen_;

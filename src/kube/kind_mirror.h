@@ -2,7 +2,9 @@
 // says into what has changed. It holds what the cluster holds anyway: a reference per object.
 //
 // A watch tells of changes; an older or equal version is no news. A list tells of everything: what
-// it does not have is gone. It is applied when it is whole; one that breaks off leaves no trace.
+// it does not have is gone. It is applied when it is whole; one that breaks off leaves no trace. A
+// list usually tells nothing new about an object whose version is known. When the store behind the
+// server may have been set back, versions prove nothing: then all that is listed is an update.
 //
 // World thread; part of a Reflector.
 #pragma once
@@ -31,8 +33,9 @@ class KindMirror {
   // An event of a watch: added, modified or deleted.
   virtual void changed(WatchedEvent event) = 0;
 
-  // A list begins; one that had begun is forgotten.
-  virtual void begin_list() = 0;
+  // A list begins; one that had begun is forgotten. `trusts_versions`: an object whose version is
+  // known is known.
+  virtual void begin_list(bool trusts_versions = true) = 0;
   // An object of the list, or a change that a streaming list tells of on its way.
   virtual void listed(WatchedEvent event) = 0;
   // The list is whole: applies it.

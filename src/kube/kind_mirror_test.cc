@@ -87,6 +87,24 @@ TEST(KindMirror, TextsAreHandedOnBeforeTheirDeltas) {
                                       "+a/u2@8", "nothing for -a/u2@9", "-a/u2@9"));
 }
 
+// The store behind the server was set back, and has used versions again.
+TEST(KindMirror, AListThatDoesNotTrustVersionsUpdatesWhatItHas) {
+  Mirrored is;
+  is.change(Type::kAdded, "a", "u1", 5);
+  is.change(Type::kAdded, "b", "u2", 6);
+  is.taken();
+  is.mirror->begin_list(/*trusts_versions=*/false);
+  is.mirror->listed(is.event(Type::kAdded, "a", "u1", 5));
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), ElementsAre("~a/u1@5", "-b/u2@6"));
+  is.change(Type::kModified, "a", "u1", 5);
+  EXPECT_THAT(is.taken(), IsEmpty());
+  is.mirror->begin_list();
+  is.mirror->listed(is.event(Type::kAdded, "a", "u1", 5));
+  is.mirror->finish_list();
+  EXPECT_THAT(is.taken(), IsEmpty());
+}
+
 TEST(KindMirror, WhatTheServerCallsItDoesNotMatter) {
   Mirrored is;
   is.change(Type::kModified, "a", "u1", 5);

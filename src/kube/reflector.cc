@@ -78,6 +78,7 @@ void Reflector::list_again() {
   tasks_.clear();
   mirror_->abandon_list();
   unavailable_ = true;  // so that no version is asked for
+  trusts_versions_ = false;
   synced_ = false;
   step_ = relist();
   wait_ = Duration::zero();
@@ -144,7 +145,7 @@ ApiCall Reflector::list_call(const std::string& version, const std::string& cont
 Task<Reflector::Followed> Reflector::follow(bool initial) {
   Followed followed;
   const TimePoint start = loop_.now();
-  if (initial) mirror_->begin_list();
+  if (initial) mirror_->begin_list(trusts_versions_);
   OpenStream stream(loop_, client_, watch_call(initial),
                     initial ? OpenStream::What::kStreamingList : OpenStream::What::kWatch,
                     streamed_kind(), interner_, options_.limits);
@@ -168,7 +169,7 @@ Task<Reflector::Followed> Reflector::list() {
   bool paged = pages_ || version.empty() || version == "0";
   std::string token;
   std::string listed_version;
-  mirror_->begin_list();
+  mirror_->begin_list(trusts_versions_);
   while (true) {
     OpenStream stream(loop_, client_, list_call(version, token, paged), OpenStream::What::kList,
                       streamed_kind(), interner_, options_.limits);
@@ -190,7 +191,7 @@ Task<Reflector::Followed> Reflector::list() {
       token.clear();
       listed_version.clear();
       paged = false;
-      mirror_->begin_list();
+      mirror_->begin_list(trusts_versions_);
       continue;
     }
     if (listed_version.empty()) listed_version = followed.end.list.resource_version;
@@ -249,6 +250,7 @@ void Reflector::list_applied(std::string version) {
   mirror_->finish_list();
   version_ = std::move(version);
   unavailable_ = false;
+  trusts_versions_ = true;
   refusal_told_ = false;
   last_error_.clear();
   log_.info(2, "Caches populated",

@@ -82,8 +82,8 @@ class Reflector {
 
   void start();
   void stop();
-  // Lists once more, by a read of the newest state: what was written before the call is known when
-  // `synced` is called. After start(); not from `apply` or `synced`.
+  // Lists once more, by a read of the newest state, as if nothing was known: what was written
+  // before the call is known when `synced` is called. After start(); not from `apply` or `synced`.
   void list_again();
 
   const WatchedKind& kind() const { return kind_; }
@@ -148,9 +148,10 @@ class Reflector {
   Step step_;
   Duration wait_{0};
   std::string version_;
-  bool unavailable_ = false;    // the server does not have version_
-  bool pages_ = false;          // the server cuts lists into pages even where it need not
-  std::size_t short_ends_ = 0;  // streams in a row that ended at once
+  bool unavailable_ = false;     // the server does not have version_
+  bool trusts_versions_ = true;  // an object that is listed with a version we know is known
+  bool pages_ = false;           // the server cuts lists into pages even where it need not
+  std::size_t short_ends_ = 0;   // streams in a row that ended at once
   std::optional<TimePoint> internal_errors_since_;
   bool synced_ = false;
   bool refusal_told_ = false;

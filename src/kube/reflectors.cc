@@ -7,14 +7,6 @@
 #include "base/check.h"
 
 namespace berth::kube {
-namespace {
-
-bool written_by_schedulers(ObjectKind kind) {
-  return kind == ObjectKind::kPod || kind == ObjectKind::kResourceClaim ||
-         kind == ObjectKind::kPersistentVolume || kind == ObjectKind::kPersistentVolumeClaim;
-}
-
-}  // namespace
 
 Reflectors::Reflectors(Loop& loop, ApiClient& client, Interner& interner, Random random,
                        telemetry::Log log, ReflectorsOptions options,
@@ -46,10 +38,9 @@ void Reflectors::stop() {
   for (const std::unique_ptr<Reflector>& reflector : reflectors_) reflector->stop();
 }
 
-void Reflectors::list_written_again() {
+void Reflectors::list_again() {
   BERTH_CHECK(!stopped_);
   for (const std::unique_ptr<Reflector>& reflector : reflectors_) {
-    if (!written_by_schedulers(reflector->kind().kind)) continue;
     if (reflector->synced()) ++unsynced_;
     reflector->list_again();
   }

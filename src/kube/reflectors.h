@@ -48,10 +48,11 @@ class Reflectors {
   void start();
   // No delta comes afterwards.
   void stop();
-  // Lists once more what schedulers write (pods, claims, volumes), by a read of the newest state:
-  // until that is done synced() is false. For a leader that begins: its watches may be behind what
-  // its predecessor wrote. After start().
-  void list_written_again();
+  // Lists everything once more, by reads of the newest state, as if nothing was known: until that
+  // is done synced() is false. For a leader that begins. Its watches may be behind what its
+  // predecessor wrote; and if the server was restored from an older backup, they are silent until
+  // its versions have come as far again. After start().
+  void list_again();
 
   // Whether every kind has been listed and applied.
   bool synced() const { return unsynced_ == 0; }

@@ -505,6 +505,16 @@ TEST(ApiServer, SavesAndLoads) {
             text_at(client.ask("GET", kPodList + "/p"), "metadata.uid"));
   EXPECT_GE(other.server.version(), client.server.version());
   EXPECT_FALSE(other.server.load("[]").has_value());
+  // Versions, too, where there is nothing newer.
+  for (int i = 0; i < 20; ++i)
+    client.ask("PATCH", kPodList + "/p",
+               R"({"metadata":{"labels":{"a":")" + std::to_string(i) + "\"}}}",
+               "application/merge-patch+json");
+  Client third;
+  ASSERT_TRUE(third.server.load(client.server.save()).has_value());
+  EXPECT_EQ(text_at(third.ask("GET", kPodList + "/p"), "metadata.resourceVersion"),
+            text_at(client.ask("GET", kPodList + "/p"), "metadata.resourceVersion"));
+  EXPECT_EQ(third.server.version(), client.server.version());
 }
 
 TEST(ApiServer, ReviewsAllowEverything) {

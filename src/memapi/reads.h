@@ -23,6 +23,11 @@ class Watcher final : public ChangeSink {
           Selection selection, AnswerForm form, std::string include, bool bookmarks,
           const Views& views, std::shared_ptr<net::HttpResponder> responder);
 
+  // Changes up to this version are not told of, also when they are still to come: that is how a
+  // server restored from an older backup answers those who have seen later versions. Before it is
+  // given to the store.
+  void begin_after(std::uint64_t version) { after_ = version; }
+
   void offer(const Change& change) override EXCLUDES(mutex_);
   void offer_initial(const ObjectRef& object) override EXCLUDES(mutex_);
   void offer_initial_end(std::uint64_t version) override EXCLUDES(mutex_);
@@ -55,6 +60,7 @@ class Watcher final : public ChangeSink {
   const bool bookmarks_;
   const Views& views_;
   const std::shared_ptr<net::HttpResponder> responder_;
+  std::uint64_t after_ = 0;
 
   mutable Mutex mutex_;
   std::deque<Event> pending_ GUARDED_BY(mutex_);

@@ -35,6 +35,13 @@ Result<void> ApiServer::State::load(std::string_view saved) {
   if (!list) return fail(ErrorKind::kInvalid, list.error().message);
   if (text_at(*list, "kind") != "List" || !is_array(at(*list, "items")))
     return fail(ErrorKind::kInvalid, "not a List of objects");
+  struct Saved {
+    const Resource* resource;
+    std::uint64_t version;
+    std::size_t place;  // in the list
+    JsonValue object;
+  };
+  std::vector<Saved> objects;
   std::size_t place = 0;
   for (JsonValue& object : at(*list, "items")->items) {
     const std::string kind(text_at(object, "kind"));
@@ -49,14 +56,21 @@ Result<void> ApiServer::State::load(std::string_view saved) {
           ErrorKind::kInvalid,
           fmt::format("items[{}]: {} {} is not an object that is kept here", place, version, kind));
     }
-    ++place;
     erase(object, "kind");
     erase(object, "apiVersion");
-    const ObjectRef current = store_.get(*resource, text_at(object, "metadata.namespace"),
-                                         text_at(object, "metadata.name"));
+    const auto number = parse_version(text_at(object, "metadata.resourceVersion"));
+    objects.push_back({&*resource, number.value_or(0), place++, std::move(object)});
+  }
+  // Each gets the version that it had, unless that is not beyond what there is.
+  std::ranges::sort(objects, {},
+                    [](const Saved& one) { return std::pair(one.version, one.place); });
+  for (Saved& one : objects) {
+    if (one.version > 0) store_.advance_to(one.version - 1);
+    const ObjectRef current = store_.get(*one.resource, text_at(one.object, "metadata.namespace"),
+                                         text_at(one.object, "metadata.name"));
     if (current) {
-      static_cast<void>(store_.replace(*resource, current, std::move(object)));
-    } else if (auto created = store_.create(*resource, std::move(object)); !created) {
+      static_cast<void>(store_.replace(*one.resource, current, std::move(one.object)));
+    } else if (auto created = store_.create(*one.resource, std::move(one.object)); !created) {
       return fail(ErrorKind::kConflict, created.error().message);
     }
   }

@@ -56,6 +56,7 @@ void ApiServer::State::watch(const ApiRequest& request, const Responder& respond
     gone->abandon();
     if (const auto self = state.lock()) self->store_.unwatch(gone.get());
   });
+  watcher->begin_after(start.after.value_or(0));
   if (!store_.watch(resource, start, watcher)) {
     const ApiError error = ApiError::expired(
         fmt::format("too old resource version: {} ({})", *start.after, store_.oldest(resource)));

@@ -26,6 +26,7 @@ bool Watcher::selected(const StoredObject& object) const {
 }
 
 void Watcher::offer(const Change& change) {
+  if (change.version <= after_) return;
   const bool before = change.previous && selected(*change.previous);
   const bool after = change.type != ChangeType::kDeleted && selected(*change.object);
   if (!before && !after) return;
@@ -58,7 +59,7 @@ void Watcher::offer_initial_end(std::uint64_t version) {
 }
 
 void Watcher::offer_bookmark(std::uint64_t version) {
-  if (!bookmarks_) return;
+  if (!bookmarks_ || version < after_) return;
   const MutexLock lock(mutex_);
   if (!over_) pending_.push_back({.type = "BOOKMARK", .object = nullptr, .version = version});
 }

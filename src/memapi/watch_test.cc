@@ -97,6 +97,15 @@ TEST(Watch, TooOldAVersionIsAnErrorInTheStream) {
   EXPECT_EQ(client.server.watchers(), 0u);
 }
 
+// As etcd does it. Whoever asks has seen a server that was set back since.
+TEST(Watch, FromAVersionThatIsStillToComeOnlyLaterOnesAreTold) {
+  Client client;
+  const auto watch = client.send(
+      "GET", "/api/v1/pods?watch=1&resourceVersion=" + std::to_string(client.server.version() + 2));
+  for (const char* name : {"a", "b", "c"}) client.ask("POST", kWatchedPods, pod_json(name));
+  EXPECT_THAT(watch->events(), ElementsAre("ADDED c"));
+}
+
 TEST(Watch, EndsWhenItsTimeIsOver) {
   Client client;
   const auto watch = client.send(
