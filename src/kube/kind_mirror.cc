@@ -153,6 +153,10 @@ class MirrorOf final : public KindMirror {
       if (object) add(*object, event.text);
     } else if (!object || is_same_version(version, *known) || !is_news(version, *known)) {
       see(known);
+    } else if (!is_newer_version(version, version_of(*known))) {
+      // Versions went back. Whoever compares them would take this for old news: it is another one.
+      remove(found, known);
+      add(*object, event.text);
     } else {
       forget(known);
       found->object = *object;

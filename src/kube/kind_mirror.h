@@ -4,7 +4,8 @@
 // A watch tells of changes; an older or equal version is no news. A list tells of everything: what
 // it does not have is gone. It is applied when it is whole; one that breaks off leaves no trace. A
 // list usually tells nothing new about an object whose version is known. When the store behind the
-// server may have been set back, versions prove nothing: then all that is listed is an update.
+// server may have been set back, versions prove nothing: then what is listed with a version that is
+// not newer goes and comes again, so that nobody who compares versions takes it for old news.
 //
 // World thread; part of a Reflector.
 #pragma once

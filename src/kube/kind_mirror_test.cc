@@ -88,19 +88,26 @@ TEST(KindMirror, TextsAreHandedOnBeforeTheirDeltas) {
 }
 
 // The store behind the server was set back, and has used versions again.
-TEST(KindMirror, AListThatDoesNotTrustVersionsUpdatesWhatItHas) {
+TEST(KindMirror, AListThatDoesNotTrustVersionsReplacesWhatIsNotNewer) {
   Mirrored is;
   is.change(Type::kAdded, "a", "u1", 5);
   is.change(Type::kAdded, "b", "u2", 6);
+  is.change(Type::kAdded, "c", "u3", 7);
+  is.change(Type::kAdded, "d", "u4", 8);
   is.taken();
   is.mirror->begin_list(/*trusts_versions=*/false);
   is.mirror->listed(is.event(Type::kAdded, "a", "u1", 5));
+  is.mirror->listed(is.event(Type::kAdded, "c", "u3", 4));
+  is.mirror->listed(is.event(Type::kAdded, "d", "u4", 9));
   is.mirror->finish_list();
-  EXPECT_THAT(is.taken(), ElementsAre("~a/u1@5", "-b/u2@6"));
+  EXPECT_THAT(is.taken(),
+              ElementsAre("-a/u1@5", "+a/u1@5", "-c/u3@7", "+c/u3@4", "~d/u4@9", "-b/u2@6"));
   is.change(Type::kModified, "a", "u1", 5);
   EXPECT_THAT(is.taken(), IsEmpty());
   is.mirror->begin_list();
   is.mirror->listed(is.event(Type::kAdded, "a", "u1", 5));
+  is.mirror->listed(is.event(Type::kAdded, "c", "u3", 4));
+  is.mirror->listed(is.event(Type::kAdded, "d", "u4", 9));
   is.mirror->finish_list();
   EXPECT_THAT(is.taken(), IsEmpty());
 }
@@ -202,7 +209,7 @@ TEST(KindMirror, AListIsRightEvenIfTheStoreWasSetBack) {
   is.list("a", "u1", 50);
   is.list("b", "u0", 40);
   is.mirror->finish_list();
-  EXPECT_THAT(is.taken(), ElementsAre("~a/u1@50", "-b/u2@101", "+b/u0@40"));
+  EXPECT_THAT(is.taken(), ElementsAre("-a/u1@100", "+a/u1@50", "-b/u2@101", "+b/u0@40"));
 }
 
 TEST(KindMirror, AnObjectThatCannotBeReadIsNotTakenForGone) {

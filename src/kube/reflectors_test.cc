@@ -138,7 +138,7 @@ TEST(Reflectors, EverythingIsListedAgainAsItIsNow) {
                                 rig.words.bookmark("Pod", 5, true));
   rig.client.stream_at(3).chunk(rig.words.bookmark("Node", 5, true));
   rig.settle();
-  EXPECT_THAT(rig.taken(), ElementsAre("~a@3", "-b@4"));
+  EXPECT_THAT(rig.taken(), ElementsAre("-a@3", "+a@3", "-b@4"));
   EXPECT_TRUE(told);
 }
 
