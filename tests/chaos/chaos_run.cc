@@ -38,6 +38,11 @@ ChaosRun::ChaosRun(std::uint64_t seed, std::string tokens, Planted planted, bool
   server_.moved = [this](std::string_view pod) { violated(fmt::format("{} was moved", pod)); };
   server_.planted = planted_.server;
   server_.come_up();
+  if (random_.chance(0.25)) {
+    extender_ = std::make_unique<SimulatedExtender>(server_, random_.fork());
+    network_.set_extender(extender_->handler());
+    surroundings_.extenders = {extender_->config()};
+  }
   const std::uint64_t schedulers = 2 + random_.below(2);
   for (std::uint64_t i = 1; i <= schedulers; ++i)
     schedulers_.push_back(
@@ -112,6 +117,7 @@ ChaosReport ChaosRun::run() {
 void ChaosRun::come_to_rest() {
   note("rest", "");
   network_.lift();
+  if (extender_) extender_->lift();
   if (!server_.up()) server_.come_up();
   for (const std::unique_ptr<SimulatedScheduler>& scheduler : schedulers_) {
     scheduler->lift();

@@ -4,7 +4,7 @@
 //
 //   s1  world loop, election loop ─┐
 //   s2  world loop, election loop ─┼─ Network ─── SimulatedServer with its controllers
-//   s3  world loop, election loop ─┘     │
+//   s3  world loop, election loop ─┘     │  └──── SimulatedExtender, in some runs
 //                                     Ledger: who sent what when
 //
 // What must be true:
@@ -28,6 +28,7 @@
 #include "base/random.h"
 #include "ledger.h"
 #include "network.h"
+#include "simulated_extender.h"
 #include "simulated_scheduler.h"
 #include "simulated_server.h"
 
@@ -105,6 +106,7 @@ class ChaosRun {
   Ledger ledger_;
   Network network_;
   SimulatedServer server_;
+  std::unique_ptr<SimulatedExtender> extender_;  // null: there is none
   Surroundings surroundings_;
   std::vector<std::unique_ptr<SimulatedScheduler>> schedulers_;
   std::map<std::string, std::string> nodes_;  // that there were, and their cpu

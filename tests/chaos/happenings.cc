@@ -265,10 +265,14 @@ void ChaosRun::server_is_restored() {
   }
   if (!server_.up()) return;
   server_.go_down();
-  note("restore", "");
-  outside_.after(kLeaseDuration + 1s + delay(10s), [this] {
+  const bool new_versions = random_.chance(0.5);
+  note(new_versions ? "restore" : "restore versions too", "");
+  outside_.after(kLeaseDuration + 1s + delay(10s), [this, new_versions] {
     if (server_.up()) return;
-    server_.restore();
+    // What was sent to a server that is gone does not reach the one that comes after it.
+    if (!new_versions) network_.reset_connections();
+    server_.restore(new_versions ? SimulatedServer::Versions::kNew
+                                 : SimulatedServer::Versions::kOld);
     ledger_.restored();
     server_.come_up();
   });

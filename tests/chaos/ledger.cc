@@ -13,17 +13,6 @@ double seconds(TimePoint time) { return std::chrono::duration<double>(time.since
 
 }  // namespace
 
-std::string pod_in(std::string_view path) {
-  constexpr std::string_view kStart = "/api/v1/namespaces/";
-  constexpr std::string_view kPods = "/pods/";
-  if (!path.starts_with(kStart)) return {};
-  path.remove_prefix(kStart.size());
-  const std::size_t pods = path.find(kPods);
-  if (pods == std::string_view::npos) return {};
-  const std::string_view rest = path.substr(pods + kPods.size());
-  return fmt::format("{}/{}", path.substr(0, pods), rest.substr(0, rest.find('/')));
-}
-
 void Ledger::violated(std::string text) {
   violations_.push_back(fmt::format("at {:.3f} s: {}", seconds(clock_.now()), std::move(text)));
 }
@@ -32,7 +21,7 @@ void Ledger::sent(const Exchange& exchange) {
   if (exchange.reads()) return;
   note_("sent", fmt::format("{} {} {}", exchange.who, exchange.call.method, exchange.path()));
   if (exchange.about_event()) return;
-  if (exchange.call.body.contains("DisruptionTarget")) victims_.insert(pod_in(exchange.path()));
+  if (exchange.call.body.contains("DisruptionTarget")) victims_.insert(exchange.pod());
   const auto holds = holds_until_.find(exchange.who);
   if (exchange.about_lease()) {
     // Who writes the lease without his name gives it up.
@@ -51,11 +40,13 @@ void Ledger::sent(const Exchange& exchange) {
 }
 
 void Ledger::handled(const Exchange& exchange, int status) {
+  if (exchange.to_extender() && succeeded(status))
+    note_(exchange.binds() ? "extender bound" : "extender asked", exchange.who);
   if (exchange.reads()) return;
   note_("done",
         fmt::format("{} {} {}: {}", exchange.who, exchange.call.method, exchange.path(), status));
   if (!succeeded(status)) return;
-  const std::string pod = pod_in(exchange.path());
+  const std::string pod = exchange.pod();
   if (exchange.binds()) {
     if (++bindings_[pod] > 1) violated(fmt::format("{} was bound twice", pod));
     bound_by_[pod] = exchange.who;
@@ -73,7 +64,7 @@ void Ledger::answered(const Exchange& exchange, int status) {
     TimePoint& until = holds_until_[exchange.who];
     until = std::max(until, exchange.sent + kRenewDeadline);
   }
-  const std::string pod = pod_in(exchange.path());
+  const std::string pod = exchange.pod();
   if (exchange.reads() && succeeded(status)) read(exchange, pod);
   if (!exchange.binds() || succeeded(status)) return;
   if (const auto bound = bound_by_.find(pod);

@@ -67,7 +67,4 @@ class Ledger final : public Traffic {
   std::vector<std::string> violations_;
 };
 
-// "default/p1" of "/api/v1/namespaces/default/pods/p1/binding"; empty: another path.
-std::string pod_in(std::string_view path);
-
 }  // namespace berth::chaos

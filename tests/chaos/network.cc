@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "api/json_tree.h"
+#include "memapi/json_edit.h"
+
 namespace berth::chaos {
 namespace {
 
@@ -68,6 +71,25 @@ std::string_view Exchange::path() const {
   return target.substr(0, target.find('?'));
 }
 
+// Of "/api/v1/namespaces/default/pods/p1/binding", or of an extender's binding.
+std::string Exchange::pod() const {
+  if (to_extender()) {
+    const Result<JsonValue> body = parse_json(call.body);
+    if (!body || !binds()) return {};
+    return fmt::format("{}/{}", memapi::text_at(*body, "PodNamespace"),
+                       memapi::text_at(*body, "PodName"));
+  }
+  constexpr std::string_view kStart = "/api/v1/namespaces/";
+  constexpr std::string_view kPods = "/pods/";
+  std::string_view rest = path();
+  if (!rest.starts_with(kStart)) return {};
+  rest.remove_prefix(kStart.size());
+  const std::size_t pods = rest.find(kPods);
+  if (pods == std::string_view::npos) return {};
+  const std::string_view name = rest.substr(pods + kPods.size());
+  return fmt::format("{}/{}", rest.substr(0, pods), name.substr(0, name.find('/')));
+}
+
 // ---- calls
 
 struct Network::Call {
@@ -79,6 +101,7 @@ struct Network::Call {
   net::HttpStreamCallbacks stream;
   bool begun = false;
   bool broken = false;  // nothing more arrives; the client will learn of it
+  bool reset = false;   // nor does the request
   TimePoint last_delivery;
   std::size_t bytes_left = kNever;  // until it is cut
   bool lose_answer = false, hide_answer = false, silent = false;
@@ -112,6 +135,9 @@ class Network::Transport final : public net::HttpTransport {
     // As a client does it: not while the caller is still speaking.
     network_.loop_.post([&network = network_, call = found->second] {
       if (call->over()) return;
+      // Whoever gives up an extender takes it to have failed.
+      call->exchange.failed = call->exchange.to_extender();
+      if (call->exchange.failed) network.traffic_.answered(call->exchange, 0);
       network.finish(call, fail(ErrorKind::kCancelled, "the request was cancelled"));
     });
   }
@@ -124,6 +150,12 @@ class Network::Transport final : public net::HttpTransport {
     made->transport = this;
     made->exchange = {who_, std::move(call), network_.loop_.now()};
     calls_.emplace(made->id, made);
+    if (const auto& may_send = made->exchange.call.may_send; may_send && !may_send()) {
+      network_.loop_.post([&network = network_, made] {
+        network.finish(made, fail(ErrorKind::kCancelled, "the request was not sent"));
+      });
+      return made->id;
+    }
     network_.begin(made);
     return made->id;
   }
@@ -198,6 +230,14 @@ void Network::set_server(net::HttpHandler server) {
     if (call->begun) break_off(call, "read: connection reset by peer");
 }
 
+void Network::reset_connections() {
+  for (const auto& [number, call] : calls_) {
+    if (call->exchange.to_extender()) continue;
+    call->reset = true;
+    break_off(call, "read: connection reset by peer");
+  }
+}
+
 void Network::part(const std::string& machine, Duration length) {
   parted_[machine] = loop_.now() + length;
 }
@@ -252,20 +292,22 @@ void Network::begin(const CallRef& call) {
 
 void Network::arrive(const CallRef& call) {
   // A request whose client has gone may arrive all the same.
-  if (call->over() && happens(0.5)) return;
+  if (call->reset || (call->over() && happens(0.5))) return;
   if (parted(*call) || happens(weather_.lost / 2)) {
     traffic_.disturbed(call->exchange, "request lost");
     return break_off(call, "http2: client connection lost");
   }
-  if (!server_) return break_off(call, "dial tcp 10.0.0.1:6443: connect: connection refused");
-  if (!tokens_.empty() && !tokens_.contains(call->exchange.call.bearer_token))
+  const bool to_extender = call->exchange.to_extender();
+  const net::HttpHandler& handler = to_extender ? extender_ : server_;
+  if (!handler) return break_off(call, "dial tcp 10.0.0.1:6443: connect: connection refused");
+  if (!to_extender && !tokens_.empty() && !tokens_.contains(call->exchange.call.bearer_token))
     return refuse(call, status_answer(401, "Unauthorized"));
   if (std::optional<net::HttpResponse> refused = refusal(*call))
     return refuse(call, *std::move(refused));
   const bool twice = happens(weather_.twice) && !call->streams();
   const bool first_counts = !twice || happens(0.5);
   const auto handle = [&](bool counts) {
-    server_(to_request(call->exchange.call), std::make_shared<Responder>(*this, call, counts));
+    handler(to_request(call->exchange.call), std::make_shared<Responder>(*this, call, counts));
   };
   handle(first_counts);
   if (!twice) return;

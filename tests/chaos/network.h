@@ -38,6 +38,9 @@ struct Weather {
 };
 Weather draw_weather(Random& random);
 
+// Where an extender is; everything else is the API server.
+inline constexpr std::string_view kExtenderHost = "extender.example.com";
+
 // One request of one scheduler.
 struct Exchange {
   std::string who;  // the scheduler, with the number of its life: "s1-2"
@@ -46,10 +49,16 @@ struct Exchange {
   bool failed = false;  // its client has been told so
 
   std::string_view path() const;  // without the query
-  bool reads() const { return call.method == "GET"; }
+  bool to_extender() const { return call.url.find(kExtenderHost) != std::string::npos; }
+  // Whether it leaves things as they are. Of an extender's questions only a binding does not.
+  bool reads() const { return to_extender() ? !path().ends_with("/bind") : call.method == "GET"; }
   bool about_lease() const { return path().find("/leases") != std::string_view::npos; }
   bool about_event() const { return path().find("/events") != std::string_view::npos; }
-  bool binds() const { return path().ends_with("/binding"); }
+  bool binds() const {
+    return path().ends_with("/binding") || (to_extender() && path().ends_with("/bind"));
+  }
+  // "default/p1", if it is about a pod.
+  std::string pod() const;
 };
 
 class Traffic {
@@ -74,6 +83,9 @@ class Network {
 
   // Who answers. Empty: nobody, connections are refused; those that are open break.
   void set_server(net::HttpHandler server);
+  void set_extender(net::HttpHandler extender) { extender_ = std::move(extender); }
+  // Every connection to the server breaks: what has not arrived never will.
+  void reset_connections();
   // Tokens that the server accepts; empty: it does not ask.
   void set_tokens(std::set<std::string> tokens) { tokens_ = std::move(tokens); }
   // Nothing goes to or from this machine ("s1") for a while.
@@ -109,7 +121,7 @@ class Network {
   Random random_;
   Weather weather_;
   Traffic& traffic_;
-  net::HttpHandler server_;
+  net::HttpHandler server_, extender_;
   std::set<std::string> tokens_;
   std::map<std::string, TimePoint> parted_;  // machines, until when
   std::uint64_t last_call_ = 0;

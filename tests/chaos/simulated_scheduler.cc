@@ -52,6 +52,7 @@ app::SchedulerSetup SimulatedScheduler::setup(Life& life) {
   Result<config::Configuration> configuration = config::make_configuration(*command, life.interner);
   BERTH_CHECK(configuration.has_value());
   if (random_.chance(0.5)) configuration->client_connection.content_type = "application/json";
+  configuration->extenders = surroundings_.extenders;
   app::SchedulerSetup setup{.command = std::move(*command),
                             .configuration = std::move(*configuration),
                             .client = {},

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/interner.h"
 #include "app/scheduler_process.h"
@@ -26,6 +27,7 @@ struct Surroundings {
   Network& network;
   std::map<std::string, int>& happened;
   std::string tokens;  // folder of the token files
+  std::vector<config::ExtenderConfig> extenders = {};
   bool prints = false;
   // Stands between a process and the network: a bug to plant.
   std::function<std::unique_ptr<net::HttpTransport>(std::unique_ptr<net::HttpTransport>,

@@ -54,8 +54,8 @@ void SimulatedServer::make(std::string_view saved, std::uint64_t beyond) {
         R"({{"kind":"List","apiVersion":"v1","metadata":{{"resourceVersion":"{}"}},"items":[]}})",
         beyond);
     BERTH_CHECK(api_->load(empty).has_value());
-    BERTH_CHECK(api_->load(saved).has_value());
   }
+  if (!saved.empty()) BERTH_CHECK(api_->load(saved).has_value());
   api_->start();
   const std::vector<std::string> all{"*"};
   memapi::NodeAgentOptions agent;
@@ -88,9 +88,9 @@ void SimulatedServer::come_up() {
   network_.set_server(planted ? planted(std::move(handler)) : std::move(handler));
 }
 
-void SimulatedServer::restore() {
+void SimulatedServer::restore(Versions versions) {
   BERTH_CHECK(has_backup() && !up_);
-  make(backup_, api_->version() + 1000);
+  make(backup_, versions == Versions::kNew ? api_->version() + 1000 : 0);
 }
 
 void SimulatedServer::put(const std::string& json) {

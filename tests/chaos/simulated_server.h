@@ -43,9 +43,11 @@ class SimulatedServer {
   void end_watches() { api_->end_watches(); }
   void back_up() { backup_ = api_->save(); }
   bool has_backup() const { return !backup_.empty(); }
-  // Everything is as it was when back_up() was called, under versions that nobody has seen yet: as
-  // etcd is restored with --bump-revision and --mark-compacted.
-  void restore();
+  // Everything is as it was when back_up() was called. Its versions are such that nobody has seen
+  // yet, as etcd is restored with --bump-revision and --mark-compacted; or they are those that it
+  // had, and what is written from now on has versions that were used before, for something else.
+  enum class Versions : std::uint8_t { kNew, kOld };
+  void restore(Versions versions);
 
   // Called for every pod that is moved from one node to another, which must not happen.
   std::function<void(std::string_view pod)> moved;
@@ -53,6 +55,7 @@ class SimulatedServer {
   std::function<net::HttpHandler(net::HttpHandler)> planted;
 
  private:
+  // `beyond`: all versions are greater.
   void make(std::string_view saved, std::uint64_t beyond);
   const memapi::Resource& resource_of(ObjectKind kind) const;
 
