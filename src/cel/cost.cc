@@ -143,6 +143,38 @@ std::uint64_t traversal(const Value& value, std::uint64_t& visits) {
   }
 }
 
+constexpr std::uint64_t kBytesPerPart = 16;
+
+// How many parts a value has, on all levels: a list that contains another one twice counts it
+// twice, as whoever compares or prints it meets it twice. Ends early at `most`.
+void count_parts(const Value& value, std::uint64_t most, std::uint64_t& count) {
+  if (count >= most) return;
+  ++count;
+  switch (value.kind()) {
+    case Kind::kString: count += value.as_string().size() / kBytesPerPart; break;
+    case Kind::kBytes: count += value.as_bytes().size() / kBytesPerPart; break;
+    case Kind::kOptional:
+      if (value.as_optional().value) count_parts(*value.as_optional().value, most, count);
+      break;
+    case Kind::kList: {
+      const List& list = value.as_list();
+      if (list.size() >= most) count = most;
+      for (std::size_t i = 0; count < most && i < list.size(); ++i)
+        count_parts(list[i], most, count);
+      break;
+    }
+    case Kind::kMap:
+      for (const Map::Entry& entry : value.as_map().entries()) {
+        count_parts(entry.key, most, count);
+        count_parts(entry.value, most, count);
+        if (count >= most) break;
+      }
+      break;
+    default: break;
+  }
+  count = std::min(count, most);
+}
+
 std::uint64_t self_compare(const Value& list) {
   if (!list.is(Kind::kList)) return 1;
   const std::uint64_t count = list.as_list().size();
@@ -258,6 +290,35 @@ std::string cannot_count(CostRule rule, std::span<const Value> args) {
   return {};
 }
 
+std::uint64_t call_work(CostRule rule, std::span<const Value> args, std::uint64_t most) {
+  std::uint64_t sum = 0, product = 1;
+  for (const Value& arg : args) {
+    std::uint64_t steps = 0;
+    count_parts(arg, most, steps);
+    sum = std::min(sum + steps, most);
+    product = std::min(product * (steps + 1), most);  // both are below 2^32
+  }
+  switch (rule) {
+    case CostRule::kSelfCompare:
+    case CostRule::kSelfCompareKeys: return std::min(sum * sum, most);
+    case CostRule::kRegex:  // a pattern's program may be much longer than the pattern
+    case CostRule::kSets:
+    case CostRule::kSetsBothWays: return product;
+    default: return sum;
+  }
+}
+
+std::uint64_t text_work(std::span<const Value> args) {
+  std::uint64_t steps = 0;
+  for (const Value& arg : args) {
+    if (arg.is(Kind::kString)) steps += arg.as_string().size() / kBytesPerPart;
+    if (arg.is(Kind::kBytes)) steps += arg.as_bytes().size() / kBytesPerPart;
+  }
+  return steps;
+}
+
+Value operation_interrupted() { return Value::fatal("operation interrupted"); }
+
 Value cost_limit_exceeded() {
   return Value::fatal("operation cancelled: actual cost limit exceeded");
 }
@@ -267,7 +328,9 @@ Value CostTracker::push(std::int64_t id, Value value) {
   if (index >= latest_.size()) latest_.resize(index + 1, kNowhere);
   const auto place = static_cast<std::int64_t>(stack_.size());
   stack_.push_back({id, std::exchange(latest_[index], place), value});
-  if (cost_ > limit_ && !value.is_fatal()) return cost_limit_exceeded();
+  if (value.is_fatal()) return value;
+  if (cost_ > limit_) return cost_limit_exceeded();
+  if (!work(1)) return operation_interrupted();
   return value;
 }
 

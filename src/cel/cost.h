@@ -6,6 +6,7 @@
 // those are found; so the stack is kept here too.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -51,14 +52,41 @@ std::uint64_t call_cost(CostRule rule, std::span<const Value> args, const Value&
 // evaluation. Its words, or nothing.
 std::string cannot_count(CostRule rule, std::span<const Value> args);
 
+// How many steps a call that looks at all of its arguments takes, roughly; `most` (below 2^32) if
+// there are more. Upstream's cost is not always a measure of that, and is known only afterwards.
+std::uint64_t call_work(CostRule rule, std::span<const Value> args, std::uint64_t most);
+// ... one that looks at texts, and at lists and maps only from outside.
+std::uint64_t text_work(std::span<const Value> args);
+
 // What ends an evaluation that costs too much.
 Value cost_limit_exceeded();
+// What ends one that takes longer than it may.
+Value operation_interrupted();
+
+// How long an evaluation may take, apart from what it may cost.
+struct WorkLimits {
+  // More than that takes seconds, and upstream gives up then.
+  static constexpr std::uint64_t kMostSteps = std::uint64_t{1} << 28;
+  std::uint64_t steps = kMostSteps;              // some tens of nanoseconds each
+  const std::atomic<bool>* cancelled = nullptr;  // looked at in every step; null: never set
+};
 
 class CostTracker {
  public:
-  explicit CostTracker(std::uint64_t limit) : limit_(limit) {}
+  CostTracker(std::uint64_t limit, const WorkLimits& work) : limit_(limit), work_(work) {}
 
   std::uint64_t cost() const { return cost_; }
+  // So many steps, which are about to be taken. False: too many, or nobody waits for the result.
+  bool work(std::uint64_t steps) {
+    const bool cancelled =
+        work_.cancelled != nullptr && work_.cancelled->load(std::memory_order_relaxed);
+    interrupted_ = interrupted_ || cancelled || steps > work_left();
+    if (!interrupted_) steps_ += steps;
+    return !interrupted_;
+  }
+  std::uint64_t work_left() const { return work_.steps - steps_; }
+  // Whether work() was false.
+  bool interrupted() const { return interrupted_; }
   void add(std::uint64_t cost) { cost_ += cost; }
   void subtract(std::uint64_t cost) { cost_ -= cost; }
 
@@ -85,6 +113,9 @@ class CostTracker {
 
   std::uint64_t limit_;
   std::uint64_t cost_ = 0;
+  WorkLimits work_;
+  std::uint64_t steps_ = 0;
+  bool interrupted_ = false;
   std::vector<Entry> stack_;
   std::vector<std::int64_t> latest_;  // where the latest value of each expression is
 };

@@ -209,6 +209,11 @@ Result<std::shared_ptr<const DeviceSelector>> DeviceSelector::compile(std::strin
 }
 
 Result<bool> DeviceSelector::matches(const SelectorDevice& device, std::uint64_t* cost) const {
+  return matches(device, TimeLimits(), cost);
+}
+
+Result<bool> DeviceSelector::matches(const SelectorDevice& device, const TimeLimits& limits,
+                                     std::uint64_t* cost) const {
   const auto wrong = [](std::string message) {
     return fail(ErrorKind::kInternal, std::move(message));
   };
@@ -219,9 +224,13 @@ Result<bool> DeviceSelector::matches(const SelectorDevice& device, std::uint64_t
       features_.list_type_attributes ? values.error_with_lists : values.error_without_lists;
   if (!about_lists.empty()) return wrong(about_lists);
 
-  cel::Evaluation evaluation(values.device, kCostLimit);
+  cel::WorkLimits work{.cancelled = limits.cancelled};
+  if (limits.steps != 0) work.steps = limits.steps;
+  cel::Evaluation evaluation(values.device, kCostLimit, work);
   Value result = program_->root->evaluate(evaluation);
   if (cost != nullptr) *cost = evaluation.cost.cost();
+  if (evaluation.cost.interrupted())
+    return fail(ErrorKind::kTimeout, cel::operation_interrupted().as_error().text);
   if (result.is_error()) return wrong(result.as_error().text);
   const std::string type = cel::type_name(result);
   if (result.is(Kind::kOptional) && result.as_optional().value) {

@@ -8,6 +8,7 @@
 // A compiled selector never changes and may be asked from any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -74,6 +75,16 @@ class DeviceSelector {
   // Whether the device is selected; the error's message is what follows "CEL runtime error: ".
   // `cost`, where given, gets what the evaluation took, also of one that failed.
   Result<bool> matches(const SelectorDevice& device, std::uint64_t* cost = nullptr) const;
+
+  // What one evaluation costs says little about how long it takes: microseconds, or seconds. This
+  // one is given up (kTimeout) after a step too many, of which there are some twenty in a
+  // microsecond, or when `cancelled` is set.
+  struct TimeLimits {
+    std::uint64_t steps = 0;  // 0: as many as any evaluation may take, some seconds
+    const std::atomic<bool>* cancelled = nullptr;
+  };
+  Result<bool> matches(const SelectorDevice& device, const TimeLimits& limits,
+                       std::uint64_t* cost = nullptr) const;
 
   const std::string& expression() const { return expression_; }
 

@@ -231,6 +231,45 @@ TEST(DeviceSelector, AnEvaluationThatCostsTooMuchIsGivenUp) {
             "operation cancelled: actual cost limit exceeded");
 }
 
+// 2^40 elements that take no room: the same list, twice in a sum, forty times over.
+std::string huge_list(const std::string& about_it) {
+  std::string text = "cel.bind(x0, [1], ";
+  for (int i = 1; i <= 40; ++i)
+    text += "cel.bind(x" + std::to_string(i) + ", x" + std::to_string(i - 1) + " + x" +
+            std::to_string(i - 1) + ", ";
+  return text + about_it + std::string(41, ')');
+}
+
+TEST(DeviceSelector, AListThatIsLongerThanMemoryIsNotLookedThrough) {
+  EXPECT_EQ(ask(huge_list("size(x40) == 1099511627776")).text, "true");
+  EXPECT_EQ(ask(huge_list("2 in x40")).text, "operation cancelled: actual cost limit exceeded");
+  EXPECT_EQ(ask(huge_list("x40 == x40")).text, "operation cancelled: actual cost limit exceeded");
+}
+
+TEST(DeviceSelector, AnEvaluationEndsWhenItHasTakenItsSteps) {
+  const auto compiled =
+      DeviceSelector::compile("lists.range(1000).all(x, size(device.driver) + x > 0)");
+  ASSERT_TRUE(compiled);
+  const DeviceSelector& selector = **compiled;
+  EXPECT_EQ(selector.matches(sample(), {.steps = 20'000}), Result<bool>(true));
+  const Result<bool> interrupted = selector.matches(sample(), {.steps = 2'000});
+  ASSERT_FALSE(interrupted);
+  EXPECT_EQ(interrupted.error(), (Error{ErrorKind::kTimeout, "operation interrupted"}));
+
+  const std::atomic<bool> cancelled = true;
+  const Result<bool> given_up = selector.matches(sample(), {.cancelled = &cancelled});
+  ASSERT_FALSE(given_up);
+  EXPECT_EQ(given_up.error().kind, ErrorKind::kTimeout);
+}
+
+TEST(DeviceSelector, ACallThatWouldTakeMoreStepsThanAreLeftIsNotBegun) {
+  const auto compiled = DeviceSelector::compile(R"(device.driver.matches("(a{0,9}){0,9}$"))");
+  ASSERT_TRUE(compiled);
+  const SelectorDevice long_name(std::string(100'000, 'a'));
+  EXPECT_TRUE((*compiled)->matches(long_name, {.steps = 100'000}));
+  EXPECT_FALSE((*compiled)->matches(long_name, {.steps = 1'000}));
+}
+
 TEST(DeviceSelector, NestingHasALimit) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '(') + "true" + std::string(depth, ')');

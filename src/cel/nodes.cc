@@ -1,8 +1,11 @@
 #include "cel/nodes.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "cel/device_selector.h"
 #include "cel/library/regex.h"
 #include "cel/numbers.h"
 #include "cel/syntax.h"
@@ -23,6 +26,21 @@ Value observe_call(Evaluation& evaluation, const Node& node, CostRule rule, cons
     evaluation.cost.add(call_cost(rule, values, result));
   }
   return evaluation.cost.push(node.id(), std::move(result));
+}
+
+// The error that ends the evaluation instead of a call that would take too long, or nothing.
+std::optional<Value> refuse_long_call(Evaluation& evaluation, CostRule rule,
+                                      std::span<const Value> args) {
+  // More than any evaluation may cost.
+  constexpr std::uint64_t kMost = 2 * DeviceSelector::kCostLimit;
+  CostTracker& cost = evaluation.cost;
+  // Parity: there is a price for whatever looks at all of its arguments.
+  const std::uint64_t steps = rule == CostRule::kOne
+                                  ? text_work(args)
+                                  : call_work(rule, args, std::min(cost.work_left() + 1, kMost));
+  if (!cost.work(steps)) return operation_interrupted();
+  if (steps >= kMost && rule != CostRule::kOne) return cost_limit_exceeded();
+  return std::nullopt;
 }
 
 constexpr std::uint64_t kNewListCost = 10;
@@ -73,15 +91,19 @@ EqualityNode::EqualityNode(std::int64_t id, bool negated, std::vector<NodePtr> a
       args_(std::move(args)) {}
 
 Value EqualityNode::evaluate(Evaluation& evaluation) const {
-  const Value left = args_.nodes[0]->evaluate(evaluation);
-  if (left.is_fatal()) return left;
-  const Value right = args_.nodes[1]->evaluate(evaluation);
-  if (right.is_fatal()) return right;
+  Value sides[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    sides[i] = args_.nodes[i]->evaluate(evaluation);
+    if (sides[i].is_fatal()) return sides[i];
+  }
+  const auto& [left, right] = sides;
   Value result;
   if (left.is_error()) {
     result = left;
   } else if (right.is_error()) {
     result = right;
+  } else if (std::optional<Value> refused = refuse_long_call(evaluation, rule_, sides)) {
+    return std::move(*refused);
   } else {
     result = equal(left, right);
     // Parity: != is true whatever else == is, an error too.
@@ -120,6 +142,8 @@ Value CallNode::evaluate(Evaluation& evaluation) const {
   Value result;
   if (failed != nullptr) {
     result = *failed;
+  } else if (std::optional<Value> refused = refuse_long_call(evaluation, rule_, values)) {
+    return std::move(*refused);
   } else if (regex_) {
     result = call_with_regex(function_.name, *regex_, values);
   } else {

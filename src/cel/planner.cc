@@ -121,7 +121,7 @@ class Planner {
   NodePtr fold_constants(const Expr& expr, NodePtr node, bool constant) {
     if (!constant) return node;
     const Value nothing;
-    Evaluation evaluation(nothing, ~std::uint64_t{0});
+    Evaluation evaluation(nothing, ~std::uint64_t{0}, WorkLimits());
     Value value = node->evaluate(evaluation);
     if (value.is_error()) return wrong(expr, value.as_error().text);
     return std::make_unique<ConstantNode>(expr.id, std::move(value));

@@ -63,7 +63,8 @@ class Scope {
 // The state of one evaluation.
 class Evaluation {
  public:
-  Evaluation(const Value& device, std::uint64_t cost_limit) : cost(cost_limit), device_(device) {}
+  Evaluation(const Value& device, std::uint64_t cost_limit, const WorkLimits& work)
+      : cost(cost_limit, work), device_(device) {}
 
   const Value& lookup(int variable) { return scope != nullptr ? scope->lookup(variable) : device_; }
 

@@ -1,6 +1,7 @@
 #include "cel/value.h"
 
-#include <functional>
+#include <bit>
+#include <cstdint>
 
 #include "base/keyed_hash.h"
 #include "cel/library/url.h"
@@ -93,6 +94,7 @@ bool fits(const Value& value, const Type& type) {
 std::shared_ptr<List> List::sum(std::shared_ptr<const List> left,
                                 std::shared_ptr<const List> right) {
   auto list = std::make_shared<List>();
+  list->sum_size_ = left->size() + right->size();
   list->left_ = std::move(left);
   list->right_ = std::move(right);
   return list;
@@ -228,16 +230,40 @@ bool same_key(const Value& a, const Value& b) {
 }
 
 std::size_t hash_key(const Value& value) {
+  KeyedHash hash;
+  const auto add = [&hash](auto number) { hash.add(static_cast<std::uint64_t>(number)); };
+  const auto add_address = [&hash](const void* address) {
+    hash.add(std::bit_cast<std::uintptr_t>(address));
+  };
+  const auto add_octets = [&hash](const IpAddress& address) {
+    for (const std::uint8_t octet : address.octets) hash.add(octet);
+  };
   switch (value.kind()) {
-    case Kind::kBool: return value.as_bool() ? 1 : 2;
-    case Kind::kInt: return std::hash<std::int64_t>()(value.as_int());
-    case Kind::kUint: return std::hash<std::uint64_t>()(value.as_uint());
-    case Kind::kDouble: return std::hash<double>()(value.as_double());
+    case Kind::kBool: add(value.as_bool()); break;
+    case Kind::kInt: add(value.as_int()); break;
+    case Kind::kUint: add(value.as_uint()); break;
+    case Kind::kDouble:
+      // 0 and -0 are the same key.
+      add(std::bit_cast<std::uint64_t>(value.as_double() == 0 ? 0.0 : value.as_double()));
+      break;
     case Kind::kString: return hash_text(value.as_string());
-    case Kind::kDuration: return std::hash<std::int64_t>()(value.as_duration());
-    case Kind::kTimestamp: return std::hash<std::int64_t>()(value.as_timestamp().seconds);
-    default: return static_cast<std::size_t>(value.kind());
+    case Kind::kDuration: add(value.as_duration()); break;
+    case Kind::kTimestamp:
+      add(value.as_timestamp().seconds);
+      add(value.as_timestamp().nanoseconds);
+      break;
+    case Kind::kIp: add_octets(value.as_ip()); break;
+    case Kind::kCidr:
+      add_octets(value.as_cidr().address);
+      add(value.as_cidr().bits);
+      break;
+    case Kind::kList: add_address(value.shared_list().get()); break;
+    case Kind::kMap: add_address(value.shared_map().get()); break;
+    case Kind::kQuantity: add_address(value.as_quantity().quantity.get()); break;
+    case Kind::kOptional: add_address(value.as_optional().value.get()); break;
+    default: add(value.kind()); break;
   }
+  return hash.value();
 }
 
 }  // namespace berth::cel

@@ -171,7 +171,7 @@ class List {
   static std::shared_ptr<List> sum(std::shared_ptr<const List> left,
                                    std::shared_ptr<const List> right);
 
-  std::size_t size() const { return left_ ? left_->size() + right_->size() : items_.size(); }
+  std::size_t size() const { return left_ ? sum_size_ : items_.size(); }
   bool empty() const { return size() == 0; }
   const Value& operator[](std::size_t i) const;
   // The sum of two lists. Parity: such a list hands on errors of comparing elements, others do not.
@@ -185,6 +185,7 @@ class List {
   std::vector<Value> items_;
   std::shared_ptr<const List> left_;
   std::shared_ptr<const List> right_;
+  std::size_t sum_size_ = 0;  // of both: the same list may be in a sum any number of times
 };
 
 // Keys are found by value, numbers across their types.

@@ -49,8 +49,15 @@ std::optional<bool> DeviceSearch::judge(const PreparedClaim& claim, const Prepar
   OfferedSlice& offered = *candidate.offered;
   for (const PreparedSelector& selector : request.selectors) {
     const std::uint64_t evaluated = pools.selectors.evaluations();
-    const Result<bool> matches =
-        pools.selectors.matches(selector.id, *offered.slice, candidate.index, offered.answers);
+    const std::optional<Result<bool>> answer =
+        pools.selectors.matches(selector.id, offered.slice, candidate.index, offered.answers,
+                                [this] { return look_at_clock(); });
+    if (!answer) return std::nullopt;
+    const Result<bool>& matches = *answer;
+    if (!matches && matches.error().kind == ErrorKind::kTimeout) {
+      stop(Verdict::kTimedOut, "");
+      return std::nullopt;
+    }
     if (!matches) {
       const std::string whose =
           selector.of_class ? "class " + request.device_class->name : "claim " + claim.full_name;

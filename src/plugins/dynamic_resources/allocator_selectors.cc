@@ -1,6 +1,7 @@
 #include "plugins/dynamic_resources/allocator_selectors.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <utility>
@@ -67,11 +68,15 @@ SelectorDevice SelectorTable::describe(const ResourceSlice& slice, const Device&
   return out;
 }
 
-Result<bool> SelectorTable::matches(SelectorId selector, const ResourceSlice& slice,
-                                    std::uint32_t device, SelectorAnswers& answers) {
+std::optional<Result<bool>> SelectorTable::matches(SelectorId selector,
+                                                   const Ref<const ResourceSlice>& slice,
+                                                   std::uint32_t device, SelectorAnswers& answers,
+                                                   const MayWait& may_wait) {
   using Answer = SelectorAnswers::Answer;
-  Answer& known = answers.at(selector, device, slice.devices.size(), epoch_);
+  const auto too_long = [] { return fail(ErrorKind::kTimeout, "CEL runtime error: interrupted"); };
+  const Answer known = answers.at(selector, device, slice->devices.size(), epoch_);
   if (known == Answer::kYes || known == Answer::kNo) return known == Answer::kYes;
+  if (known == Answer::kTooLong) return too_long();
 
   ++evaluations_;
   // An error ends the attempt: rare enough to be found again each time.
@@ -81,14 +86,50 @@ Result<bool> SelectorTable::matches(SelectorId selector, const ResourceSlice& sl
   if (!*expression.compiled) {
     return fail(ErrorKind::kInvalid, "CEL compile error: " + expression.compiled->error().message);
   }
-  const Result<bool> matches =
-      (**expression.compiled)->matches(describe(slice, slice.devices[device]));
-  if (!matches) {
-    known = Answer::kError;
-    return fail(ErrorKind::kInvalid, "CEL runtime error: " + matches.error().message);
+  std::optional<Result<bool>> matches =
+      evaluate(selector, **expression.compiled, slice, device, may_wait);
+  if (!matches) return std::nullopt;
+  Answer& answer = answers.at(selector, device, slice->devices.size(), epoch_);
+  if (*matches) {
+    answer = **matches ? Answer::kYes : Answer::kNo;
+    return matches;
   }
-  known = *matches ? Answer::kYes : Answer::kNo;
-  return *matches;
+  if (matches->error().kind == ErrorKind::kTimeout) {
+    answer = Answer::kTooLong;
+    return too_long();
+  }
+  answer = Answer::kError;
+  return fail(ErrorKind::kInvalid, "CEL runtime error: " + matches->error().message);
+}
+
+std::optional<Result<bool>> SelectorTable::evaluate(
+    SelectorId selector, const std::shared_ptr<const DeviceSelector>& compiled,
+    const Ref<const ResourceSlice>& slice, std::uint32_t device, const MayWait& may_wait) {
+  const bool is_under_way = long_ && long_->selector == selector && long_->epoch == epoch_ &&
+                            long_->slice == slice && long_->device == device;
+  if (!is_under_way) {
+    if (long_) long_->job->cancel();
+    long_.reset();
+    SelectorDevice described = describe(*slice, slice->devices[device]);
+    Result<bool> quick = compiled->matches(described, {.steps = kQuickSteps});
+    if (quick || quick.error().kind != ErrorKind::kTimeout) return quick;
+    // It begins anew, with as much time as there is.
+    const auto answer = std::make_shared<Result<bool>>();
+    const auto asked = std::make_shared<const SelectorDevice>(std::move(described));
+    long_ = {selector,
+             epoch_,
+             slice,
+             device,
+             answer,
+             worker_.start([=](const std::atomic<bool>& cancelled) {
+               *answer = compiled->matches(*asked, {.cancelled = &cancelled});
+             })};
+  }
+  while (!long_->job->wait(std::chrono::milliseconds(1)))
+    if (!may_wait()) return std::nullopt;
+  Result<bool> answer = std::move(*long_->answer);
+  long_.reset();
+  return answer;
 }
 
 void SelectorTable::trim() {

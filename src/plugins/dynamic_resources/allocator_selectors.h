@@ -1,8 +1,10 @@
 // What device selectors say, kept: every expression is compiled once, and asked once about each
-// device of a slice. For the allocator's own files.
+// device of a slice. An evaluation that takes long goes on beside the world. For the allocator's
+// own files.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 
 #include "api/devices.h"
 #include "base/result.h"
+#include "base/worker.h"
 #include "cel/device_selector.h"
 
 namespace berth::plugins {
@@ -22,7 +25,7 @@ using SelectorId = std::uint32_t;
 // The answers of one slice: by expression and device.
 class SelectorAnswers {
  public:
-  enum class Answer : std::uint8_t { kUnknown, kNo, kYes, kError };
+  enum class Answer : std::uint8_t { kUnknown, kNo, kYes, kError, kTooLong };
 
   // Of a device that was not asked yet: kUnknown.
   Answer& at(SelectorId selector, std::uint32_t device, std::size_t devices, std::uint64_t epoch);
@@ -47,9 +50,20 @@ class SelectorTable {
   SelectorId id_of(const std::string& expression);
 
   // Whether the selector matches the device. Errors begin with "CEL compile error: " or
-  // "CEL runtime error: ".
-  Result<bool> matches(SelectorId selector, const ResourceSlice& slice, std::uint32_t device,
-                       SelectorAnswers& answers);
+  // "CEL runtime error: "; kTimeout is one that takes too long ever to be answered.
+  //
+  // While an evaluation goes on beside the world, `may_wait` is asked every millisecond. Where it
+  // says no the answer is nothing; the same question later waits for the same evaluation, another
+  // one gives it up.
+  using MayWait = std::function<bool()>;
+  std::optional<Result<bool>> matches(SelectorId selector, const Ref<const ResourceSlice>& slice,
+                                      std::uint32_t device, SelectorAnswers& answers,
+                                      const MayWait& may_wait);
+  // ... for those who wait as long as it takes.
+  Result<bool> matches(SelectorId selector, const Ref<const ResourceSlice>& slice,
+                       std::uint32_t device, SelectorAnswers& answers) {
+    return *matches(selector, slice, device, answers, [] { return true; });
+  }
 
   // Forgets expressions when there are too many: people may write as many as they like. Everything
   // that is known of earlier epochs is void then.
@@ -65,7 +79,23 @@ class SelectorTable {
   };
   static constexpr std::size_t kMaxExpressions = 512;
 
+  // Evaluations of so many steps are done at once: less than a millisecond.
+  static constexpr std::uint64_t kQuickSteps = 10'000;
+  // One that takes longer. Its answer may be read when the job is done.
+  struct LongEvaluation {
+    SelectorId selector = 0;
+    std::uint64_t epoch = 0;
+    Ref<const ResourceSlice> slice;
+    std::uint32_t device = 0;
+    std::shared_ptr<Result<bool>> answer;
+    std::shared_ptr<Worker::Job> job;
+  };
+
   SelectorDevice describe(const ResourceSlice& slice, const Device& device) const;
+  std::optional<Result<bool>> evaluate(SelectorId selector,
+                                       const std::shared_ptr<const DeviceSelector>& compiled,
+                                       const Ref<const ResourceSlice>& slice, std::uint32_t device,
+                                       const MayWait& may_wait);
 
   std::shared_ptr<const Symbols> symbols_;
   DeviceSelector::Features features_;
@@ -74,6 +104,8 @@ class SelectorTable {
   std::uint64_t evaluations_ = 0;
   std::map<std::string, SelectorId, std::less<>> ids_;
   std::vector<Expression> expressions_;
+  std::optional<LongEvaluation> long_;
+  Worker worker_{"selectors"};
 };
 
 }  // namespace berth::plugins

@@ -80,6 +80,52 @@ class StandingClock final : public Loop {
   void cancel(TimerId) override {}
 };
 
+// A clock on which every look takes a turn.
+class HurryingClock final : public Loop {
+ public:
+  TimePoint now() const override { return {time_ += std::chrono::milliseconds(10)}; }
+  WallTime wall_now() const override { return {}; }
+  void post(Callback) override {}
+  TimerId at(TimePoint, Callback, TimerKind) override { return {}; }
+  void cancel(TimerId) override {}
+
+ private:
+  mutable Duration time_{0};
+};
+
+std::string claim_with_selector(std::string_view expression) {
+  return claim(
+      "c", exact("r", 1, fmt::format("selectors: [{{cel: {{expression: '{}'}}}}]", expression)));
+}
+
+TEST(AllocatorConcurrent, ASelectorThatTakesLongIsWaitedForInTurns) {
+  AllocatorFixture fixture;
+  fixture.add(slice("s", on("n1"), "{name: d0}, {name: d1}"));
+  HurryingClock loop;
+  fixture.budget = {.loop = &loop, .turn = std::chrono::milliseconds(5)};
+  EXPECT_EQ(
+      fixture.allocate(
+          "n1", {claim_with_selector("lists.range(3000).all(i, i + size(device.driver) > 0)")}),
+      "c: r=drv/pool/d0 @n1");
+  EXPECT_GE(fixture.turns, 1);
+  EXPECT_EQ(fixture.allocate("n1", {claim_with_selector("lists.range(3000).all(i, i < 2999)")}),
+            "impossible");
+}
+
+TEST(AllocatorConcurrent, ASelectorThatTakesTooLongTimesOut) {
+  AllocatorFixture fixture;
+  fixture.add(slice("s", on("n1"), "{name: d0}"));
+  HurryingClock loop;
+  fixture.budget = {.loop = &loop,
+                    .timeout = std::chrono::milliseconds(50),
+                    .turn = std::chrono::milliseconds(5)};
+  // A text of a megabyte, counted again and again.
+  std::string slow = fmt::format("cel.bind(s0, \"{}\", ", std::string(1000, 'x'));
+  for (int i = 1; i <= 10; ++i) slow += fmt::format("cel.bind(s{}, s{} + s{}, ", i, i - 1, i - 1);
+  slow += "lists.range(100000).all(i, size(s10) > i)" + std::string(11, ')');
+  EXPECT_EQ(fixture.allocate("n1", {claim_with_selector(slow)}), "timed out");
+}
+
 TEST(SearchClock, CountsTimeOrStepsWhicheverIsMoreAndNotTheTurnsOfOthers) {
   using std::chrono::milliseconds;
   StandingClock loop;

@@ -93,7 +93,7 @@ std::optional<DeviceCounts::Columns> DeviceCounts::count(Symbol resource) {
   if (generation_ != cluster_.generation(ObjectKind::kResourceSlice)) refresh();
   selectors_.trim();
   Count count(cluster_.nodes(), cluster_.symbols());
-  for (const Ref<const ResourceSlice>& slice : slices_) count_slice(*device_class, *slice, count);
+  for (const Ref<const ResourceSlice>& slice : slices_) count_slice(*device_class, slice, count);
   return std::move(count).result();
 }
 
@@ -111,8 +111,9 @@ void DeviceCounts::refresh() {
   generation_ = cluster_.generation(ObjectKind::kResourceSlice);
 }
 
-void DeviceCounts::count_slice(const DeviceClass& device_class, const ResourceSlice& slice,
-                               Count& count) {
+void DeviceCounts::count_slice(const DeviceClass& device_class,
+                               const Ref<const ResourceSlice>& counted, Count& count) {
+  const ResourceSlice& slice = *counted;
   const bool by_device = slice.per_device_node_selection.value_or(false);
   const NodeSet of_slice = by_device ? NodeSet() : count.rows_of(slice.nodes, /*unless_said=*/true);
   for (std::uint32_t d = 0; d < slice.devices.size(); ++d) {
@@ -121,17 +122,17 @@ void DeviceCounts::count_slice(const DeviceClass& device_class, const ResourceSl
         by_device ? count.rows_of(device.nodes, /*unless_said=*/false) : NodeSet();
     const NodeSet& rows = by_device ? of_device : of_slice;
     if (rows.empty()) continue;
-    count.add(rows, matches(device_class, slice, d),
+    count.add(rows, matches(device_class, counted, d),
               tracker_->allocated().any({slice.driver, slice.pool.name, device.name}));
   }
 }
 
-Result<bool> DeviceCounts::matches(const DeviceClass& device_class, const ResourceSlice& slice,
-                                   std::uint32_t device) {
+Result<bool> DeviceCounts::matches(const DeviceClass& device_class,
+                                   const Ref<const ResourceSlice>& slice, std::uint32_t device) {
   for (const CELDeviceSelector& selector : device_class.selectors) {
     if (!selector.expression) continue;
-    Result<bool> matched =
-        selectors_.matches(selectors_.id_of(*selector.expression), slice, device, answers_[&slice]);
+    Result<bool> matched = selectors_.matches(selectors_.id_of(*selector.expression), slice, device,
+                                              answers_[slice.get()]);
     if (!matched || !*matched) return matched;
   }
   return true;

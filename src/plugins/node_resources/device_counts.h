@@ -39,8 +39,9 @@ class DeviceCounts {
   class Count;
 
   void refresh();
-  void count_slice(const DeviceClass& device_class, const ResourceSlice& slice, Count& count);
-  Result<bool> matches(const DeviceClass& device_class, const ResourceSlice& slice,
+  void count_slice(const DeviceClass& device_class, const Ref<const ResourceSlice>& counted,
+                   Count& count);
+  Result<bool> matches(const DeviceClass& device_class, const Ref<const ResourceSlice>& slice,
                        std::uint32_t device);
 
   const Cluster& cluster_;
