@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/keyed_hash.h"
+
 namespace berth {
 namespace {
 
@@ -267,13 +269,12 @@ std::pair<std::string, int> BigDecimal::binary_digits(std::int64_t exponent, int
 }
 
 std::size_t BigDecimal::hash() const {
-  std::uint64_t hash = 0;
+  KeyedHash hash;
   for (const Limb& limb : limbs_) {
-    hash ^= static_cast<std::uint64_t>(limb.value) + static_cast<std::uint64_t>(limb.index);
-    hash *= 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 29;
+    hash.add(static_cast<std::uint64_t>(limb.value));
+    hash.add(static_cast<std::uint64_t>(limb.index));
   }
-  return hash;
+  return hash.value();
 }
 
 }  // namespace berth

@@ -1,10 +1,10 @@
 #include "api/devices.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "api/devices_parts.h"
+#include "base/keyed_hash.h"
 
 namespace berth {
 namespace {
@@ -81,7 +81,7 @@ AllocationConfigSource allocation_config_source(std::string_view text) {
 }
 
 void note_rest(AllocatedDeviceStatus& status, std::string_view encoded) {
-  status.rest = status.rest * 31 + std::hash<std::string_view>{}(encoded);
+  status.rest = status.rest * 31 + hash_text(encoded);
 }
 
 void apply_defaults(ResourceClaimSpec& spec, SymbolHold& symbols) {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <ranges>
 
+#include "base/keyed_hash.h"
+
 namespace berth {
 
 // ---- UIDs -------------------------------------------------------------------------------------
@@ -83,7 +85,7 @@ namespace {
 // cannot be taken for part of the next.
 class Hasher {
  public:
-  std::size_t result() const { return state_ ^ state_ >> 29; }
+  std::size_t result() const { return hash_.value(); }
 
   template <typename... Values>
   void add(const Values&... values) {
@@ -91,10 +93,7 @@ class Hasher {
   }
 
  private:
-  void mix(std::uint64_t value) {
-    state_ = (state_ ^ value) * 0x9fb21c651e98df25ULL;
-    state_ ^= state_ >> 28;
-  }
+  void mix(std::uint64_t value) { hash_.add(value); }
 
   template <typename Number>
     requires std::is_integral_v<Number> || std::is_enum_v<Number>
@@ -157,7 +156,7 @@ class Hasher {
     add(claim.name, claim.claim_name, claim.template_name);
   }
 
-  std::uint64_t state_ = 0x243f6a8885a308d3ULL;
+  KeyedHash hash_;
 };
 
 }  // namespace

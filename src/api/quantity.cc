@@ -7,6 +7,7 @@
 
 #include "api/big_decimal.h"
 #include "base/ascii.h"
+#include "base/keyed_hash.h"
 
 namespace berth {
 namespace {
@@ -150,11 +151,6 @@ std::int64_t strip_zeros(std::int64_t& value) {
     ++count;
   }
   return count;
-}
-
-std::size_t mix(std::size_t seed, std::size_t value) {
-  seed ^= value + 0x9e3779b97f4a7c15ULL + (seed << 12) + (seed >> 4);
-  return seed * 0xff51afd7ed558ccdULL;
 }
 
 }  // namespace
@@ -413,7 +409,11 @@ std::size_t Quantity::hash() const {
   } else {
     exponent += strip_zeros(small);
   }
-  return mix(mix(static_cast<std::size_t>(small), static_cast<std::size_t>(exponent)), rest);
+  KeyedHash hash;
+  hash.add(static_cast<std::uint64_t>(small));
+  hash.add(static_cast<std::uint64_t>(exponent));
+  hash.add(rest);
+  return hash.value();
 }
 
 // ---- sums -------------------------------------------------------------------------------------

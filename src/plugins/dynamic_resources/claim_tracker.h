@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "api/devices.h"
+#include "base/keyed_hash.h"
 #include "cluster/assumed_objects.h"
 #include "framework/handle.h"
 #include "plugins/dynamic_resources/allocated_devices.h"
@@ -76,7 +77,7 @@ class ClaimTracker {
   };
   struct TakenHash {
     std::size_t operator()(const Taken& taken) const noexcept {
-      return std::hash<DeviceId>{}(taken.device) ^ std::hash<std::string>{}(taken.share_id);
+      return std::hash<DeviceId>{}(taken.device) ^ hash_text(taken.share_id);
     }
   };
 
@@ -93,9 +94,9 @@ class ClaimTracker {
   bool consumable_capacity_;
   AllocatedDevices allocated_;
   std::unordered_map<Taken, std::int32_t, TakenHash> holders_;  // how many know of it
-  std::unordered_map<std::string, Pending> pending_;            // by UID
+  std::unordered_map<std::string, Pending, TextHash> pending_;  // by UID
   // Claims made for extended resources, by the UID of their pod.
-  std::unordered_map<std::string, Ref<const ResourceClaim>> extended_;
+  std::unordered_map<std::string, Ref<const ResourceClaim>, TextHash> extended_;
   std::set<std::pair<std::string, std::string>> taken_back_;  // UIDs of claim and pod
   Subscription subscription_;
 };
