@@ -1,6 +1,5 @@
-// hostile_codecs FILE: every object of a cluster through every codec (YAML, JSON, protobuf) and
-// through the embedded API server: created, shown as a table, patched in three ways, replaced,
-// saved. For what that costs (run.py).
+#include "codecs.h"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -125,12 +124,11 @@ bool convert(const ManifestObject& object, Interner& interner) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  const Result<std::string> text = read_file(argv[1]);
+int berth::hostile::run_codecs(const std::string& path) {
+  const Result<std::string> text = read_file(path);
   Interner interner;
   const Result<std::vector<ManifestObject>> objects =
-      text ? read_manifest(*text, argv[1], interner) : fail(text.error());
+      text ? read_manifest(*text, path, interner) : fail(text.error());
   if (!objects) {
     fmt::print(stderr, "{}\n", objects.error().message);
     return 1;

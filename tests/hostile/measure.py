@@ -1,4 +1,5 @@
-"""What a command costs: instructions, counted by valgrind, or processor time and the most memory it had."""
+"""What a command costs: instructions, counted by valgrind, processor time, and the most memory it had."""
+import dataclasses
 import os
 import re
 import subprocess
@@ -13,19 +14,60 @@ class Failed(Exception):
     pass
 
 
-def instructions(command, seconds=600):
-    with tempfile.NamedTemporaryFile() as out:
-        try:
-            ran = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", *command],
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
-                                 timeout=seconds, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise Failed(f"did not end within {seconds} s under valgrind") from error
-    collected = re.search(r"Collected : (\d+)", ran.stderr)
-    if ran.returncode != 0 or not collected:
-        said = [line for line in ran.stderr.splitlines() if not line.startswith("==")]
-        raise Failed(f"exit code {ran.returncode}: {' '.join(said)[-300:]}")
-    return int(collected[1])
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    memory: int  # bytes
+    seconds: float
+    instructions: int = 0  # where they are counted
+
+
+class Runs:
+    """The program hostile_runs (runs.cc), by itself or under valgrind. For one thread at a time."""
+
+    def __init__(self, program, folder, counted, seconds):
+        self.folder, self.counted, self.seconds = folder, counted, seconds
+        command = [program, folder, str(seconds)]
+        if counted:
+            # Of the tools that count instructions the fastest.
+            command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null",
+                       f"--log-file={folder}/%p.log", *command]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=ENVIRONMENT)
+        self.base = 0
+
+    def warm_up(self, command):
+        """Once, with a small cluster, so that its code is translated and what comes before is known."""
+        self.ask("here", *command)
+
+    def begin(self):
+        """After all warm_up()s: what a process has counted before it does anything."""
+        self.base = self.run(["help"]).instructions
+
+    def ask(self, *words):
+        self.process.stdin.write("\t".join(words) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        if len(answer) != 4:
+            raise Failed("hostile_runs has ended")
+        return int(answer[0]), int(answer[1]), int(answer[2]), float(answer[3])
+
+    def run(self, command):
+        pid, code, memory, seconds = self.ask(*command)
+        with open(f"{self.folder}/{pid}.err", encoding="utf-8", errors="replace") as file:
+            said = file.read().strip()
+        if code == 128 + 14:
+            raise Failed(f"did not end within {self.seconds} s")
+        if code != 0:
+            raise Failed(f"exit code {code}: {said[-300:]}")
+        if not self.counted:
+            return Cost(memory, seconds)
+        with open(f"{self.folder}/{pid}.log", encoding="utf-8") as file:
+            counted = re.search(r"I +refs: +([\d,]+)", file.read())
+        return Cost(memory, seconds, int(counted[1].replace(",", "")) - self.base)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def peak(command, seconds=120, output=os.devnull):

@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
 """What hostile objects cost, compared with plain objects of the same size.
 
-    run.py --berth PROGRAM --codecs PROGRAM [--family F]... [--case REGEX] [--all]
+    run.py --runs PROGRAM [--family F]... [--case REGEX] [--way W]... [--all]
 
-Every case is run in each of the ways below, and so is its plain twin (cluster.py). A case fails when it takes more
-than its budget: `times` the instructions of the twin, counted by valgrind with small objects, or
-`memory_times` its memory, measured with objects as large as an API server accepts. --all prints every case,
-not only those that fail.
+Every case is run in each of the ways below, and so is its plain twin (cluster.py). A case fails when
+
+  * it takes more than `times` the instructions of its twin, both of them small;
+  * the instructions grow faster than its size: four times the size may cost `growth` times as much more;
+  * it takes more than `memory_times` the memory of its twin, both as large as an API server accepts.
+
+Instructions are counted by valgrind and do not depend on how busy the machine is. --all prints every case, not
+only those that fail.
 """
 import argparse
+import collections
 import concurrent.futures
+import dataclasses
 import hashlib
 import os
+import queue
 import re
 import sys
 import tempfile
@@ -22,32 +29,58 @@ import cluster
 import families
 import measure
 
-SMALL = cluster.Scale(object_bytes=96 * 1024, nodes=150, pods=1600)
-LARGE = cluster.Scale(nodes=300, pods=4000)
+SMALL = cluster.Scale(object_bytes=64 * 1024, nodes=64, pods=1024)
+LARGE = cluster.Scale(object_bytes=cluster.MAX_OBJECT - 4096, nodes=100, pods=4000)
+SECONDS = 120  # for one run
+
+# Growth is no concern where it is less than this part of what a small case costs in all.
+NOTICED = 0.05
+# The codecs make a tree of an object, in which a value takes a hundred bytes whatever it says; an annotation is
+# one value of some length.
+CODECS_MEMORY_TIMES = 6.8
 
 
-def ways(berth, codecs):
-    """{name: command on a cluster's file}"""
-    return {
-        # Decisions in full, as they are compared with upstream's.
-        "evaluate": lambda path, flags: [berth, "evaluate", "--cluster", path, *flags],
-        # The scheduler itself: queue, hints, what is kept between pods.
-        "simulate": lambda path, _: [berth, "simulate", "-f", path, "--until", "30s", "-o", "json"],
-        # Every object through every codec and the embedded API server.
-        "codecs": lambda path, _: [codecs, path],
-    }
+def quarter(scale):
+    return dataclasses.replace(scale, object_bytes=scale.object_bytes // 4, pods=scale.pods // 4)
+
+
+WAYS = {  # command on a cluster's file
+    # Decisions in full, as they are compared with upstream's.
+    "evaluate": lambda path, flags: ["evaluate", "--cluster", path, *flags],
+    # The scheduler itself: queue, hints, what is kept between pods.
+    "simulate": lambda path, _: ["simulate", "-f", path, "--until", "30s", "-o", "json"],
+    # Every object through every codec and the embedded API server.
+    "codecs": lambda path, _: ["codecs", path],
+}
 
 
 class Runner:
     """Runs clusters, each once: twins are shared."""
 
-    def __init__(self, folder, commands):
-        self.folder, self.commands = folder, commands
+    def __init__(self, folder, program, parallel):
+        self.folder = folder
         self.lock, self.known = threading.Lock(), {}
+        self.idle = {counted: queue.SimpleQueue() for counted in (False, True)}
+        self.open = [measure.Runs(program, folder, counted, SECONDS)
+                     for counted in self.idle for _ in range(parallel)]
+        for runs in self.open:
+            self.idle[runs.counted].put(runs)
+        with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+            list(pool.map(self.prepare, [runs for runs in self.open if runs.counted]))
 
-    def cost(self, objects, way, flags, measured):
+    def prepare(self, runs):
+        path = os.path.join(self.folder, f"warm-up-{id(runs)}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(cluster.cluster_text(cluster.nodes(4) + [cluster.pod("placed", "n0"), cluster.pod("p0")]))
+        for way in WAYS.values():
+            runs.warm_up(way(path, []))
+        runs.begin()
+
+    def cost(self, objects, way, flags, counted):
+        if way == "codecs":  # in which plain nodes are only in the way
+            objects = [one for one in objects if one["kind"] != "Node" or cluster.is_large(one)]
         text = cluster.cluster_text(objects)
-        key = hashlib.sha256(f"{way} {flags} {measured.__name__} {text}".encode()).hexdigest()
+        key = hashlib.sha256(f"{way} {flags} {counted} {text}".encode()).hexdigest()
         with self.lock:
             future = self.known.get(key)
             mine = future is None
@@ -55,67 +88,120 @@ class Runner:
                 future = self.known[key] = concurrent.futures.Future()
         if mine:
             path = os.path.join(self.folder, key + ".json")
+            runs = self.idle[counted].get()
             try:
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
-                future.set_result(measured(self.commands[way](path, flags)))
+                future.set_result(runs.run(WAYS[way](path, flags)))
             except measure.Failed as error:
                 future.set_exception(error)
             finally:
+                self.idle[counted].put(runs)
                 os.unlink(path)
         return future.result()
 
+    def close(self):
+        for runs in self.open:
+            runs.close()
 
-def peak_bytes(command):
-    return measure.peak(command)[0]
+
+@dataclasses.dataclass
+class Verdict:
+    way: str
+    times: float = None
+    growth: float = None
+    memory_times: float = None
+    wrong: list = dataclasses.field(default_factory=list)
 
 
-def judge(runner, name, way, small, large):
-    """(name, way, ratio of instructions, ratio of memory, what is wrong)"""
-    ratios, wrong = [], []
-    for case, measured, limit, what in ((small, measure.instructions, small.times, "instructions"),
-                                        (large, peak_bytes, large.memory_times, "memory")):
+def judge_instructions(runner, verdict, cases):
+    """`cases`: the same at three sizes, the largest first."""
+    small = cases[0]
+    costs = [runner.cost(case.objects, verdict.way, case.flags, True).instructions for case in reversed(cases)]
+    plain = runner.cost(small.twin_objects(), verdict.way, small.flags, True).instructions
+    verdict.times = costs[2] / plain
+    if verdict.times > small.times:
+        verdict.wrong.append(f"{costs[2]:,} instructions are {verdict.times:.2f} times the twin's {plain:,}; "
+                             f"{small.times:g} times is the budget")
+    before, after = costs[1] - costs[0], costs[2] - costs[1]
+    if after < NOTICED * costs[2] or before <= 0:
+        return
+    verdict.growth = after / before
+    limit = small.codecs_growth if verdict.way == "codecs" else small.growth
+    if verdict.growth > limit:
+        verdict.wrong.append(f"{costs[0]:,}, {costs[1]:,}, {costs[2]:,} instructions as the size grows fourfold: "
+                             f"{verdict.growth:.1f} times as much more; {limit:g} is the budget")
+
+
+def judge_memory(runner, verdict, large):
+    cost = runner.cost(large.objects, verdict.way, large.flags, False).memory
+    plain = runner.cost(large.twin_objects(), verdict.way, large.flags, False).memory
+    verdict.memory_times = cost / plain
+    limit = large.memory_times if verdict.way != "codecs" else max(large.memory_times, CODECS_MEMORY_TIMES)
+    if verdict.memory_times > limit:
+        verdict.wrong.append(f"{cost >> 20} MB are {verdict.memory_times:.2f} times the twin's {plain >> 20} MB; "
+                             f"{limit:g} times is the budget")
+
+
+def judge(runner, way, large, smaller):
+    verdict = Verdict(way)
+    for judged, cases in ((judge_instructions, smaller), (judge_memory, large)):
         try:
-            cost = runner.cost(case.objects, way, case.flags, measured)
-            plain = runner.cost(case.twin_objects(), way, case.flags, measured)
+            judged(runner, verdict, cases)
         except measure.Failed as error:
-            ratios.append(None)
-            wrong.append(f"{what}: {error}")
-            continue
-        ratios.append(cost / plain)
-        if cost > limit * plain:
-            wrong.append(f"{what}: {cost:,} is {cost / plain:.1f} times the twin's {plain:,}; {limit:g} times is the budget")
-    return name, way, *ratios, wrong
+            verdict.wrong.append(str(error))
+    return verdict
+
+
+def show(name, verdict):
+    ratios = (verdict.times, verdict.growth, verdict.memory_times)
+    print("  " + "".join("       -" if ratio is None else f"{ratio:8.2f}" for ratio in ratios) +
+          f"  {verdict.way:8}  {name}", flush=True)
+    for line in verdict.wrong:
+        print(f"      {line}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--berth", required=True)
-    parser.add_argument("--codecs", required=True)
+    parser.add_argument("--runs", required=True, type=os.path.abspath)
     parser.add_argument("--family", action="append")
     parser.add_argument("--case", default="", help="a regular expression")
-    parser.add_argument("--way", action="append")
+    parser.add_argument("--way", action="append", choices=list(WAYS))
     parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
-    commands = ways(os.path.abspath(given.berth), os.path.abspath(given.codecs))
-    chosen = given.way or list(commands)
-    small = {(f, c.name): c for f, c in families.all_cases(SMALL, given.family) if re.search(given.case, c.name)}
-    large = {(f, c.name): c for f, c in families.all_cases(LARGE, given.family) if (f, c.name) in small}
+    parallel = os.cpu_count() or 2
+    scales = [LARGE, SMALL]
+    for _ in range(3):
+        scales.append(quarter(scales[-1]))
     started, failed, run = time.monotonic(), 0, 0
+    print(f"  {'instructions':>14}{'growth':>8}{'memory':>8}" if given.all else "", flush=True)
     with tempfile.TemporaryDirectory(prefix="berth-hostile-") as folder, \
-            concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        runner = Runner(folder, commands)
-        tasks = [pool.submit(judge, runner, f"{family}: {name}", way, case, large[family, name])
-                 for (family, name), case in small.items() for way in chosen if way in case.ways]
-        for task in tasks:
-            name, way, instructions, memory, wrong = task.result()
-            run += 1
-            if given.all or wrong:
-                shown = "  ".join("   -  " if ratio is None else f"{ratio:6.2f}" for ratio in (instructions, memory))
-                print(f"  {shown}  {way:8}  {name}", flush=True)
-            for line in wrong:
-                print(f"      {line}", flush=True)
-            failed += bool(wrong)
+            concurrent.futures.ThreadPoolExecutor(parallel) as pool:
+        runner = Runner(folder, given.runs, parallel)
+        open_tasks = collections.deque()
+
+        def settle(most):
+            nonlocal run, failed
+            while len(open_tasks) > most:
+                name, task = open_tasks.popleft()
+                verdict = task.result()
+                run, failed = run + 1, failed + bool(verdict.wrong)
+                if given.all or verdict.wrong:
+                    show(name, verdict)
+
+        for of_scales in zip(*(families.all_cases(scale, given.family) for scale in scales)):
+            cases = [case for _, case in of_scales]
+            name = f"{of_scales[0][0]}: {cases[0].name}"
+            if not re.search(given.case, cases[0].name):
+                continue
+            for way in given.way or WAYS:
+                if way in cases[0].ways:
+                    # Every byte costs more in the codecs: objects are a quarter as large there.
+                    first = 2 if way == "codecs" else 1
+                    open_tasks.append((name, pool.submit(judge, runner, way, cases[0], cases[first:first + 3])))
+            settle(4 * parallel)  # cases take memory: not all at once
+        settle(0)
+        runner.close()
     print(f"  {run} runs, {failed} over their budget, {time.monotonic() - started:.0f} s")
     return 1 if failed or not run else 0
 

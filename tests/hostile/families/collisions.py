@@ -2,7 +2,7 @@
 with a key of their own (src/base/keyed_hash.h), so that these cost what any strings of their length cost."""
 import itertools
 
-from cluster import Case, nodes, pod
+from cluster import Case, container, nodes, pod
 
 FACTOR, MASK = 0xC6A4A7935BD1E995, (1 << 64) - 1
 INVERSE = pow(FACTOR, -1, 1 << 64)
@@ -47,7 +47,7 @@ def colliding(count):
 
 
 def containers(images):
-    return [{"name": f"c{i}", "image": image} for i, image in enumerate(images)]
+    return [container(f"c{i}", image) for i, image in enumerate(images)]
 
 
 def cases(scale):
