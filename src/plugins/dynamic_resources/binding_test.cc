@@ -53,6 +53,22 @@ TEST_F(BindingTest, TwoPodsNeverGetTheSameDevice) {
   EXPECT_EQ(fixture.taken(), "d2");
 }
 
+TEST_F(BindingTest, UnreserveLeavesWhatAnotherPodHasInFlight) {
+  Attempt earlier(fixture, fixture.pod("o", {"c"}));
+  EXPECT_EQ(earlier.reach_reserve("n1"), "ok");
+  EXPECT_EQ(earlier.pre_bind("n1"), "ok");
+  Attempt second(fixture, fixture.pod("q", {"c"}));
+  EXPECT_EQ(second.reach_reserve("n1"), "ok") << "it shares what is allocated";
+  // Somebody deallocates the claim, and another pod allocates it anew.
+  fixture.add(claim_of("c", exact("r")));
+  Attempt first(fixture, fixture.pod("p", {"c"}));
+  EXPECT_EQ(first.reach_reserve("n1"), "ok");
+  EXPECT_EQ(pending(), 1U);
+  second.unreserve("n1");
+  EXPECT_EQ(pending(), 1U);
+  EXPECT_EQ(fixture.taken(), "d1");
+}
+
 // ---- PreBind
 
 TEST_F(BindingTest, WritesFinalizerThenAllocationAndReservation) {

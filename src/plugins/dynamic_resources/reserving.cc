@@ -134,7 +134,9 @@ void DynamicResources::unreserve(Cycle& cycle, std::string_view) const {
   std::vector<Ref<const ResourceClaim>> reservations;
   for (std::size_t i = 0; i < devices.own_claims(); ++i) {
     const ResourceClaim& claim = *devices.claims[i].claim;
-    if (tracker_->end_pending(claim.uid)) tracker_->restore(claim);
+    // What is in flight may be another pod's: this one may have seen the claim allocated before.
+    const bool ours = devices.claims[i].reserved != nullptr;
+    if (ours && tracker_->end_pending(claim.uid)) tracker_->restore(claim);
     // The allocation stays with the claim; only the pod has to go.
     if (claim.allocated() && is_reserved_for(claim, pod_uid))
       reservations.push_back(devices.claims[i].claim);
