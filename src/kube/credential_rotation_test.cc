@@ -107,7 +107,7 @@ TEST_F(CredentialRotation, OneClientLivesThroughNewFilesOfAllKinds) {
 }
 
 TEST_F(CredentialRotation, OneClientLivesThroughNewCredentialsOfAPlugin) {
-  const auto quoted = [](const std::string& text) {
+  const auto in_quotes = [](const std::string& text) {
     std::string json = "\"";
     for (const char c : text) json += c == '\n' ? "\\n" : std::string(1, c);
     return json + "\"";

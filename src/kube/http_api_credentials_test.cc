@@ -161,7 +161,7 @@ TEST_F(ProgramTest, ItsCertificateIsShown) {
   Server server(tls);
   server.answer({status(200)});
   trust(server);
-  const auto quoted = [](std::string text) {
+  const auto in_quotes = [](std::string text) {
     std::string json = "\"";
     for (const char c : text) json += c == '\n' ? "\\n" : std::string(1, c);
     return json + "\"";
