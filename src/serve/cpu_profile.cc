@@ -187,7 +187,8 @@ std::string encode_profile(const std::vector<ProfiledStack>& stacks, const Profi
 }
 
 Result<std::unique_ptr<CpuProfile>> CpuProfile::start(WallTime now) {
-  if (profiler_in_use.exchange(true)) return fail(ErrorKind::kConflict, "cpu profiling already in use");
+  if (profiler_in_use.exchange(true))
+    return fail(ErrorKind::kConflict, "cpu profiling already in use");
   // The first call loads the unwinder, which a handler must not do.
   std::array<void*, 4> primed{};
   ::backtrace(primed.data(), static_cast<int>(primed.size()));
