@@ -239,6 +239,20 @@ TEST_F(BindingTest, ADeviceIsNotFreeBeforeItIsKnownWhatBecameOfTheWrite) {
   EXPECT_EQ(fixture.taken(), "d1");
 }
 
+TEST_F(BindingTest, AWriteThatArrivesTwiceAndMeetsItselfIsDone) {
+  server.keep_back();
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
+  server.fails("status", kConflict, /*applied=*/true);
+  server.fails("get", kLost);
+  attempt.begin_pre_bind("n1");
+  EXPECT_EQ(fixture.taken(), "d1");
+  fixture.run_for(1s);
+  EXPECT_EQ(attempt.bound(), "ok");
+  EXPECT_EQ(writes(), (Writes{"update c", "status c", "get c", "get c"}));
+  EXPECT_EQ(fixture.taken(), "d1");
+}
+
 TEST_F(BindingTest, AWriteThatWasNotCarriedOutFails) {
   Attempt attempt(fixture, fixture.pod("p", {"c"}));
   EXPECT_EQ(attempt.reach_reserve("n1"), "ok");

@@ -102,13 +102,15 @@ Task<ClaimWrites::Written> ClaimWrites::write(Ref<const Pod> pod, Ref<const Reso
       co_return written;
     Task<void> pause = pause_after_conflict();
     co_await pause;
-    if (cancel.cancelled()) co_return cancelled();
-    Task<Written> getting = get(claim);
-    Written fresh = co_await getting;
+    // Also when it is cancelled: a request that arrives twice meets what it has written itself.
+    Task<Written> looking = look_up(claim);
+    Written fresh = co_await looking;
     if (!fresh)
       co_return wrapped(fmt::format("get updated claim {} after conflict", full_name(*claim)),
                         fresh.error());
     claim = std::move(*fresh);
+    if (cancel.cancelled() && !is_done(*claim, reserved.get(), pod->uid_text()))
+      co_return cancelled();
   }
 }
 
@@ -177,16 +179,22 @@ Task<ClaimWrites::Written> ClaimWrites::what_became_of(Ref<const Pod> pod,
                                                        Ref<const ResourceClaim> reserved,
                                                        Error write_error,
                                                        Ref<const ResourceClaim> claim) {
+  Task<Written> looking = look_up(claim);
+  Written stored = co_await looking;
+  if (stored && is_done(**stored, reserved.get(), pod->uid_text())) co_return stored;
+  co_return fail(std::move(write_error));
+}
+
+// The claim as it is stored, asked for again while there is no answer.
+Task<ClaimWrites::Written> ClaimWrites::look_up(Ref<const ResourceClaim> claim) {
   Duration pause = kClaimLookAgain;
   for (int attempt = 1;; ++attempt, pause *= 2) {
     Task<Written> getting = get(claim);
     Written stored = co_await getting;
-    if (stored && is_done(**stored, reserved.get(), pod->uid_text())) co_return stored;
-    if (stored || !is_ambiguous(stored.error()) || attempt == kAttempts) break;
+    if (stored || !is_ambiguous(stored.error()) || attempt == kAttempts) co_return stored;
     SleepUntil later(handle_.loop, handle_.loop.now() + pause);
     co_await later;
   }
-  co_return fail(std::move(write_error));
 }
 
 // Whether the tracker knows the claim now as it was written. One that was just created may have to

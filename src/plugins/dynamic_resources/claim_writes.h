@@ -70,6 +70,7 @@ class ClaimWrites {
   Task<bool> assume(Ref<const ResourceClaim> claim, bool created, CancelToken cancel);
   // Holds the devices of a claim that the watch has yet to show.
   Task<void> hold_until_seen(Ref<const ResourceClaim> claim);
+  Task<Written> look_up(Ref<const ResourceClaim> claim);
   Task<Written> get(Ref<const ResourceClaim> claim);
   Task<void> pause_after_conflict();
   Task<void> run_undo(Uid pod, std::string pod_uid, std::shared_ptr<Undoing> undoing,
