@@ -1,4 +1,4 @@
-# Third-party packages, all from Debian 12. Each is looked for here, once; a room links what it
+# Third-party packages, all from Debian 12 or 13. Each is looked for here, once; a room links what it
 # needs by target name:
 #
 #   fmt::fmt  Boost::headers  simdjson::simdjson  PkgConfig::LIBYAML
