@@ -72,7 +72,9 @@ bool DynamicResources::is_still_reserved(PodClaim& claim, const std::string& pod
 
 Task<Result<void>> DynamicResources::bind_claim(Ref<const Pod> pod, PodClaim& claim,
                                                 CancelToken cancel) const {
-  Task<ClaimWrites::Written> binding = writes_->bind(pod, claim.claim, claim.reserved, cancel);
+  // It is in flight no longer than this write: Unreserve has to leave what others begin after it.
+  Task<ClaimWrites::Written> binding =
+      writes_->bind(pod, claim.claim, std::exchange(claim.reserved, nullptr), cancel);
   ClaimWrites::Written bound = co_await binding;
   if (!bound) co_return fail(std::move(bound.error()));
   claim.claim = std::move(*bound);  // so that Unreserve knows what there is to undo

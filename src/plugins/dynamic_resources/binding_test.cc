@@ -67,6 +67,9 @@ TEST_F(BindingTest, UnreserveLeavesWhatAnotherPodHasInFlight) {
   second.unreserve("n1");
   EXPECT_EQ(pending(), 1U);
   EXPECT_EQ(fixture.taken(), "d1");
+  earlier.unreserve("n1");
+  EXPECT_EQ(pending(), 1U) << "also one that had the claim in flight itself, and wrote it";
+  EXPECT_EQ(fixture.taken(), "d1");
 }
 
 // ---- PreBind
