@@ -175,6 +175,15 @@ Task<Result<void>> EmbeddedCluster::bind(Ref<const Pod> pod, std::string node_na
   co_return result_of(api_.bind(pod->namespace_name(), pod->name(), pod->uid_text(), node_name));
 }
 
+Task<Result<bool>> EmbeddedCluster::is_bound(Ref<const Pod> pod, std::string node_name, bool) {
+  const memapi::ObjectRef present = api_.get(pods(), pod->namespace_name(), pod->name());
+  if (!present) co_return false;
+  const Result<AnyObject> stored =
+      decode_object(ObjectKind::kPod, present->json, interner_, nullptr);
+  const auto* found = stored ? std::get_if<Ref<const Pod>>(&*stored) : nullptr;
+  co_return found && (*found)->uid() == pod->uid() && (*found)->node_name() == node_name;
+}
+
 Task<Result<std::string>> EmbeddedCluster::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {
   const std::string uid = pod->uid_text();
   const auto edit = [&](JsonValue& object) -> Answer<void> {

@@ -222,6 +222,32 @@ TEST(EmbeddedCluster, WhatIsNoLongerThereCannotBeBound) {
   EXPECT_EQ(answer.error().kind, ErrorKind::kNotFound);
 }
 
+TEST(EmbeddedCluster, KnowsWhetherSomebodyElseHasBoundAPod) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.add_pod("p", "1", R"(,"schedulerName":"other")");
+  whole.pass(1s);
+  const Ref<const Pod> decoded = whole.engine->cluster().seen_pod("default", "p");
+  ASSERT_TRUE(decoded);
+  const auto is_on = [&](const std::string& node) {
+    Result<bool> answer = false;
+    TaskSet tasks;
+    const auto look = [](EmbeddedCluster& cluster, Ref<const Pod> pod, std::string where,
+                         Result<bool>& result) -> Task<void> {
+      Task<Result<bool>> looking = cluster.is_bound(pod, where, false);
+      result = co_await looking;
+    };
+    tasks.spawn(look(whole.cluster, decoded, node, answer));
+    return answer.value();
+  };
+  EXPECT_FALSE(is_on("n1"));
+  ASSERT_TRUE(whole.api.local().bind("default", "p", decoded->uid_text(), "n1"));
+  EXPECT_TRUE(is_on("n1"));
+  EXPECT_FALSE(is_on("n2"));
+  ASSERT_TRUE(whole.api.local().remove(resource_of("pods"), "default", "p"));
+  EXPECT_FALSE(is_on("n1"));
+}
+
 // ---- volumes and devices
 
 const char kLazyClass[] = R"({"metadata":{"name":"lazy"},"provisioner":"disk.example.com",)"

@@ -169,6 +169,11 @@ Task<Outcome> BindingCycle::bind_with_extenders(Attempt& attempt) {
     Task<Result<void>> asking = extender->bind(attempt.queued.pod, attempt.node);
     const Result<void> bound = co_await asking;
     if (bound) co_return Outcome::success();
+    // A binding that was done, only not told, must not have its place given to others.
+    Task<Result<bool>> looking = with_.api.is_bound(attempt.queued.pod, attempt.node,
+                                                    bound.error().kind == ErrorKind::kTimeout);
+    const Result<bool> done = co_await looking;
+    if (done && *done) co_return Outcome::success();
     if (!extender->ignorable()) co_return Outcome::failure(bound.error().message);
     with_.observer.trouble(bound.error().message);
   }

@@ -70,6 +70,73 @@ TEST_F(BindingCycleTest, APodIsBoundAndItsEventIsWritten) {
   EXPECT_EQ(unreserved, 0);
 }
 
+// ---- extenders that bind
+
+// Fails as it is told to.
+class FailingBinder final : public Extender {
+ public:
+  Error error;
+  bool may_be_ignored = false;
+
+  std::string_view name() const override { return "binder"; }
+  bool interested_in(const Pod&) const override { return true; }
+  bool ignorable() const override { return may_be_ignored; }
+  bool filters() const override { return false; }
+  bool prioritizes() const override { return false; }
+  bool binds() const override { return true; }
+  std::int64_t weight() const override { return 1; }
+  Task<Result<ExtenderVerdicts>> filter(Ref<const Pod>, std::vector<std::string> nodes) override {
+    co_return ExtenderVerdicts{std::move(nodes), {}, {}};
+  }
+  Task<Result<std::vector<ExtenderScore>>> prioritize(Ref<const Pod>,
+                                                      std::vector<std::string>) override {
+    co_return std::vector<ExtenderScore>();
+  }
+  Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return fail(error); }
+};
+
+TEST(BindingByExtenders, WhatTheyFailedToTellIsLookedUp) {
+  struct Case {
+    const char* name;
+    ErrorKind error;
+    bool ignorable;
+    bool bound_by_others;
+    std::string looked_up;
+    int bound_here;
+    bool bound;
+  };
+  const Case cases[] = {
+      {"refused", ErrorKind::kUnavailable, false, false, "default/p on n1", 0, false},
+      {"done all the same", ErrorKind::kUnavailable, false, true, "default/p on n1", 0, true},
+      {"no answer", ErrorKind::kTimeout, false, false, "default/p on n1 later", 0, false},
+      {"the answer was lost", ErrorKind::kTimeout, false, true, "default/p on n1 later", 0, true},
+      {"ignored", ErrorKind::kUnavailable, true, false, "default/p on n1", 1, true},
+      {"ignored, but done", ErrorKind::kUnavailable, true, true, "default/p on n1", 0, true},
+  };
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.name);
+    FailingBinder extender;
+    extender.error = {test.error, "no binding"};
+    extender.may_be_ignored = test.ignorable;
+    CycleFixture fixture;
+    fixture.world.cluster.add_node(fixture.world.node("n1"));
+    fixture.world.api.bound_by_others = test.bound_by_others;
+    fixture.extenders = {&extender};
+    int bound_here = 0;
+    fixture.profile.bind("Bind", [&](Cycle&, std::string_view) {
+      ++bound_here;
+      return Outcome();
+    });
+    fixture.start();
+    fixture.add("p");
+    fixture.settle();
+    EXPECT_THAT(fixture.world.api.looked_up, ElementsAre(test.looked_up));
+    EXPECT_EQ(bound_here, test.bound_here);
+    EXPECT_EQ(fixture.observer.bound_pods.size(), test.bound ? 1u : 0u);
+    EXPECT_EQ(fixture.world.cluster.assumed_count(), test.bound ? 1u : 0u);
+  }
+}
+
 // ---- where failed pods land (core.md §8.5)
 
 struct FailureCase {

@@ -98,8 +98,9 @@ Task<Result<std::vector<ExtenderScore>>> WebhookExtender::prioritize(
 
 Task<Result<void>> WebhookExtender::bind(Ref<const Pod> pod, std::string node) {
   Task<Result<std::string>> asking = ask(config_.bind_verb, binding_args(*pod, node), may_bind_);
-  const Result<std::string> answer = co_await asking;
-  if (!answer) co_return fail(answer.error());
+  Result<std::string> answer = co_await asking;
+  if (!answer && net::lost_connection(answer.error())) answer.error().kind = ErrorKind::kTimeout;
+  if (!answer) co_return fail(std::move(answer.error()));
   co_return read_binding_result(*answer);
 }
 

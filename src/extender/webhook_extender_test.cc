@@ -128,6 +128,13 @@ TEST_F(WebhookExtenderTest, Binds) {
   EXPECT_EQ(run(extender().bind(pod, "n1")).error().message, "somebody else was quicker");
 }
 
+TEST_F(WebhookExtenderTest, ABindingWithoutAnAnswerMayBeUnderWay) {
+  next = fail(ErrorKind::kUnavailable, "Post \"http://gpu.example\": unexpected EOF");
+  EXPECT_EQ(run(extender().bind(pod, "n1")).error().kind, ErrorKind::kTimeout);
+  next = fail(ErrorKind::kUnavailable, "dial tcp: connect: connection refused");
+  EXPECT_EQ(run(extender().bind(pod, "n1")).error().kind, ErrorKind::kUnavailable);
+}
+
 TEST_F(WebhookExtenderTest, ABindingIsSentOnlyWhileItMay) {
   may_bind = [] { return false; };
   answers("{}");

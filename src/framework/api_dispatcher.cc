@@ -128,6 +128,10 @@ Task<Result<T>> ApiDispatcher::pass_on(Task<Result<T>> calling) {
   co_return answer;
 }
 
+Task<Result<bool>> ApiDispatcher::is_bound(Ref<const Pod> pod, std::string node_name,
+                                           bool unanswered) {
+  return pass_on(api_.is_bound(std::move(pod), std::move(node_name), unanswered));
+}
 Task<Result<AnyObject>> ApiDispatcher::update(AnyObject object) {
   return pass_on(api_.update(std::move(object)));
 }

@@ -42,6 +42,7 @@ class ApiDispatcher final : public ClusterApi {
 
   // Answers what the ClusterApi answered.
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
+  Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name, bool unanswered) override;
   // Of PodScheduled and nominatedNodeName: answers after the first try, successful or not, and goes
   // on trying; success when a newer call, a binding or the pod's end made it pointless. The version
   // in the answer is empty.

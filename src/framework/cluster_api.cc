@@ -9,6 +9,7 @@ std::unexpected<Error> no_such_resource() {
 
 }  // namespace
 
+Task<Result<bool>> ClusterApi::is_bound(Ref<const Pod>, std::string, bool) { co_return false; }
 Task<Result<AnyObject>> ClusterApi::update_status(AnyObject) { co_return no_such_resource(); }
 Task<Result<AnyObject>> ClusterApi::create(AnyObject) { co_return no_such_resource(); }
 Task<Result<void>> ClusterApi::remove(AnyObject) { co_return no_such_resource(); }

@@ -41,6 +41,10 @@ class ClusterApi {
   virtual ~ClusterApi() = default;
 
   virtual Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) = 0;
+  // Whether the pod is on that node. Asked after somebody else was to bind it and said that he
+  // could not, or (`unanswered`) nothing: then the binding may still be under way. Doors through
+  // which nobody else binds answer no.
+  virtual Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name, bool unanswered);
   // Against `pod`, the newest version known. The answer is the version that is stored now; empty
   // where statuses are not kept.
   virtual Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) = 0;

@@ -54,6 +54,7 @@ class Extender {
                                                 std::vector<std::string> nodes) = 0;
   virtual Task<Result<std::vector<ExtenderScore>>> prioritize(Ref<const Pod> pod,
                                                               std::vector<std::string> nodes) = 0;
+  // Fails with kTimeout when there was no answer: the binding may be under way nevertheless.
   virtual Task<Result<void>> bind(Ref<const Pod> pod, std::string node) = 0;
 
   // Preemption: which of these nodes remain, and with which victims. Without an answer of its own:

@@ -100,17 +100,17 @@ Task<Result<void>> KubeClusterApi::bind(Ref<const Pod> pod, std::string node_nam
   ApiResult answer = co_await calling;
   if (answer) co_return Result<void>();
   if (may_have_been_done(answer.error())) {
-    const bool answered = answer.error().status.code != 0;
-    Task<bool> looking =
-        is_bound(pod, std::move(binding.node), answered ? Duration::zero() : kUnderWay);
-    const bool bound = co_await looking;
-    if (bound) co_return Result<void>();
+    const bool unanswered = answer.error().status.code == 0;
+    Task<Result<bool>> looking = is_bound(pod, std::move(binding.node), unanswered);
+    const Result<bool> bound = co_await looking;
+    if (bound && *bound) co_return Result<void>();
   }
   co_return fail(std::move(answer.error().error));
 }
 
-// Whether the pod is on that node, `after` this time.
-Task<bool> KubeClusterApi::is_bound(Ref<const Pod> pod, std::string node_name, Duration after) {
+Task<Result<bool>> KubeClusterApi::is_bound(Ref<const Pod> pod, std::string node_name,
+                                            bool unanswered) {
+  Duration after = unanswered ? kUnderWay : Duration::zero();
   for (int looks = 1;; ++looks) {
     SleepUntil waited(loop_, loop_.now() + after);
     co_await waited;
@@ -126,7 +126,8 @@ Task<bool> KubeClusterApi::is_bound(Ref<const Pod> pod, std::string node_name, D
       const auto* found = stored ? std::get_if<Ref<const Pod>>(&*stored) : nullptr;
       co_return found && (*found)->uid() == pod->uid() && (*found)->node_name() == node_name;
     }
-    if (answer.error().error.kind == ErrorKind::kNotFound || looks == kLooks) co_return false;
+    if (answer.error().error.kind == ErrorKind::kNotFound) co_return false;
+    if (looks == kLooks) co_return fail(answer.error().error);
     after = kLookAgainAfter;
   }
 }

@@ -211,10 +211,16 @@ class FakeApi : public ClusterApi {
     evicted.push_back(pod->full_name());
     co_return Result<void>();
   }
+  Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node, bool unanswered) override {
+    looked_up.push_back(pod->full_name() + " on " + node + (unanswered ? " later" : ""));
+    co_return bound_by_others;
+  }
   Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
   void record(PodEvent event) override { events.push_back(std::move(event)); }
 
   std::vector<std::pair<std::string, std::string>> bound;
+  bool bound_by_others = false;
+  std::vector<std::string> looked_up;  // whether others have bound it: "ns/pod on node later"
   std::vector<std::pair<std::string, PodStatusPatch>> patches;
   std::vector<std::string> evicted;
   std::vector<PodEvent> events;
