@@ -79,6 +79,15 @@ TEST(Limits, NoWayToWriteNestsDeeperThanCanBeKept) {
   EXPECT_EQ(client.code, 400);
 }
 
+TEST(Limits, AListOfShortNamesIsAsLongAsItsText) {
+  Client client;
+  std::string names;
+  while (names.size() < 1'560'000) names += R"("x",)";
+  names.pop_back();
+  client.ask("POST", kMaps, R"({"metadata":{"name":"m","finalizers":[)" + names + "]}}");
+  EXPECT_EQ(client.code, 201);
+}
+
 TEST(Limits, AnObjectIsNotLargerThanEtcdTakes) {
   Client client;
   const auto map = [](std::size_t size) {

@@ -35,12 +35,19 @@ constexpr std::string_view kPodSpecRule =
 
 constexpr std::size_t kMaxObjectBytes = 1'572'864;  // etcd's limit
 
-// About what it is as text, without what has to be escaped.
+// What it is as text, but for what has to be escaped.
 std::size_t text_bytes(const JsonValue& value) {
-  std::size_t bytes = value.text.size() + 4;
-  for (const JsonValue& item : value.items) bytes += text_bytes(item);
+  switch (value.kind) {
+    case JsonValue::Kind::kNull:
+    case JsonValue::Kind::kBool: return 4;
+    case JsonValue::Kind::kNumber: return value.text.size();
+    case JsonValue::Kind::kString: return value.text.size() + 2;
+    default: break;
+  }
+  std::size_t bytes = value.items.empty() && value.members.empty() ? 2 : 1;  // a comma less
+  for (const JsonValue& item : value.items) bytes += text_bytes(item) + 1;
   for (const JsonMember& member : value.members)
-    bytes += member.name.size() + text_bytes(member.value);
+    bytes += member.name.size() + 4 + text_bytes(member.value);
   return bytes;
 }
 
