@@ -1,8 +1,8 @@
 #include "plugins/taint_toleration/taint_toleration.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <span>
+#include <vector>
 
 #include "config/feature_gates.h"
 #include "plugins/event_objects.h"
@@ -20,26 +20,32 @@ struct SoftTolerations {
   std::vector<Toleration> tolerations;
 };
 
-// Which taints a pod tolerates. Nodes have the same few taints over and over, and a pod may have
-// thousands of tolerations: each taint is compared with them once.
+// Which taints a pod tolerates. A pod may have thousands of tolerations, and a node thousands of
+// taints: of many tolerations only those of a taint's key, or of any key, are looked at.
 class ToleratedTaints {
  public:
   ToleratedTaints(std::span<const Toleration> tolerations, TolerationRules rules)
-      : tolerations_(tolerations), rules_(rules) {}
+      : tolerations_(tolerations), rules_(rules) {
+    if (tolerations.size() <= kFew) return;
+    sorted_.assign(tolerations.begin(), tolerations.end());
+    std::ranges::sort(sorted_, {}, &Toleration::key);
+  }
 
-  bool contains(const Taint& taint) {
-    if (tolerations_.size() <= kFew) return tolerates(tolerations_, taint, rules_);
-    const auto [known, is_new] = known_.try_emplace(
-        std::tuple(taint.key.id, taint.value.id, static_cast<std::uint8_t>(taint.effect)), false);
-    if (is_new) known->second = tolerates(tolerations_, taint, rules_);
-    return known->second;
+  bool contains(const Taint& taint) const {
+    if (sorted_.empty()) return tolerates(tolerations_, taint, rules_);
+    return tolerates(of_key(taint.key), taint, rules_) || tolerates(of_key({}), taint, rules_);
   }
 
  private:
   static constexpr std::size_t kFew = 16;
+
+  std::span<const Toleration> of_key(Symbol key) const {
+    return std::ranges::equal_range(sorted_, key, {}, &Toleration::key);
+  }
+
   std::span<const Toleration> tolerations_;
   TolerationRules rules_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>, bool> known_;
+  std::vector<Toleration> sorted_;  // by key, where they are many
 };
 
 Result<QueueingHint> after_toleration_change(const Pod& pod, const AnyObject&,

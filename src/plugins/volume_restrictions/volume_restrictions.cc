@@ -50,20 +50,23 @@ bool conflict(const Volume& a, const Volume& b) {
          (a.detail == b.detail && overlap(a.monitors, b.monitors));
 }
 
-using Disks = std::vector<const Volume*>;
+using Disks = std::vector<const Volume*>;  // by name
 
 Disks restricted_disks(const Pod& pod) {
   Disks disks;
   for (const Volume& volume : pod.spec().volumes)
     if (is_restricted(volume)) disks.push_back(&volume);
+  std::ranges::sort(disks, {}, [](const Volume* disk) { return disk->source_name; });
   return disks;
 }
 
 bool conflict(const Disks& disks, const Pod& other) {
   return std::ranges::any_of(other.spec().volumes, [&disks](const Volume& volume) {
-    return is_restricted(volume) && std::ranges::any_of(disks, [&volume](const Volume* disk) {
-             return conflict(*disk, volume);
-           });
+    if (!is_restricted(volume)) return false;
+    const auto named = std::ranges::equal_range(
+        disks, volume.source_name, {}, [](const Volume* disk) { return disk->source_name; });
+    return std::ranges::any_of(named,
+                               [&volume](const Volume* disk) { return conflict(*disk, volume); });
   });
 }
 
