@@ -30,7 +30,6 @@ class Case:
     # How much more four times the size may cost, compared with the fourfold growth before: 4 is linear, 16 is
     # quadratic.
     growth: float = 6.5
-    codecs_growth: float = 6.5
     flags: list = dataclasses.field(default_factory=list)  # of `berth evaluate`
     twin: list = None  # objects of the twin; None: made by plain_twin()
     ways: tuple = ("evaluate", "simulate", "codecs")  # of run.py
