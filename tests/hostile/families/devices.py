@@ -32,13 +32,13 @@ def cases(scale):
     devices = [{"name": f"d{i}", "attributes": {"index": {"int": i}}} for i in range(128)]
     selector = {"cel": {"expression": " && ".join(fill(min(room, 10 * 1024), lambda i: f"device.attributes[\"x\"].a{i} == 1"))}}
     yield Case("a class that no device fits, of a long expression",
-               all_nodes + [device_class([selector]), slice_of("n0", devices), resource_claim([request(0)]), using()], times=7)  # compiled once
+               all_nodes + [device_class([selector]), slice_of("n0", devices), resource_claim([request(0)]), using()], times=11)  # compiled once
     # An API server lets a claim have 32 requests and 32 selectors each.
     costly = {"cel": {"expression": "[1,2,3,4,5,6,7,8].all(a, [1,2,3,4,5,6,7,8].all(b, [1,2,3,4].all(c, "
                                     "a + b + c < 100))) && false"}}
     yield Case("a costly selector that no device passes",
                all_nodes + [device_class(), slice_of("n0", devices), resource_claim([request(0, selectors=[costly])]), using()],
-               times=80)  # 300 steps for each of 128 devices
+               times=130)  # 300 steps for each of 128 devices
     yield Case("a pod of claims that nobody has",
                all_nodes + [pod("p0", resourceClaims=fill(room, lambda i: {"name": f"d{i}", "resourceClaimName": f"c{i}"}))])
     reserved = fill(room, lambda i: {"resource": "pods", "name": f"p{i}", "uid": f"u{i}"})

@@ -49,9 +49,9 @@ def cases(scale):
     yield Case("a selector of as many requirements as fit",
                all_nodes + [pod(f"placed{i}", f"n{i % scale.nodes}") for i in range(scale.nodes)] +
                [pod("p0", **affinity("podAntiAffinity", "required", [
-                   term(HOST, fill_map(room, lambda i: (f"k{i}", "v")))]))], times=5.5, memory_times=4.6)
+                   term(HOST, fill_map(room, lambda i: (f"k{i}", "v")))]))], times=13.5, memory_times=4.7)
     yield Case("a selector of as many values as fit",
                all_nodes + [pod(f"placed{i}", f"n{i % scale.nodes}") for i in range(scale.nodes)] +
                [pod("p0", **affinity("podAntiAffinity", "required", [
                    {"topologyKey": HOST, "labelSelector": {"matchExpressions": [
-                       {"key": "app", "operator": "In", "values": fill(room, lambda i: f"v{i}")}]}}]))])
+                       {"key": "app", "operator": "In", "values": fill(room, lambda i: f"v{i}")}]}}]))], times=7.6)

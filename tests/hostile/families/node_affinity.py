@@ -37,7 +37,7 @@ def cases(scale):
     yield one("required terms by field",
               required(terms(lambda i: {"matchFields": [expression("metadata.name", "In", f"x{i}")]})))
     yield one("required values that no node has",
-              required([{"matchExpressions": [expression("kubernetes.io/hostname", "In", *terms(lambda i: f"v{i}"))]}]), times=4.5)  # sorted
+              required([{"matchExpressions": [expression("kubernetes.io/hostname", "In", *terms(lambda i: f"v{i}"))]}]), times=8)  # sorted
     yield one("required numbers of many digits",
               required(terms(lambda i: {"matchExpressions": [expression("n", "Gt", "0" * 60 + str(i))]})))
     yield one("requirements of one term",
@@ -46,6 +46,6 @@ def cases(scale):
               preferred(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Exists")]}, 2)))
     # The attempt fails, and is made again until the simulation ends.
     yield one("preferred terms that do not parse",
-              preferred(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Gt", "x")]}, 2)), times=8.5)
+              preferred(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Gt", "x")]}, 2)), times=17.5)
     yield one("a node selector of as many labels as fit",
-              {"nodeSelector": fill_map(room, lambda i: (f"k{i}", "v"))}, times=4.2)  # sorted
+              {"nodeSelector": fill_map(room, lambda i: (f"k{i}", "v"))}, times=8.2)  # sorted

@@ -35,7 +35,7 @@ def cases(scale):
     unfit = [storage_class()] + [claim(i) for i in range(len(few))] + \
         [volume(i, terms, capacity={"storage": "1Mi"}) for i in range(len(few))]
     yield Case("claims that no volume fits", all_nodes + unfit + [pod("p0", volumes=few)],
-               twin=all_nodes + unfit + [pod("p0")], times=8)
+               twin=all_nodes + unfit + [pod("p0")])
     long_terms = fill(room, lambda i: {"matchExpressions": [{"key": HOST, "operator": "In", "values": [f"x{i}"]}]})
     yield Case("a volume of node terms that match nothing",
                all_nodes + [storage_class(), claim(0, volumeName="pv0"), volume(0, long_terms), pod("p0", volumes=[claim_volume(0)])])
@@ -47,7 +47,7 @@ def cases(scale):
                all_nodes + [pod("placed", "n0", volumes=fill(room, lambda i: {
                    "name": f"v{i}", "gcePersistentDisk": {"pdName": f"d{i}"}})),
                             pod("p0", volumes=fill(room, lambda i: {
-                                "name": f"v{i}", "gcePersistentDisk": {"pdName": f"e{i}"}}))], times=5)  # sorted by name
+                                "name": f"v{i}", "gcePersistentDisk": {"pdName": f"e{i}"}}))])
     yield Case("a pod of inline CSI volumes",
                all_nodes + [pod("p0", volumes=fill(room, lambda i: {"name": f"v{i}", "csi": {"driver": f"d{i}"}}))])
     yield Case("a pod of other volumes",
