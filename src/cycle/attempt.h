@@ -18,6 +18,10 @@ struct Attempt {
       : queued(std::move(popped)), framework(profile), cycle(queued.pod, cluster) {}
 
   const Pod& pod() const { return *queued.pod; }
+  // A step of the binding cycle has come to this.
+  void end_with(Outcome outcome) {
+    if (!outcome.ok()) failure = std::make_unique<Outcome>(std::move(outcome));
+  }
 
   QueuedPod queued;
   const Framework& framework;
@@ -26,7 +30,7 @@ struct Attempt {
   std::optional<TimePoint> held;     // since when Permit holds it; absent: it let it go
   std::string node;                  // where the pod is assumed; empty before
   bool has_pre_bind_work = true;     // of the binding cycle: what the preflight found
-  std::unique_ptr<Outcome> failure;  // of the binding cycle: what ended it before Bind
+  std::unique_ptr<Outcome> failure;  // of the binding cycle: what ended it
 };
 
 }  // namespace berth

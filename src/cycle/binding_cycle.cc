@@ -37,9 +37,10 @@ std::string scheduled_note(const Attempt& attempt) {
 
 }  // namespace
 
-// The settlement goes straight into the attempt: as a local of the coroutine it would take its
-// place in the frame of every waiting pod.
-struct BindingCycle::PermitWait {
+// Awaitables of run(). What they bring goes straight into the attempt: as a local of that coroutine
+// an Outcome would take its place in the frame of every waiting pod.
+
+struct BindingCycle::WaitOnPermit {
   BindingCycle& cycle;
   Attempt& attempt;
   WaitingPods::Settled settled;
@@ -49,95 +50,79 @@ struct BindingCycle::PermitWait {
   void await_resume() { cycle.take_settlement(attempt, settled.await_resume()); }
 };
 
+struct BindingCycle::Step {
+  Attempt& attempt;
+  Task<Outcome> task;
+
+  bool await_ready() const noexcept { return task.await_ready(); }
+  auto await_suspend(std::coroutine_handle<> awaiter) { return task.await_suspend(awaiter); }
+  void await_resume() { attempt.end_with(task.await_resume()); }
+};
+
 Task<void> BindingCycle::run(std::unique_ptr<Attempt> attempt) {
-  ++running_;
-  if (measured_) measured_->bindings(running_);
-  if (options_.nominates && !fly_ahead(*attempt)) {
-    Task<void> beginning = begin(*attempt);
-    co_await beginning;
+  count_running(+1);
+  ChangeGate::Passed gate(with_.gate);
+  if (options_.nominates && look_ahead(*attempt)) {
+    Task<void> nominating = nominate(attempt->queued.pod, attempt->node);
+    if (options_.waits_for_nomination)
+      co_await nominating;
+    else
+      with_.tasks.spawn(std::move(nominating));
   }
-  if (!attempt->failure && waits(*attempt)) {
-    PermitWait wait{*this, *attempt, with_.waiting_pods.settled(attempt->pod().uid())};
+  if (attempt->held) {
+    WaitOnPermit wait{*this, *attempt, with_.waiting_pods.settled(attempt->pod().uid())};
     co_await wait;
   }
-  with_.tasks.spawn(bind_and_tell(std::move(attempt)));
+  if (!attempt->failure) {
+    co_await gate;
+    with_.queue.done(attempt->pod().uid());  // events seen from here on are not replayed for it
+    if (attempt->has_pre_bind_work) {
+      Step pre_binding{*attempt, pre_bind(*attempt)};
+      co_await pre_binding;
+    } else {
+      measure_no_pre_bind(*attempt);
+    }
+  }
+  if (!attempt->failure) {
+    Step binding{*attempt, bind(*attempt)};
+    co_await binding;
+  }
+  co_await gate;
+  count_running(-1);
+  if (attempt->failure)
+    undo(*attempt, *attempt->failure);
+  else
+    post_bind(*attempt);
 }
 
-bool BindingCycle::waits(const Attempt& attempt) const {
-  return attempt.held && with_.waiting_pods.contains(attempt.pod().uid());
+void BindingCycle::count_running(int change) {
+  running_ += change;
+  if (measured_) measured_->bindings(static_cast<std::size_t>(running_));
 }
 
-bool BindingCycle::fly_ahead(Attempt& attempt) {
+bool BindingCycle::look_ahead(Attempt& attempt) {
   Outcome flight = attempt.framework.run_pre_bind_pre_flight(attempt.cycle, attempt.node);
   attempt.has_pre_bind_work = flight.ok();
-  if (flight.code == Code::kSkip) return !waits(attempt);
-  if (!flight.ok()) attempt.failure = std::make_unique<Outcome>(std::move(flight));
+  if (flight.code == Code::kSkip) return attempt.held.has_value();
+  if (flight.ok()) return true;
+  // Whoever waits for the outcome of its wait is not to wait for long.
+  if (attempt.held) with_.waiting_pods.reject(attempt.pod().uid(), flight.plugin, flight.message());
+  attempt.end_with(std::move(flight));
   return false;
-}
-
-Task<void> BindingCycle::begin(Attempt& attempt) {
-  if (attempt.failure) {
-    const Outcome& flight = *attempt.failure;
-    if (waits(attempt)) {
-      // Nobody will come for the outcome of its wait, so that ends here.
-      with_.waiting_pods.reject(attempt.pod().uid(), flight.plugin, flight.message());
-      WaitingPods::Settled settled = with_.waiting_pods.settled(attempt.pod().uid());
-      const Outcome ended = co_await settled;
-      with_.observer.wait_ended(attempt.pod(), ended, with_.loop.now() - *attempt.held);
-    }
-    co_return;
-  }
-  // Binding will take a while: others are told where this pod is about to be.
-  Task<void> nominating = nominate(attempt.queued.pod, attempt.node);
-  if (options_.waits_for_nomination)
-    co_await nominating;
-  else
-    with_.tasks.spawn(std::move(nominating));
 }
 
 void BindingCycle::take_settlement(Attempt& attempt, Outcome settlement) {
   with_.observer.wait_ended(attempt.pod(), settlement, with_.loop.now() - *attempt.held);
-  if (settlement.ok()) return;
-  attempt.failure = std::make_unique<Outcome>(
-      settlement.rejected()
-          ? as_fit_error(std::move(settlement))
-          : wrap_failure("waiting on permit for pod: ", settlement, settlement.plugin));
+  if (settlement.ok() || attempt.failure) return;
+  attempt.end_with(settlement.rejected() ? as_fit_error(std::move(settlement))
+                                         : wrap_failure("waiting on permit for pod: ", settlement,
+                                                        settlement.plugin));
 }
 
-Task<void> BindingCycle::bind_and_tell(std::unique_ptr<Attempt> attempt) {
-  if (!attempt->failure) {
-    ChangeGate::Passed before(with_.gate);
-    co_await before;
-    with_.queue.done(attempt->pod().uid());  // events seen from here on are not replayed for it
-    Task<Outcome> advancing = advance(*attempt);
-    Outcome outcome = co_await advancing;
-    if (!outcome.ok()) attempt->failure = std::make_unique<Outcome>(std::move(outcome));
-  }
-  ChangeGate::Passed passed(with_.gate);
-  co_await passed;
-  --running_;
-  if (measured_) measured_->bindings(running_);
-  if (attempt->failure)
-    fail(*attempt, *attempt->failure);
-  else
-    succeed(*attempt);
-}
-
-Task<Outcome> BindingCycle::advance(Attempt& attempt) {
-  if (attempt.has_pre_bind_work) return pre_bind_and_bind(attempt);
-  // Parity: that nobody had anything to do is a run of the extension point, too.
+// Parity: that nobody had anything to do is a run of the extension point, too.
+void BindingCycle::measure_no_pre_bind(const Attempt& attempt) {
   if (ProfileMeasurements* measured = attempt.framework.measurements())
     measured->point_ran(Point::kPreBind, Code::kSuccess, Duration(0));
-  return bind(attempt);
-}
-
-Task<Outcome> BindingCycle::pre_bind_and_bind(Attempt& attempt) {
-  Task<Outcome> preparing = pre_bind(attempt);
-  Outcome prepared = co_await preparing;
-  if (!prepared.ok()) co_return prepared;
-  Task<Outcome> binding = bind(attempt);
-  Outcome bound = co_await binding;
-  co_return bound;
 }
 
 Task<void> BindingCycle::nominate(Ref<const Pod> pod, std::string node) {
@@ -182,7 +167,7 @@ Task<Outcome> BindingCycle::bind_with_extenders(Attempt& attempt) {
   co_return outcome;
 }
 
-void BindingCycle::succeed(Attempt& attempt) {
+void BindingCycle::post_bind(Attempt& attempt) {
   PodEvent event;
   event.pod = attempt.queued.pod;
   event.reason = "Scheduled";
@@ -207,7 +192,7 @@ void BindingCycle::measure_success(const Attempt& attempt) {
                            queued.tried_after_flush);
 }
 
-void BindingCycle::fail(Attempt& attempt, const Outcome& outcome) {
+void BindingCycle::undo(Attempt& attempt, const Outcome& outcome) {
   attempt.framework.run_unreserve(attempt.cycle, attempt.node);
   const Result<void> forgotten = with_.cluster.forget(attempt.pod());
   if (!forgotten) with_.observer.trouble(forgotten.error().message);

@@ -48,38 +48,33 @@ class BindingCycle {
         options_(options),
         measured_(with.observer.measurements()) {}
 
-  // The whole way of an assumed, reserved and permitted pod. This coroutine is what a waiting pod
-  // costs, so it is kept small; the steps after the wait are coroutines of their own.
+  // The whole way of an assumed, reserved and permitted pod. Its frame is what a waiting pod costs
+  // beside its attempt.
   Task<void> run(std::unique_ptr<Attempt> attempt);
 
  private:
-  struct PermitWait;  // awaitable: the end of the pod's wait, taken into the attempt
+  struct WaitOnPermit;  // awaitable: the end of the pod's wait
+  struct Step;          // awaitable: the end of a step
 
-  bool waits(const Attempt& attempt) const;
-  // PreBind's preflight. Whether nothing else comes before Bind: nobody has work to do there, and
-  // the pod does not wait. This is how most pods go, without a coroutine for it.
-  bool fly_ahead(Attempt& attempt);
-  // What else comes before the wait.
-  Task<void> begin(Attempt& attempt);
-  Task<void> bind_and_tell(std::unique_ptr<Attempt> attempt);
+  void count_running(int change);
+  // PreBind's preflight. Whether others are to be told where the pod is about to be, because its
+  // binding will take a while.
+  bool look_ahead(Attempt& attempt);
+  Task<void> nominate(Ref<const Pod> pod, std::string node);
   void take_settlement(Attempt& attempt, Outcome settlement);
-  // PreBind, if there is work to do, and Bind. Most pods have no such work and ask no extender;
-  // what would only pass their binding on is not a coroutine.
-  Task<Outcome> advance(Attempt& attempt);
-  Task<Outcome> pre_bind_and_bind(Attempt& attempt);
+  void measure_no_pre_bind(const Attempt& attempt);
   Task<Outcome> pre_bind(Attempt& attempt);
   Task<Outcome> bind(Attempt& attempt);
   Task<Outcome> bind_with_extenders(Attempt& attempt);
-  Task<void> nominate(Ref<const Pod> pod, std::string node);
-  void succeed(Attempt& attempt);
+  void post_bind(Attempt& attempt);
   void measure_success(const Attempt& attempt);
-  void fail(Attempt& attempt, const Outcome& outcome);
+  void undo(Attempt& attempt, const Outcome& outcome);
 
   Collaborators with_;
   std::vector<Extender*> extenders_;
   Options options_;
   Measurements* measured_;
-  std::size_t running_ = 0;  // binding cycles that have not ended
+  std::int64_t running_ = 0;  // binding cycles that have not ended
 };
 
 // An attempt that failed after it was reserved: what a rejection looks like to the user.
