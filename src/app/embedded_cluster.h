@@ -30,8 +30,7 @@ class EmbeddedCluster final : public ClusterApi {
   void serve(Engine& engine, extender::KeptObjects* kept = nullptr);
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
-  Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name,
-                              bool unanswered) override;
+  Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name, bool unanswered) override;
   Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   Task<Result<void>> evict(Ref<const Pod> pod) override;
   Task<Result<AnyObject>> update(AnyObject object) override;

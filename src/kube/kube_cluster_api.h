@@ -32,8 +32,7 @@ class KubeClusterApi final : public ClusterApi {
         writes_(client, interner) {}
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
-  Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name,
-                              bool unanswered) override;
+  Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name, bool unanswered) override;
   // Nothing is sent when the pod, as given, has all that the patch says.
   Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   // kNotFound when this very pod is gone; another one that has its name by now stays.
