@@ -6,10 +6,9 @@
 // given a pass of a single row, for a trial ("what if these pods were gone?"), and cannot tell the
 // difference.
 //
-//   PreEnqueue QueueSort │ PreFilter Filter PostFilter PreScore Score Reserve Permit │ PreBind Bind
-//   PostBind
-//        queue           │               scheduling cycle                            │   binding
-//        cycle
+//   queue             PreEnqueue QueueSort
+//   scheduling cycle  PreFilter Filter PostFilter PreScore Score Reserve Permit
+//   binding cycle     PreBind Bind PostBind
 //
 // All calls come on the world thread. A plugin that throws fails the pod at hand, nothing else.
 #pragma once
