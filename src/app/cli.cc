@@ -20,6 +20,7 @@
 #include "app/version.h"
 #include "base/time_text.h"
 #include "config/feature_gates.h"
+#include "config/flags/versions.h"
 #include "plugins/table.h"
 
 namespace berth::app {
@@ -334,6 +335,14 @@ int print_help(const CLI::App& program, const std::string& command, std::ostream
   return 0;
 }
 
+// "berth 0.1.0 (commit 0123456789ab), as Kubernetes v1.36.4"
+std::string version_line() {
+  const std::string_view commit = kCommit;
+  return fmt::format("berth {}{}, as Kubernetes {}", kVersion,
+                     commit.empty() ? "" : fmt::format(" (commit {})", commit),
+                     config::kKubernetesVersion);
+}
+
 }  // namespace
 
 int run(const std::string& name, const std::vector<std::string>& args, std::ostream& out,
@@ -348,7 +357,7 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
     return run_scheduler({args.begin() + 1, args.end()}, out, err);
   }
   CLI::App program("berth: a Kubernetes scheduler, and a simulator of its decisions", "berth");
-  program.set_version_flag("--version", fmt::format("berth {}", kVersion));
+  program.set_version_flag("--version", version_line());
   program.require_subcommand(1);
   program.fallthrough(false);
   SimulateFlags simulation;

@@ -69,7 +69,9 @@ struct CliTest : ::testing::Test {
 
 TEST_F(CliTest, TheVersionIsPrinted) {
   EXPECT_EQ(call({"--version"}), 0);
-  EXPECT_THAT(out.str(), MatchesRegex("berth [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(out.str(),
+              MatchesRegex("berth [0-9]+\\.[0-9]+\\.[0-9]+( \\(commit [0-9a-f]+\\+?\\))?, "
+                           "as Kubernetes v1\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_THAT(err.str(), IsEmpty());
 }
 
