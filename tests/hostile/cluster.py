@@ -90,9 +90,12 @@ def raw_json(text):
     return RAW.setdefault(text, f"@raw{len(RAW)}@")
 
 
+to_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def json_text(value):
-    written = json.dumps(value, separators=(",", ":"))
-    for text, key in RAW.items():
+    written = to_json(value)
+    for text, key in RAW.items() if "@raw" in written else ():
         written = written.replace(f'"{key}"', text)
     return written
 
@@ -103,14 +106,16 @@ def size_of(value):
 
 def fill(limit, make):
     """[make(0), make(1), ...] as long as their JSON stays below `limit` bytes."""
-    made, used, i = [], 0, 0
-    while True:
-        one = make(i)
-        used += size_of(one) + 1
-        if used > limit:
-            return made
-        made.append(one)
-        i += 1
+    made, left, at_once = [], limit, 256
+    while at_once:
+        more = [make(i) for i in range(len(made), len(made) + at_once)]
+        used = size_of(more) - 1  # a comma each
+        if used > left:
+            at_once //= 2
+        else:
+            made += more
+            left -= used
+    return made
 
 
 def fill_map(limit, make):
@@ -121,6 +126,10 @@ def fill_map(limit, make):
 def is_large(one):
     """Smaller objects are their own twins."""
     return size_of(one) > 2048
+
+
+def is_plain_node(one):
+    return one["kind"] == "Node" and size_of(one) < 512
 
 
 def plain_twin(objects):

@@ -33,15 +33,20 @@ class Runs:
                        f"--log-file={folder}/%p.log", *command]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env=ENVIRONMENT)
-        self.base = 0
+        # What a process has counted before it does anything: it begins with what the program that starts it has
+        # counted so far, which is `each` more with every command.
+        self.before = self.each = 0
 
     def warm_up(self, command):
         """Once, with a small cluster, so that its code is translated and what comes before is known."""
         self.ask("here", *command)
 
     def begin(self):
-        """After all warm_up()s: what a process has counted before it does anything."""
-        self.base = self.run(["help"]).instructions
+        """After all warm_up()s."""
+        self.run(["help"])  # after which every function has been found
+        first, second = (self.run(["help"]).instructions for _ in range(2))
+        self.each = second - first
+        self.before = second + self.each
 
     def ask(self, *words):
         self.process.stdin.write("\t".join(words) + "\n")
@@ -53,6 +58,7 @@ class Runs:
 
     def run(self, command):
         pid, code, memory, seconds = self.ask(*command)
+        before, self.before = self.before, self.before + self.each
         with open(f"{self.folder}/{pid}.err", encoding="utf-8", errors="replace") as file:
             said = file.read().strip()
         if code == 128 + 14:
@@ -63,7 +69,7 @@ class Runs:
             return Cost(memory, seconds)
         with open(f"{self.folder}/{pid}.log", encoding="utf-8") as file:
             counted = re.search(r"I +refs: +([\d,]+)", file.read())
-        return Cost(memory, seconds, int(counted[1].replace(",", "")) - self.base)
+        return Cost(memory, seconds, int(counted[1].replace(",", "")) - before)
 
     def close(self):
         self.process.stdin.close()

@@ -7,13 +7,14 @@ Every case is run in each of the ways below, and so is its plain twin (cluster.p
 
   * it takes more than `times` the instructions of its twin, both of them small;
   * the instructions grow faster than its size: four times the size may cost `growth` times as much more;
-  * it takes more than `memory_times` the memory of its twin, both as large as an API server accepts.
+  * it takes more than `memory_times` the memory of its twin, both of them large.
 
 Instructions are counted by valgrind and do not depend on how busy the machine is. --all prints every case, not
 only those that fail.
 """
 import argparse
 import collections
+import collections.abc
 import concurrent.futures
 import dataclasses
 import hashlib
@@ -29,35 +30,48 @@ import cluster
 import families
 import measure
 
-SMALL = cluster.Scale(object_bytes=256 * 1024, nodes=32, pods=2048)
-LARGE = cluster.Scale(object_bytes=cluster.MAX_OBJECT - 4096, nodes=100, pods=4000)
+WARM_UP = cluster.Scale(1024, nodes=4, pods=4)
 SECONDS = 120  # for one run
 
 # Growth is no concern where it is less than this part of what a small case costs in all: that is within what
 # differs from run to run, since hashes have other keys.
-NOTICED = 0.05
+NOTICED = 0.03
 # The codecs make a tree of an object, in which a value takes a hundred bytes whatever it says; an annotation is
 # one value of some length.
 CODECS_MEMORY_TIMES = 6.8
 
 
-def quarter(scale):
-    return dataclasses.replace(scale, object_bytes=scale.object_bytes // 4, pods=scale.pods // 4)
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """To run a cluster: a command on its file, and how large clusters are."""
+    command: collections.abc.Callable
+    # The largest whose instructions are counted: what is quadratic shows best in large ones, and where every byte
+    # costs more they have to be smaller.
+    small: cluster.Scale
+    # Whose memory is measured.
+    large: cluster.Scale = cluster.Scale(cluster.MAX_OBJECT // 2, nodes=100, pods=2000)
+
+    def scales(self):
+        """`large`, `small`, and the two sizes before that."""
+        quarter = shrunk(self.small, 4)
+        return self.large, self.small, quarter, shrunk(quarter, 4)
 
 
-WAYS = {  # command on a cluster's file
+def shrunk(scale, times):
+    return dataclasses.replace(scale, object_bytes=scale.object_bytes // times, pods=scale.pods // times)
+
+
+WAYS = {
     # Decisions in full, as they are compared with upstream's.
-    "evaluate": lambda path, flags: ["evaluate", "--cluster", path, *flags],
+    "evaluate": Way(lambda path, flags: ["evaluate", "--cluster", path, *flags],
+                    cluster.Scale(64 * 1024, nodes=32, pods=512)),
     # The scheduler itself: queue, hints, what is kept between pods.
-    "simulate": lambda path, _: ["simulate", "-f", path, "--until", "30s", "-o", "json"],
+    "simulate": Way(lambda path, _: ["simulate", "-f", path, "--until", "30s", "-o", "json"],
+                    cluster.Scale(64 * 1024, nodes=32, pods=512)),
     # Every object through every codec and the embedded API server.
-    "codecs": lambda path, _: ["codecs", path],
+    "codecs": Way(lambda path, _: ["codecs", path],
+                  cluster.Scale(8 * 1024, nodes=32, pods=32), shrunk(Way.large, 4)),
 }
-
-
-# How often SMALL is quartered for the largest case whose instructions are counted in a way: what is quadratic shows
-# best in large cases, and where every byte costs more they have to be smaller.
-QUARTERED = {"simulate": 0, "evaluate": 1, "codecs": 2}
 
 
 class Runner:
@@ -75,11 +89,15 @@ class Runner:
             list(pool.map(self.prepare, [runs for runs in self.open if runs.counted]))
 
     def prepare(self, runs):
+        """Every way through the code once, so that it is translated once for all."""
         path = os.path.join(self.folder, f"warm-up-{id(runs)}.json")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(cluster.cluster_text(cluster.nodes(4) + [cluster.pod("placed", "n0"), cluster.pod("p0")]))
-        for way in WAYS.values():
-            runs.warm_up(way(path, []))
+        for i, (_, case) in enumerate(families.all_cases(WARM_UP)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(cluster.cluster_text(case.objects))
+            for name, way in WAYS.items():
+                # What `evaluate` does with objects `simulate` does as well.
+                if name in case.ways and (name != "evaluate" or i == 0):
+                    runs.warm_up(way.command(path, case.flags))
         runs.begin()
 
     def text_of(self, objects, without_nodes):
@@ -89,7 +107,7 @@ class Runner:
             return known[1]
         chosen = objects
         if without_nodes:  # plain ones are only in the way in the codecs
-            chosen = [one for one in objects if one["kind"] != "Node" or cluster.is_large(one)]
+            chosen = [one for one in objects if not cluster.is_plain_node(one)]
         text = cluster.cluster_text(chosen)
         with self.lock:
             while len(self.texts) > 64:
@@ -111,7 +129,7 @@ class Runner:
             try:
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
-                future.set_result(runs.run(WAYS[way](path, flags)))
+                future.set_result(runs.run(WAYS[way].command(path, flags)))
             except measure.Failed as error:
                 future.set_exception(error)
             finally:
@@ -189,9 +207,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
     parallel = os.cpu_count() or 2
-    scales = [LARGE, SMALL]
-    for _ in range(4):
-        scales.append(quarter(scales[-1]))
+    scales = {scale for way in given.way or WAYS for scale in WAYS[way].scales()}
     started, failed, run = time.monotonic(), 0, 0
     print(f"  {'instructions':>14}{'growth':>8}{'memory':>8}" if given.all else "", flush=True)
     with tempfile.TemporaryDirectory(prefix="berth-hostile-") as folder, \
@@ -209,14 +225,14 @@ def main():
                     show(name, verdict)
 
         for of_scales in zip(*(families.all_cases(scale, given.family) for scale in scales)):
-            cases = [case for _, case in of_scales]
-            name = f"{of_scales[0][0]}: {cases[0].name}"
-            if not re.search(given.case, cases[0].name):
+            family, name = of_scales[0][0], of_scales[0][1].name
+            if not re.search(given.case, name):
                 continue
+            cases = dict(zip(scales, (case for _, case in of_scales)))
             for way in given.way or WAYS:
-                if way in cases[0].ways:
-                    first = 1 + QUARTERED[way]
-                    open_tasks.append((name, pool.submit(judge, runner, way, cases[0], cases[first:first + 3])))
+                large, *smaller = (cases[scale] for scale in WAYS[way].scales())
+                if way in large.ways:
+                    open_tasks.append((f"{family}: {name}", pool.submit(judge, runner, way, large, smaller)))
             settle(4 * parallel)  # cases take memory: not all at once
         settle(0)
         runner.close()
