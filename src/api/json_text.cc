@@ -261,12 +261,6 @@ std::string go_float_general(float value) {
   return power < -4 || power >= 6 ? scientific(digits, 2) : positional(digits);
 }
 
-std::string go_quoted(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
 std::optional<std::vector<JsonSlice>> split_json_objects(std::string_view text) {
   JsonChecker checker(text);
   std::vector<JsonSlice> objects;

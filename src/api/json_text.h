@@ -17,8 +17,6 @@ void append_json_string(std::string& out, std::string_view text);
 std::string go_float(double value);
 // A float32 as %g with the fewest digits that tell it apart: "1.5", "1e+06".
 std::string go_float_general(float value);
-// A string as %q shows it.
-std::string go_quoted(std::string_view text);
 
 // One JSON value in a text, and the line on which it begins.
 struct JsonSlice {

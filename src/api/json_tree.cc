@@ -9,6 +9,7 @@
 #include "api/json_text.h"
 #include "api/labels.h"
 #include "base/ascii.h"
+#include "base/go_quote.h"
 #include "base/utf8.h"
 
 namespace berth {
@@ -63,7 +64,7 @@ class Parser {
       default: {
         std::string rune;
         append_utf8(rune, static_cast<unsigned char>(c));
-        shown = berth::in_quotes(rune);
+        shown = berth::go_quoted(rune);
         shown = shown.substr(1, shown.size() - 2);
       }
     }

@@ -6,6 +6,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <tuple>
 
+#include "base/go_quote.h"
 #include "base/keyed_hash.h"
 
 namespace berth {
@@ -191,29 +192,6 @@ bool is_valid_label_value(std::string_view value) { return problems_of_value(val
 
 // ---- errors -----------------------------------------------------------------------------------
 
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\a': out += "\\a"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\v': out += "\\v"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-          out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        else
-          out += c;
-    }
-  }
-  return out + "\"";
-}
-
 namespace {
 
 // As Go's JSON encoder writes a string, which also hides what a browser might take for markup.
@@ -278,14 +256,14 @@ std::vector<std::string> check_requirement(const SelectorRequirement& written,
     return {
         fmt::format("{}: Unsupported value: {}: supported values: \"In\", \"NotIn\", \"Exists\", "
                     "\"DoesNotExist\", \"Gt\", \"Lt\"",
-                    child(path, "operator"), in_quotes(operator_text(written, symbols)))};
+                    child(path, "operator"), go_quoted(operator_text(written, symbols)))};
   std::vector<std::string> errors;
   const std::string_view key = symbols.text(written.key);
   const std::string values_path = child(path, "values");
   const auto value_path = [&](std::size_t i) { return fmt::format("{}[{}]", values_path, i); };
 
   if (const std::vector<std::string> problems = label_key_problems(key); !problems.empty())
-    errors.push_back(fmt::format("{}: Invalid value: {}: {}", child(path, "key"), in_quotes(key),
+    errors.push_back(fmt::format("{}: Invalid value: {}: {}", child(path, "key"), go_quoted(key),
                                  fmt::join(problems, "; ")));
   if (const std::string_view problem = problem_of_count(written.op, written.values.size());
       !problem.empty())
@@ -300,14 +278,14 @@ std::vector<std::string> check_requirement(const SelectorRequirement& written,
         errors.push_back(
             fmt::format("{}: Invalid value: {}: for 'Gt', 'Lt' operators, the value "
                         "must be an integer",
-                        value_path(i), in_quotes(value)));
+                        value_path(i), go_quoted(value)));
     }
   }
   for (std::size_t i = 0; i < written.values.size(); ++i) {
     const std::string_view value = symbols.text(written.values[i]);
     if (const std::string problems = problems_of_value(value); !problems.empty())
       errors.push_back(fmt::format("{}[{}]: Invalid value: {}: {}", value_path(i), key,
-                                   in_quotes(value), problems));
+                                   go_quoted(value), problems));
   }
   std::ranges::sort(compiled.values);
   const auto repeated = std::ranges::unique(compiled.values);
@@ -353,7 +331,7 @@ Result<Selector> Selector::compile(const std::optional<LabelSelector>& written,
   for (const SelectorRequirement& expression : written->match_expressions) {
     if (expression.op > SelectorOperator::kDoesNotExist)
       return fail(ErrorKind::kInvalid, fmt::format("{} is not a valid label selector operator",
-                                                   in_quotes(operator_text(expression, symbols))));
+                                                   go_quoted(operator_text(expression, symbols))));
     Result<Requirement> requirement = compile_requirement(expression, symbols, std::string());
     if (!requirement) return fail(std::move(requirement).error());
     selector.add(*std::move(requirement));

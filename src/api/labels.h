@@ -130,8 +130,6 @@ inline constexpr std::size_t kLongestAggregate = std::size_t{64} << 10;
 Error aggregate(const std::vector<std::string>& sentences);
 // A list of strings as errors show it: ["a","b"], or null.
 std::string quoted_list(const std::vector<Symbol>& values, const Symbols& symbols);
-// A string as errors show it: in quotes, with what cannot be printed escaped.
-std::string in_quotes(std::string_view text);
 // What the object says: "In", "Gt", …
 std::string_view operator_text(const SelectorRequirement& written, const Symbols& symbols);
 

@@ -6,6 +6,7 @@
 
 #include "api/names.h"
 #include "api/node.h"
+#include "base/go_quote.h"
 
 namespace berth {
 
@@ -28,7 +29,7 @@ CompiledNodeTerm::CompiledNodeTerm(const NodeSelectorTerm& written, const Symbol
     if (field.op != SelectorOperator::kIn && field.op != SelectorOperator::kNotIn)
       errors_.push_back(
           fmt::format("{}.operator: Unsupported value: {}: supported values: \"In\", \"NotIn\"",
-                      place, in_quotes(operator_text(field, symbols))));
+                      place, go_quoted(operator_text(field, symbols))));
     else if (field.values.size() != 1)
       errors_.push_back(fmt::format("{}.values: Invalid value: {}: must have one element", place,
                                     quoted_list(field.values, symbols)));

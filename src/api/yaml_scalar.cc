@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 
 namespace berth {
 namespace {

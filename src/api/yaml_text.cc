@@ -8,6 +8,7 @@
 
 #include "api/json_text.h"
 #include "api/yaml_scalar.h"
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace berth {
@@ -41,7 +42,6 @@ bool is_plain_syntax(std::string_view text) {
 
 // A date, or digits with colons: other readers of YAML take them for a time or a number to base 60.
 bool looks_like_time(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   if (text.empty() || !is_digit(text.front())) return false;
   const std::size_t digits = text.find_first_not_of("0123456789");

@@ -12,6 +12,7 @@
 #include "api/json_text.h"
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/go_quote.h"
 #include "base/random.h"
 #include "memapi/api_error.h"
 #include "memapi/table_codec.h"

@@ -13,6 +13,7 @@
 #include "app/command_log.h"
 #include "app/scheduler_process.h"
 #include "base/file.h"
+#include "base/go_quote.h"
 #include "base/loop.h"
 #include "base/signals.h"
 #include "config/flags/command.h"

@@ -1,6 +1,7 @@
 // Characters of ASCII, whatever the locale: what HTTP, Kubernetes names and numbers are made of.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = lower_case(c);
   return lower;
+}
+
+inline bool same_but_for_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) { return lower_case(x) == lower_case(y); });
 }
 
 // Without leading and trailing characters of `space`.

@@ -8,13 +8,13 @@
 #include <limits>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace berth {
 namespace {
 
 constexpr std::uint64_t kMost = std::uint64_t{1}
                                 << 63;  // magnitude of the longest negative duration
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // As Go quotes what it could not parse: bytes that a terminal may not show become \x...
 std::string in_quotes(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/utf8.h"
 #include "cel/numbers.h"
 
 namespace berth::cel {

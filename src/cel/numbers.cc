@@ -13,60 +13,6 @@ namespace {
 
 constexpr double kTwo63 = 9223372036854775808.0;
 constexpr double kTwo64 = 18446744073709551616.0;
-constexpr char32_t kReplacement = 0xFFFD;
-
-bool is_printable(char32_t rune) {
-  if (rune < 0x20 || (rune >= 0x7F && rune <= 0xA0) || rune == 0xAD) return false;
-  if (rune >= 0x2000 && rune <= 0x200F) return false;
-  if (rune >= 0x2028 && rune <= 0x202F) return false;
-  return rune != 0x3000 && rune != 0xFEFF && !(rune >= 0xE000 && rune <= 0xF8FF) && rune < 0xE0000;
-}
-
-void append_hex(std::string& text, char32_t value, int digits) {
-  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) {
-    text += "0123456789abcdef"[(value >> shift) & 0xF];
-  }
-}
-
-void append_quoted(std::string& text, char32_t rune) {
-  static constexpr std::string_view kFrom = "\a\b\f\n\r\t\v\\\"";
-  static constexpr std::string_view kTo = "abfnrtv\\\"";
-  if (rune < 0x80) {
-    if (const auto at = kFrom.find(static_cast<char>(rune)); at != std::string_view::npos) {
-      text += '\\';
-      text += kTo[at];
-      return;
-    }
-  }
-  if (is_printable(rune)) {
-    append_rune(text, rune);
-  } else if (rune < 0x80) {
-    text += "\\x";
-    append_hex(text, rune, 2);
-  } else if (rune < 0x10000) {
-    text += "\\u";
-    append_hex(text, rune, 4);
-  } else {
-    text += "\\U";
-    append_hex(text, rune, 8);
-  }
-}
-
-// The code point at the beginning, and how many bytes it has; a byte that begins none stands alone.
-std::pair<char32_t, std::size_t> first_rune(std::string_view text) {
-  const std::size_t length = utf8_length(text);
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  switch (length) {
-    case 1: return {byte(0), 1};
-    case 2: return {(byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu), 2};
-    case 3: return {(byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu), 3};
-    case 4:
-      return {(byte(0) & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 |
-                  (byte(3) & 0x3Fu),
-              4};
-    default: return {kReplacement, 1};
-  }
-}
 
 }  // namespace
 
@@ -177,22 +123,6 @@ std::string shortest_fixed(double value) {
   return {buffer.data(), end.ptr};
 }
 
-std::string in_quotes(std::string_view text) {
-  std::string result = "\"";
-  while (!text.empty()) {
-    if (utf8_length(text) == 0) {
-      result += "\\x";
-      append_hex(result, static_cast<unsigned char>(text[0]), 2);
-      text.remove_prefix(1);
-      continue;
-    }
-    const auto [rune, length] = first_rune(text);
-    append_quoted(result, rune);
-    text.remove_prefix(length);
-  }
-  return result + '"';
-}
-
 std::size_t count_runes(std::string_view text) {
   std::size_t count = 0;
   while (!text.empty()) {
@@ -212,25 +142,6 @@ std::u32string runes(std::string_view text) {
     text.remove_prefix(length);
   }
   return result;
-}
-
-void append_rune(std::string& text, char32_t rune) {
-  const auto add = [&](char32_t byte) { text += static_cast<char>(byte); };
-  if (rune < 0x80) {
-    add(rune);
-  } else if (rune < 0x800) {
-    add(0xC0 | rune >> 6);
-    add(0x80 | (rune & 0x3F));
-  } else if (rune < 0x10000) {
-    add(0xE0 | rune >> 12);
-    add(0x80 | (rune >> 6 & 0x3F));
-    add(0x80 | (rune & 0x3F));
-  } else {
-    add(0xF0 | rune >> 18);
-    add(0x80 | (rune >> 12 & 0x3F));
-    add(0x80 | (rune >> 6 & 0x3F));
-    add(0x80 | (rune & 0x3F));
-  }
 }
 
 std::string from_runes(std::u32string_view runes) {

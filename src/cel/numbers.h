@@ -1,5 +1,5 @@
-// Numbers and text by the rules of Go: conversions that lose nothing, floating-point numbers and
-// quoted strings as `%v` and `%q` print them. Only for this room.
+// Numbers and text by the rules of Go: conversions that lose nothing, floating-point numbers as
+// `%v` prints them. Only for this room.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,10 @@ std::optional<double> parse_double(std::string_view text);
 
 std::string shortest(double value);        // %g
 std::string shortest_fixed(double value);  // %f with as many digits as needed
-std::string in_quotes(std::string_view text);
 
 // Code points; whatever is no UTF-8 counts byte by byte.
 std::size_t count_runes(std::string_view text);
 std::u32string runes(std::string_view text);
-void append_rune(std::string& text, char32_t rune);
 std::string from_runes(std::u32string_view runes);
 
 }  // namespace berth::cel

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/go_quote.h"
 #include "cel/numbers.h"
 
 namespace berth::cel {
@@ -39,15 +40,15 @@ std::unexpected<Error> invalid_semver(std::string text) {
 // "major", "minor" or "patch".
 Result<std::uint64_t> part(std::string_view text, std::string name) {
   if (!all_digits(text)) {
-    return invalid_semver("Invalid character(s) found in " + name + " number " + in_quotes(text));
+    return invalid_semver("Invalid character(s) found in " + name + " number " + go_quoted(text));
   }
   if (text.size() > 1 && text[0] == '0') {
     name[0] = static_cast<char>(name[0] - 'a' + 'A');
-    return invalid_semver(name + " number must not contain leading zeroes " + in_quotes(text));
+    return invalid_semver(name + " number must not contain leading zeroes " + go_quoted(text));
   }
   const auto number = parse_uint(text);
   if (!number) {
-    return invalid_semver("strconv.ParseUint: parsing " + in_quotes(text) +
+    return invalid_semver("strconv.ParseUint: parsing " + go_quoted(text) +
                           (text.empty() ? ": invalid syntax" : ": value out of range"));
   }
   return *number;
@@ -59,18 +60,18 @@ Result<Semver::PreRelease> parse_pre_release(std::string_view text) {
   if (all_digits(text)) {
     if (text.size() > 1 && text[0] == '0') {
       return invalid_semver("Numeric PreRelease version must not contain leading zeroes " +
-                            in_quotes(text));
+                            go_quoted(text));
     }
     const auto number = parse_uint(text);
     if (!number)
-      return invalid_semver("strconv.ParseUint: parsing " + in_quotes(text) +
+      return invalid_semver("strconv.ParseUint: parsing " + go_quoted(text) +
                             ": value out of range");
     result.numeric = true;
     result.number = *number;
   } else if (all_identifier(text)) {
     result.text = text;
   } else {
-    return invalid_semver("Invalid character(s) found in prerelease " + in_quotes(text));
+    return invalid_semver("Invalid character(s) found in prerelease " + go_quoted(text));
   }
   return result;
 }
@@ -124,7 +125,7 @@ Result<Semver> Semver::parse(std::string_view text) {
     for (const std::string_view each : split(*build, '.', std::string_view::npos)) {
       if (each.empty()) return invalid_semver("Build meta data is empty");
       if (!all_identifier(each)) {
-        return invalid_semver("Invalid character(s) found in build meta data " + in_quotes(each));
+        return invalid_semver("Invalid character(s) found in build meta data " + go_quoted(each));
       }
       version.build.emplace_back(each);
     }

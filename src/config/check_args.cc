@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/node_selector.h"
+#include "base/go_quote.h"
 #include "config/complaints.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
@@ -113,7 +114,7 @@ void check(Complaints& complaints, const std::string& path,
     const ResourceWeight& resource = args.resources[i];
     const std::string place = at(at(path, "resources"), i);
     if (std::ranges::find(seen, resource.name) != seen.end()) {
-      complaints.duplicate(at(place, "name"), in_quotes(resource.name));
+      complaints.duplicate(at(place, "name"), go_quoted(resource.name));
     }
     seen.push_back(resource.name);
     if (resource.weight != 1) {
@@ -162,7 +163,7 @@ void check_constraint(Complaints& complaints, const std::string& path,
   }
   for (std::size_t i = 0; i < index; ++i) {
     if (key_of(args.default_constraints[i]) != key || action_of(args, i) != action) continue;
-    complaints.duplicate(path, in_quotes(fmt::format("{{{}, {}}}", key, action)));
+    complaints.duplicate(path, go_quoted(fmt::format("{{{}, {}}}", key, action)));
     break;
   }
 }
@@ -222,7 +223,7 @@ std::vector<std::string> validate(const NodeResourcesFitArgs& args) {
     const std::string& group = args.ignored_resource_groups[i];
     const std::string path = at("ignoredResourceGroups", i);
     if (group.contains('/')) {
-      complaints.invalid(path, std::string_view(in_quotes(group)),
+      complaints.invalid(path, std::string_view(go_quoted(group)),
                          "resource group name can't contain '/'");
     }
     complaints.check_name(path, group);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/labels.h"
+#include "base/go_quote.h"
 #include "base/loop.h"
 #include "base/time_text.h"
 
@@ -33,7 +34,7 @@ class Complaints {
     invalid(path, std::string_view(std::to_string(value)), text);
   }
   void invalid(const std::string& path, Duration value, std::string_view text) {
-    invalid(path, std::string_view(in_quotes(go_duration(value))), text);
+    invalid(path, std::string_view(go_quoted(go_duration(value))), text);
   }
   void required(const std::string& path, std::string_view text = "") {
     sentences_.push_back(path + ": Required value" + (text.empty() ? "" : ": ") +
@@ -50,14 +51,14 @@ class Complaints {
                    const std::vector<std::string_view>& supported) {
     std::string list;
     for (const std::string_view one : supported)
-      list += (list.empty() ? "" : ", ") + in_quotes(one);
-    sentences_.push_back(path + ": Unsupported value: " + in_quotes(value) +
+      list += (list.empty() ? "" : ", ") + go_quoted(one);
+    sentences_.push_back(path + ": Unsupported value: " + go_quoted(value) +
                          ": supported values: " + list);
   }
   // Whatever is wrong with a label key or another qualified name.
   void check_name(const std::string& path, std::string_view name) {
     for (const std::string& problem : label_key_problems(name)) {
-      invalid(path, std::string_view(in_quotes(name)), problem);
+      invalid(path, std::string_view(go_quoted(name)), problem);
     }
   }
   void add(const std::vector<std::string>& sentences) {

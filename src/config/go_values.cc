@@ -11,6 +11,8 @@
 #include <limits>
 
 #include "api/json_text.h"
+#include "base/ascii.h"
+#include "base/go_quote.h"
 
 namespace berth::config {
 namespace {
@@ -27,25 +29,17 @@ std::unexpected<Error> out_of_range(std::string_view function, std::string_view 
   return complain(function, text, "value out of range");
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), lower);
-  return out;
-}
-
 // Underscores stand between digits, or between a base's prefix and the first digit.
 bool underscores_stand_well(std::string_view text) {
   char before = '^';
   bool hex = false;
-  if (text.size() >= 2 && text[0] == '0' && std::string_view("xob").contains(lower(text[1]))) {
+  if (text.size() >= 2 && text[0] == '0' && std::string_view("xob").contains(lower_case(text[1]))) {
     before = '0';  // a prefix counts as a digit
-    hex = lower(text[1]) == 'x';
+    hex = lower_case(text[1]) == 'x';
     text.remove_prefix(2);
   }
   for (const char c : text) {
-    const bool digit = (c >= '0' && c <= '9') || (hex && lower(c) >= 'a' && lower(c) <= 'f');
+    const bool digit = is_digit(c) || (hex && lower_case(c) >= 'a' && lower_case(c) <= 'f');
     if (c == '_') {
       if (before != '0') return false;
       before = '_';
@@ -69,7 +63,7 @@ Outcome read_digits(std::string_view text, int base, std::uint64_t& out) {
     std::erase(digits, '_');
     base = 10;
     if (digits.size() > 1 && digits[0] == '0') {
-      const char prefix = lower(digits[1]);
+      const char prefix = lower_case(digits[1]);
       base = prefix == 'x' ? 16 : prefix == 'b' ? 2 : 8;
       const bool letter = prefix == 'x' || prefix == 'b' || prefix == 'o';
       digits.erase(0, letter ? 2 : 1);
@@ -149,7 +143,7 @@ Result<std::uint64_t> parse_uint(std::string_view text, int base, int bits) {
 }
 
 Result<float> parse_float(std::string_view text) {
-  std::string word = lowered(text);
+  std::string word = lower_case(text);
   const bool negative = word.starts_with('-');
   if (negative || word.starts_with('+')) word.erase(0, 1);
   const float sign = negative ? -1.0F : 1.0F;

@@ -8,6 +8,7 @@
 
 #include "api/labels.h"
 #include "base/base64.h"
+#include "base/go_quote.h"
 #include "base/time_text.h"
 
 namespace berth::config {
@@ -57,7 +58,7 @@ bool StrictDecoder::enter(std::string_view go_type, JsonValue::Kind needed, cons
 }
 
 void StrictDecoder::complain(std::string_view what) {
-  std::string complaint = fmt::format("{} {}", what, in_quotes(path_));
+  std::string complaint = fmt::format("{} {}", what, go_quoted(path_));
   if (strict_errors_.size() >= kMostStrictErrors ||
       std::ranges::find(strict_errors_, complaint) != strict_errors_.end()) {
     return;

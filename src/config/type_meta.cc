@@ -5,21 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "config/plugin_args.h"
 
 namespace berth::config {
-namespace {
-
-bool equal_fold(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) {
-    const auto lower = [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-    };
-    return lower(x) == lower(y);
-  });
-}
-
-}  // namespace
 
 // Parity: here, unlike everywhere else, names of fields are not case sensitive.
 Result<TypeMeta> type_meta_of(const JsonValue& json) {
@@ -42,7 +31,7 @@ Result<TypeMeta> type_meta_of(const JsonValue& json) {
   for (const JsonMember& member : json.members) {
     for (const auto& [name, out] :
          {std::pair{"apiVersion", &meta.api_version}, std::pair{"kind", &meta.kind}}) {
-      if (!equal_fold(member.name, name) || member.value.is_null()) continue;
+      if (!same_but_for_case(member.name, name) || member.value.is_null()) continue;
       if (member.value.kind != JsonValue::Kind::kString) {
         return wrong(member.value, fmt::format("struct field .{} of type string", name));
       }

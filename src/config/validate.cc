@@ -6,6 +6,7 @@
 
 #include "api/json_text.h"
 #include "api/resources.h"
+#include "base/go_quote.h"
 #include "config/complaints.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
@@ -41,7 +42,7 @@ void check(Complaints& complaints, const LeaderElection& election) {
   if (election.resource_name.empty()) complaints.required(at(path, "resourceName"));
   if (election.resource_lock != "leases") {
     complaints.invalid(at(path, "resourceLock"),
-                       std::string_view(in_quotes(election.resource_lock)),
+                       std::string_view(go_quoted(election.resource_lock)),
                        "resourceLock value must be \"leases\"");
   }
 }
@@ -59,7 +60,7 @@ bool is_removed_plugin(std::string_view name) {
 }
 
 void refuse_removed_plugin(Complaints& complaints, const std::string& path, std::string_view name) {
-  complaints.invalid(path, std::string_view(in_quotes(name)),
+  complaints.invalid(path, std::string_view(go_quoted(name)),
                      "was invalid in version \"v1\" (KubeSchedulerConfiguration is version "
                      "\"kubescheduler.config.k8s.io/v1\")");
 }
@@ -85,7 +86,7 @@ void check_plugin_config(Complaints& complaints, const std::string& path,
   for (std::size_t i = 0; i < configs.size(); ++i) {
     const PluginConfig& config = configs[i];
     const std::string place = at(path, i);
-    if (!seen.insert(config.name).second) complaints.duplicate(place, in_quotes(config.name));
+    if (!seen.insert(config.name).second) complaints.duplicate(place, go_quoted(config.name));
     if (is_removed_plugin(config.name)) {
       refuse_removed_plugin(complaints, place, config.name);
     } else if (takes_args(config.name)) {
@@ -174,11 +175,11 @@ void check(Complaints& complaints, const std::vector<ExtenderConfig>& extenders)
       const std::string place = at(at(at(at(path, i), "managedResources"), j), "name");
       complaints.check_name(place, name);
       if (is_valid_label_key(name) && !is_extended_resource(name)) {
-        complaints.invalid(place, std::string_view(in_quotes(name)),
+        complaints.invalid(place, std::string_view(go_quoted(name)),
                            "is an invalid extended resource name");
       }
       if (!managed.insert(name).second) {
-        complaints.invalid(place, std::string_view(in_quotes(name)),
+        complaints.invalid(place, std::string_view(go_quoted(name)),
                            "duplicate extender managed resource name");
       }
     }

@@ -8,6 +8,7 @@
 
 #include "api/json_reader.h"
 #include "api/json_tree.h"
+#include "base/ascii.h"
 #include "extender/wire.h"
 
 namespace berth::extender {
@@ -15,12 +16,6 @@ namespace {
 
 // Beyond this a text that is no JSON is not read a second time for a better sentence about it.
 constexpr std::size_t kMostExplained = std::size_t{1} << 20;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_key(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 std::string_view go_kind(const JsonValue& value) {
   switch (value.kind) {
@@ -110,13 +105,13 @@ Result<std::vector<std::string>> read_node_list(std::string_view json) {
   std::vector<std::string> names;
   JsonReader list(json);
   list.fields([&](std::string_view field) {
-    if (!same_key(field, "items")) return;
+    if (!same_but_for_case(field, "items")) return;
     list.items([&] {
       std::string& name = names.emplace_back();
       list.fields([&](std::string_view of_node) {
-        if (!same_key(of_node, "metadata")) return;
+        if (!same_but_for_case(of_node, "metadata")) return;
         list.fields([&](std::string_view of_metadata) {
-          if (same_key(of_metadata, "name")) name = list.text();
+          if (same_but_for_case(of_metadata, "name")) name = list.text();
         });
       });
     });
@@ -137,7 +132,7 @@ struct FilterResult {
 
 void read_filter_member(TreeReader& reader, std::string_view field, const JsonValue& value,
                         FilterResult& out) {
-  if (same_key(field, "NodeNames")) {
+  if (same_but_for_case(field, "NodeNames")) {
     out.node_names.emplace();
     reader.array(value, "Go struct field ExtenderFilterResult.NodeNames of type []string",
                  [&](const JsonValue& name) {
@@ -145,13 +140,13 @@ void read_filter_member(TreeReader& reader, std::string_view field, const JsonVa
                                "Go struct field ExtenderFilterResult.NodeNames of type string",
                                out.node_names->emplace_back());
                  });
-  } else if (same_key(field, "FailedNodes")) {
+  } else if (same_but_for_case(field, "FailedNodes")) {
     read_reasons(reader, value, "FailedNodes", out.failed);
-  } else if (same_key(field, "FailedAndUnresolvableNodes")) {
+  } else if (same_but_for_case(field, "FailedAndUnresolvableNodes")) {
     read_reasons(reader, value, "FailedAndUnresolvableNodes", out.failed_unresolvable);
-  } else if (same_key(field, "Error")) {
+  } else if (same_but_for_case(field, "Error")) {
     reader.text(value, "Go struct field ExtenderFilterResult.Error of type string", out.error);
-  } else if (same_key(field, "Nodes")) {  // a list is read elsewhere
+  } else if (same_but_for_case(field, "Nodes")) {  // a list is read elsewhere
     reader.object(value, "Go struct field ExtenderFilterResult.Nodes of type v1.NodeList",
                   [](const std::string&, const JsonValue&) {});
   }
@@ -165,7 +160,7 @@ Result<FilterResult> read_filter_object(std::string_view json) {
   members.fields([&](std::string_view field) {
     const std::string name(field);
     const std::string_view value = members.raw();
-    if (same_key(name, "Nodes") && value.starts_with('{')) {
+    if (same_but_for_case(name, "Nodes") && value.starts_with('{')) {
       Result<std::vector<std::string>> nodes = read_node_list(value);
       if (nodes)
         result.nodes = *std::move(nodes);
@@ -227,9 +222,9 @@ Result<std::vector<ExtenderScore>> read_host_priorities(std::string_view json) {
     reader.object(
         item, "Go value of type v1.HostPriority",
         [&](const std::string& field, const JsonValue& value) {
-          if (same_key(field, "Host")) {
+          if (same_but_for_case(field, "Host")) {
             reader.text(value, "Go struct field HostPriority.Host of type string", score.node);
-          } else if (same_key(field, "Score")) {
+          } else if (same_but_for_case(field, "Score")) {
             reader.number(value, "Go struct field HostPriority.Score of type int64", score.score);
           }
         });
@@ -245,7 +240,7 @@ Result<void> read_binding_result(std::string_view json) {
   TreeReader reader;
   reader.object(*tree, "Go value of type v1.ExtenderBindingResult",
                 [&](const std::string& field, const JsonValue& value) {
-                  if (same_key(field, "Error"))
+                  if (same_but_for_case(field, "Error"))
                     reader.text(value, "Go struct field ExtenderBindingResult.Error of type string",
                                 error);
                 });
@@ -263,7 +258,7 @@ Result<MetaVictimsByNode> read_preemption_result(std::string_view json) {
     std::string& uid = out.pod_uids.emplace_back();
     reader.object(pod, "Go struct field MetaVictims.NodeNameToMetaVictims.Pods of type v1.MetaPod",
                   [&](const std::string& field, const JsonValue& value) {
-                    if (same_key(field, "UID"))
+                    if (same_but_for_case(field, "UID"))
                       reader.text(
                           value,
                           "Go struct field MetaPod.NodeNameToMetaVictims.Pods.UID of type string",
@@ -272,12 +267,12 @@ Result<MetaVictimsByNode> read_preemption_result(std::string_view json) {
   };
   const auto read_victims = [&](const std::string& field, const JsonValue& value,
                                 ExtenderMetaVictims& out) {
-    if (same_key(field, "Pods")) {
+    if (same_but_for_case(field, "Pods")) {
       out.pod_uids.clear();
       reader.array(value,
                    "Go struct field MetaVictims.NodeNameToMetaVictims.Pods of type []*v1.MetaPod",
                    [&](const JsonValue& pod) { read_pod(pod, out); });
-    } else if (same_key(field, "NumPDBViolations")) {
+    } else if (same_but_for_case(field, "NumPDBViolations")) {
       reader.number(
           value, "Go struct field MetaVictims.NodeNameToMetaVictims.NumPDBViolations of type int64",
           out.pdb_violations);
@@ -294,7 +289,7 @@ Result<MetaVictimsByNode> read_preemption_result(std::string_view json) {
   };
   reader.object(*tree, "Go value of type v1.ExtenderPreemptionResult",
                 [&](const std::string& field, const JsonValue& value) {
-                  if (!same_key(field, "NodeNameToMetaVictims")) return;
+                  if (!same_but_for_case(field, "NodeNameToMetaVictims")) return;
                   reader.object(value,
                                 "Go struct field ExtenderPreemptionResult.NodeNameToMetaVictims of "
                                 "type map[string]*v1.MetaVictims",

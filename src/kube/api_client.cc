@@ -8,6 +8,7 @@
 #include "api/envelope.h"
 #include "api/json_text.h"
 #include "base/ascii.h"
+#include "base/go_quote.h"
 
 namespace berth::kube {
 namespace {

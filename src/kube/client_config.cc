@@ -9,6 +9,7 @@
 #include "api/json_text.h"
 #include "api/labels.h"
 #include "base/file.h"
+#include "base/go_quote.h"
 #include "kube/kubeconfig.h"
 
 namespace berth::kube {

@@ -9,6 +9,7 @@
 #include "base/ascii.h"
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/go_quote.h"
 #include "base/time_text.h"
 
 namespace berth::kube {

@@ -12,6 +12,7 @@
 #include "api/decode.h"
 #include "api/envelope.h"
 #include "api/requests.h"
+#include "base/ascii.h"
 #include "kube/pod_status_patch.h"
 
 namespace berth::kube {
@@ -37,10 +38,7 @@ std::string content_type(BodyFormat format) {
 // Whether the same request may well succeed in a moment.
 bool worth_another_try(const ApiFailure& failure) {
   if (failure.status.code == 0) {
-    std::string said = failure.error.message;
-    std::ranges::transform(said, said.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return said.contains("connection refused");
+    return lower_case(failure.error.message).contains("connection refused");
   }
   // Parity: the reason counts where there is one. A 500 of another kind (a hung up webhook, a
   // failed precondition of the server's own) is not tried again.

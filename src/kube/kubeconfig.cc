@@ -10,6 +10,7 @@
 #include "api/yaml.h"
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/go_quote.h"
 
 namespace berth::kube {
 namespace {

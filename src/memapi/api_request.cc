@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 
 namespace berth::memapi {
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 #include "memapi/api_server_state.h"
 #include "memapi/browser_guard.h"
 #include "memapi/discovery.h"

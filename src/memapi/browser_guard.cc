@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 
 namespace berth::memapi {
 namespace {

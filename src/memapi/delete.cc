@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 #include "base/time_text.h"
 #include "memapi/json_edit.h"
 #include "memapi/writes.h"

@@ -10,6 +10,7 @@
 #include "api/json_text.h"
 #include "api/proto_json.h"
 #include "api/proto_table.h"
+#include "base/go_quote.h"
 #include "memapi/json_edit.h"
 
 namespace berth::memapi {

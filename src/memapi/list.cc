@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 #include "memapi/json_edit.h"
 #include "memapi/reads.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/labels.h"
+#include "base/go_quote.h"
 #include "memapi/json_edit.h"
 #include "memapi/resources.h"
 
@@ -114,7 +115,7 @@ class LabelParser {
     if (!is_word()) return wrong("found '{}', expected: identifier", token_);
     requirement.key = token_;
     for (const std::string& problem : label_key_problems(requirement.key)) {
-      return wrong("key: Invalid value: {}: {}", in_quotes(requirement.key), problem);
+      return wrong("key: Invalid value: {}: {}", go_quoted(requirement.key), problem);
     }
     advance();
     if (negated || token_.empty() || token_ == ",") {
@@ -172,7 +173,7 @@ class LabelParser {
           "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
           "character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
           "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
-          requirement.key, in_quotes(value));
+          requirement.key, go_quoted(value));
     }
     requirement.values = std::move(values);
     return requirement;

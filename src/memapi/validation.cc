@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/labels.h"
+#include "base/go_quote.h"
 #include "memapi/json_edit.h"
 #include "memapi/json_lookup.h"
 #include "memapi/selection.h"
@@ -68,18 +69,18 @@ void check_metadata(const Resource& resource, const JsonValue& object,
     const std::size_t limit = label ? 63 : 253;
     const std::string_view rule = label ? kLabelRule : kSubdomainRule;
     const std::string too_long = fmt::format("must be no more than {} characters", limit);
-    problems.push_back(FieldProblem::invalid("metadata.name", in_quotes(name),
+    problems.push_back(FieldProblem::invalid("metadata.name", go_quoted(name),
                                              name.size() > limit ? too_long : rule));
   }
   const JsonValue* labels = at(object, "metadata.labels");
   if (!is_object(labels)) return;
   for (const JsonMember& label : labels->members) {
     for (const std::string& problem : label_key_problems(label.name)) {
-      problems.push_back(FieldProblem::invalid("metadata.labels", in_quotes(label.name), problem));
+      problems.push_back(FieldProblem::invalid("metadata.labels", go_quoted(label.name), problem));
     }
     if (!is_valid_label_value(label.value.text)) {
       problems.push_back(
-          FieldProblem::invalid("metadata.labels", in_quotes(label.value.text), kLabelValueRule));
+          FieldProblem::invalid("metadata.labels", go_quoted(label.value.text), kLabelValueRule));
     }
   }
 }
@@ -96,7 +97,7 @@ void check_containers(const JsonValue& spec, const std::string& path,
     if (name.empty()) {
       problems.push_back(FieldProblem::required(here + ".name"));
     } else if (!is_dns_label(name)) {
-      problems.push_back(FieldProblem::invalid(here + ".name", in_quotes(name), kLabelRule));
+      problems.push_back(FieldProblem::invalid(here + ".name", go_quoted(name), kLabelRule));
     }
     if (text_at(containers[i], "image").empty())
       problems.push_back(FieldProblem::required(here + ".image"));
@@ -120,7 +121,7 @@ void check_workload(const JsonValue& object, std::vector<FieldProblem>& problems
       std::string shown = "map[string]string{";
       for (const auto& [key, value] : labels) {
         if (shown.back() != '{') shown += ", ";
-        shown += fmt::format("{}:{}", in_quotes(key), in_quotes(value));
+        shown += fmt::format("{}:{}", go_quoted(key), go_quoted(value));
       }
       problems.push_back(FieldProblem::invalid("spec.template.metadata.labels", shown + "}",
                                                "`selector` does not match template `labels`"));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/thread.h"
 #include "net/http2_pool.h"
 #include "net/http_transfer.h"
@@ -217,8 +218,7 @@ void HttpClient::set_tls(TlsClientSettings settings) {
 
 std::string error_prefix(std::string_view method, std::string_view url) {
   std::string verb(method);
-  for (std::size_t i = 1; i < verb.size(); ++i)
-    verb[i] = static_cast<char>(std::tolower(static_cast<unsigned char>(verb[i])));
+  for (std::size_t i = 1; i < verb.size(); ++i) verb[i] = lower_case(verb[i]);
   return fmt::format("{} \"{}\": ", verb, url);
 }
 

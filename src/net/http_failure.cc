@@ -9,6 +9,9 @@
 #include <optional>
 #include <system_error>
 
+#include "base/ascii.h"
+#include "base/go_quote.h"
+
 namespace berth::net {
 namespace {
 
@@ -19,7 +22,7 @@ bool contains(std::string_view text, std::string_view part) {
 // "connection refused", as Go writes it.
 std::string os_text(int number) {
   std::string text = std::system_category().message(number);
-  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  if (!text.empty()) text[0] = lower_case(text[0]);
   return text;
 }
 
@@ -34,7 +37,7 @@ int errno_in(std::string_view detail) {
   return number;
 }
 
-std::string in_quotes(const std::string& text) { return '"' + text + '"'; }
+std::string go_quoted(const std::string& text) { return '"' + text + '"'; }
 
 // "certificate expired" of "…sslv3 alert certificate expired, errno 0": the server's complaint.
 std::optional<std::string> alert_in(std::string_view detail) {
@@ -77,7 +80,7 @@ std::string untrusted(const HttpFailure& failure, const TlsClientSettings& tls) 
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       why = fmt::format(
           "certificate signed by unknown authority (shown by the server {}; trusted are {})", host,
-          !tls.ca_file.empty()  ? "those of " + in_quotes(tls.ca_file)
+          !tls.ca_file.empty()  ? "those of " + go_quoted(tls.ca_file)
           : !tls.ca_pem.empty() ? "the authorities of the inline CA data"
                                 : "those of the system");
       break;
@@ -88,7 +91,7 @@ std::string untrusted(const HttpFailure& failure, const TlsClientSettings& tls) 
 
 std::string client_certificate(const TlsClientSettings& tls) {
   if (!tls.certificate_file.empty())
-    return "the client certificate " + in_quotes(tls.certificate_file);
+    return "the client certificate " + go_quoted(tls.certificate_file);
   if (!tls.certificate_pem.empty()) return "the inline client certificate";
   return {};
 }
@@ -152,7 +155,7 @@ Error error_of(const HttpFailure& failure, const TlsClientSettings& tls) {
     case CURLE_SSL_CACERT_BADFILE:
       return {ErrorKind::kInvalid,
               fmt::format("unable to load root certificates from {}: {}",
-                          tls.ca_file.empty() ? "the inline CA data" : in_quotes(tls.ca_file),
+                          tls.ca_file.empty() ? "the inline CA data" : go_quoted(tls.ca_file),
                           failure.detail)};
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CIPHER:

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/ascii.h"
+
 namespace berth::net {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -27,13 +23,14 @@ bool unreserved(char c) {
 }  // namespace
 
 void HttpHeaders::set(std::string_view name, std::string value) {
-  std::erase_if(headers_, [&](const auto& header) { return same_name(header.first, name); });
+  std::erase_if(headers_,
+                [&](const auto& header) { return same_but_for_case(header.first, name); });
   headers_.emplace_back(std::string(name), std::move(value));
 }
 
 std::optional<std::string_view> HttpHeaders::find(std::string_view name) const {
   for (const auto& [key, value] : headers_)
-    if (same_name(key, name)) return value;
+    if (same_but_for_case(key, name)) return value;
   return std::nullopt;
 }
 
@@ -41,7 +38,7 @@ std::string HttpHeaders::joined(std::string_view name) const {
   std::string all;
   bool first = true;
   for (const auto& [key, value] : headers_) {
-    if (!same_name(key, name)) continue;
+    if (!same_but_for_case(key, name)) continue;
     if (!first) all += ", ";
     first = false;
     all += value;

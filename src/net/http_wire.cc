@@ -13,6 +13,8 @@
 #include <iterator>
 #include <optional>
 
+#include "base/ascii.h"
+
 namespace berth::net {
 namespace http = boost::beast::http;
 
@@ -28,19 +30,13 @@ HttpRefusal refusal(const boost::system::error_code& error) {
   return {400, fmt::format("malformed HTTP request: {}", error.message())};
 }
 
-bool same_text(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return std::ranges::equal(a, b, [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 // "/path?query", also of the absolute form that proxies use; nothing if it is neither.
 std::optional<std::string_view> origin_form(std::string_view target) {
   if (target.starts_with('/') || target == "*") return target;
   const std::size_t scheme = target.find("://");
   if (scheme == std::string_view::npos) return std::nullopt;
-  if (!same_text(target.substr(0, scheme), "http") && !same_text(target.substr(0, scheme), "https"))
+  if (!same_but_for_case(target.substr(0, scheme), "http") &&
+      !same_but_for_case(target.substr(0, scheme), "https"))
     return std::nullopt;
   const std::size_t path = target.find('/', scheme + 3);
   return path == std::string_view::npos ? std::string_view("/") : target.substr(path);
@@ -58,8 +54,9 @@ void append_header(std::string& out, std::string_view name, std::string_view val
 }
 
 bool says_length_or_connection(std::string_view name) {
-  return same_text(name, "Content-Length") || same_text(name, "Transfer-Encoding") ||
-         same_text(name, "Connection") || same_text(name, "Keep-Alive");
+  return same_but_for_case(name, "Content-Length") ||
+         same_but_for_case(name, "Transfer-Encoding") || same_but_for_case(name, "Connection") ||
+         same_but_for_case(name, "Keep-Alive");
 }
 
 std::string head(int status, const HttpHeaders& headers, const HttpAnswerForm& form) {
@@ -142,7 +139,7 @@ std::expected<void, HttpRefusal> HttpRequestReader::limit_body(std::size_t max_b
 std::expected<void, HttpRefusal> HttpRequestReader::check_head() const {
   const auto& message = parser_->get();
   const auto method = message.method_string();
-  if (same_text({method.data(), method.size()}, "CONNECT"))
+  if (same_but_for_case({method.data(), method.size()}, "CONNECT"))
     return std::unexpected(HttpRefusal{405, "this server is no proxy"});
   const auto target = message.target();
   if (!origin_form({target.data(), target.size()}))
@@ -164,7 +161,7 @@ bool HttpRequestReader::keep_alive() const { return parser_->get().keep_alive();
 bool HttpRequestReader::http_1_0() const { return parser_->get().version() < 11; }
 bool HttpRequestReader::expects_continue() const {
   const auto value = parser_->get()[http::field::expect];
-  return same_text({value.data(), value.size()}, "100-continue");
+  return same_but_for_case({value.data(), value.size()}, "100-continue");
 }
 
 HttpRequest HttpRequestReader::head() const {

@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "api/storage.h"
+#include "base/go_quote.h"
 
 namespace berth::plugins {
 namespace {
@@ -63,7 +64,7 @@ Result<std::string> unescaped(std::string_view text, bool is_host) {
       const int low = high < 0 ? -1 : hex_digit(text[i + 2]);
       // In a host only what is not ASCII may be escaped, and the sign of an escape itself.
       if (low < 0 || (is_host && high < 8 && text.substr(i, 3) != "%25"))
-        return invalid("invalid URL escape " + in_quotes(text.substr(i, 3)));
+        return invalid("invalid URL escape " + go_quoted(text.substr(i, 3)));
       plain += static_cast<char>(high * 16 + low);
       i += 2;
       continue;
@@ -72,7 +73,7 @@ Result<std::string> unescaped(std::string_view text, bool is_host) {
     const bool is_word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (is_host && is_ascii && !is_word && kHostMarks.find(c) == std::string_view::npos)
       return invalid(
-          fmt::format("invalid character {} in host name", in_quotes(text.substr(i, 1))));
+          fmt::format("invalid character {} in host name", go_quoted(text.substr(i, 1))));
     plain += c;
   }
   return plain;
@@ -87,7 +88,7 @@ Result<std::string> path_of_aws_url(std::string_view url) {
   const std::string_view host = rest.substr(0, slash);
   if (const std::size_t colon = host.rfind(':'); colon != std::string_view::npos)
     if (host.find_first_not_of("0123456789", colon + 1) != std::string_view::npos)
-      return invalid(fmt::format("invalid port {} after host", in_quotes(host.substr(colon))));
+      return invalid(fmt::format("invalid port {} after host", go_quoted(host.substr(colon))));
   if (Result<std::string> plain = unescaped(host, true); !plain) return plain;
   return unescaped(rest.substr(slash), false);
 }
@@ -99,7 +100,7 @@ Result<std::string> ebs_handle(std::string_view id) {
   const std::string_view url = id.substr(0, id.find('#'));
   Result<std::string> path = path_of_aws_url(url);
   if (!path)
-    return invalid(fmt::format("{}Invalid disk name ({}): parse {}: {}", failed, id, in_quotes(url),
+    return invalid(fmt::format("{}Invalid disk name ({}): parse {}: {}", failed, id, go_quoted(url),
                                path.error().message));
   std::string_view name = *path;
   while (name.starts_with('/')) name.remove_prefix(1);

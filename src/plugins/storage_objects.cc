@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/labels.h"
+#include "base/go_quote.h"
 
 namespace berth::plugins {
 namespace {
@@ -19,7 +20,7 @@ Ref<const T> find(const Cluster& cluster, ObjectKind kind, std::string_view name
 template <typename T>
 Result<Ref<const T>> found(Ref<const T> object, std::string_view resource, std::string_view name) {
   if (!object)
-    return fail(ErrorKind::kNotFound, fmt::format("{} {} not found", resource, in_quotes(name)));
+    return fail(ErrorKind::kNotFound, fmt::format("{} {} not found", resource, go_quoted(name)));
   return object;
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <utility>
 
+#include "base/ascii.h"
 #include "serve/expiring_cache.h"
 
 namespace berth::serve {
@@ -20,17 +21,8 @@ constexpr std::string_view kCredentialId = "authentication.kubernetes.io/credent
 constexpr std::size_t kMaxTokens = 1024;
 constexpr std::size_t kMaxKeptTokenBytes = 8192;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = lower(c);
-  return result;
-}
-
 bool has_prefix_in_any_case(std::string_view text, std::string_view prefix) {
-  return text.size() >= prefix.size() &&
-         lower_case(text.substr(0, prefix.size())) == lower_case(prefix);
+  return text.size() >= prefix.size() && same_but_for_case(text.substr(0, prefix.size()), prefix);
 }
 
 // What a way to know the caller comes to.
@@ -52,7 +44,7 @@ UserInfo user_of_headers(const net::HttpHeaders& headers, const RequestHeaders& 
   }
   for (const std::string& header : names.group)
     for (const auto& [key, value] : headers)
-      if (!value.empty() && lower_case(key) == lower_case(header)) user.groups.push_back(value);
+      if (!value.empty() && same_but_for_case(key, header)) user.groups.push_back(value);
   for (const std::string& prefix : names.extra_prefixes)
     for (const auto& [key, value] : headers) {
       if (!has_prefix_in_any_case(key, prefix)) continue;
@@ -102,7 +94,8 @@ std::string_view bearer_token(const net::HttpHeaders& headers) {
   while (!text.empty() && trim(text.front())) text.remove_prefix(1);
   while (!text.empty() && trim(text.back())) text.remove_suffix(1);
   const std::size_t blank = text.find(' ');
-  if (blank == std::string_view::npos || lower_case(text.substr(0, blank)) != "bearer") return {};
+  if (blank == std::string_view::npos || !same_but_for_case(text.substr(0, blank), "bearer"))
+    return {};
   const std::string_view token = text.substr(blank + 1);
   return token.substr(0, token.find(' '));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 #include "base/thread.h"
 #include "serve/expiring_cache.h"
 

@@ -12,6 +12,7 @@
 #include "api/json_text.h"
 #include "api/json_tree.h"
 #include "api/yaml_text.h"
+#include "base/go_quote.h"
 #include "base/time_text.h"
 #include "serve/responses.h"
 

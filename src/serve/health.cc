@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 #include "serve/responses.h"
 
 namespace berth::serve {

@@ -10,6 +10,7 @@
 #include "api/proto_json.h"
 #include "api/yaml_text.h"
 #include "base/ascii.h"
+#include "base/go_quote.h"
 
 namespace berth::serve {
 namespace {

@@ -7,6 +7,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "net/http_server.h"
 #include "serve/background.h"
@@ -82,12 +83,6 @@ std::optional<std::string> path_of(const net::HttpRequest& request) {
   }
   if (!path.starts_with('/')) return std::nullopt;
   return net::unescape(path);
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
 }
 
 // From a request to its answer. Requests that wait for somebody else's word hold it.

@@ -9,6 +9,7 @@
 
 #include "api/json_text.h"
 #include "api/json_tree.h"
+#include "base/go_quote.h"
 #include "serve/responses.h"
 
 namespace berth::serve {

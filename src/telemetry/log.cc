@@ -6,60 +6,40 @@
 #include <charconv>
 #include <ctime>
 
+#include "base/go_quote.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
 
 namespace berth::telemetry {
 namespace {
 
-// In quotes. What both Go and JSON write with a letter is done here, the rest by `escape`, which is
-// asked about each byte that is no part of a character and each character of one byte, and says
-// nothing of those that stay as they are.
-template <typename Escape>
-std::string in_quotes(std::string_view text, Escape escape) {
-  std::string result = "\"";
+std::string json_quote(std::string_view text) {
+  std::string quoted = "\"";
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const auto c = static_cast<unsigned char>(text.front());
     switch (c) {
-      case '"': result += "\\\""; break;
-      case '\\': result += "\\\\"; break;
-      case '\n': result += "\\n"; break;
-      case '\r': result += "\\r"; break;
-      case '\t': result += "\\t"; break;
-      default: {
-        const std::string escaped = length > 1 ? std::string() : escape(c, length == 1);
-        result += escaped.empty() ? text.substr(0, length) : std::string_view(escaped);
-      }
+      case '"': quoted += "\\\""; break;
+      case '\\': quoted += "\\\\"; break;
+      case '\n': quoted += "\\n"; break;
+      case '\r': quoted += "\\r"; break;
+      case '\t': quoted += "\\t"; break;
+      default:
+        if (length == 0)
+          quoted += "\\ufffd";
+        else if (c < 0x20)
+          quoted += fmt::format("\\u{:04x}", c);
+        else
+          quoted += text.substr(0, length);
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }
-  return result += '"';
-}
-
-// As Go quotes: control characters and what is no UTF-8 by escapes, everything else as it is.
-std::string go_quote(std::string_view text) {
-  return in_quotes(text, [](unsigned char c, bool valid) -> std::string {
-    switch (c) {
-      case '\a': return "\\a";
-      case '\b': return "\\b";
-      case '\f': return "\\f";
-      case '\v': return "\\v";
-      default: return c < 0x20 || c == 0x7f || !valid ? fmt::format("\\x{:02x}", c) : "";
-    }
-  });
-}
-
-std::string json_quote(std::string_view text) {
-  return in_quotes(text, [](unsigned char c, bool valid) -> std::string {
-    if (!valid) return "\\ufffd";
-    return c < 0x20 ? fmt::format("\\u{:04x}", c) : "";
-  });
+  return quoted += '"';
 }
 
 // A text of several lines is shown as such, indented.
 std::string text_value(std::string_view text) {
-  if (text.find('\n') == std::string_view::npos) return go_quote(text);
+  if (text.find('\n') == std::string_view::npos) return go_quoted(text);
   std::string lines = "<\n";
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -113,10 +93,10 @@ LogValue LogValue::json(std::string json) {
 LogValue LogValue::object(std::string_view namespace_name, std::string_view name) {
   LogValue value;
   if (namespace_name.empty()) {
-    value.text_ = go_quote(name);
+    value.text_ = go_quoted(name);
     value.json_ = fmt::format(R"({{"name":{}}})", json_quote(name));
   } else {
-    value.text_ = go_quote(fmt::format("{}/{}", namespace_name, name));
+    value.text_ = go_quoted(fmt::format("{}/{}", namespace_name, name));
     value.json_ = fmt::format(R"({{"name":{},"namespace":{}}})", json_quote(name),
                               json_quote(namespace_name));
   }
@@ -199,7 +179,7 @@ std::string LogOutput::text(const Record& record) const {
     if (!line.ends_with('\n')) line += '\n';
     return line;
   }
-  line += go_quote(record.message);
+  line += go_quoted(record.message);
   const auto add = [&](std::string_view key, const std::string& value) {
     line += ' ';
     line += key;
@@ -207,7 +187,7 @@ std::string LogOutput::text(const Record& record) const {
     line += value;
   };
   if (record.error) add("err", text_value(*record.error));
-  if (record.logger && !record.logger->empty()) add("logger", go_quote(*record.logger));
+  if (record.logger && !record.logger->empty()) add("logger", go_quoted(*record.logger));
   if (record.values)
     for (const LogField& field : *record.values) {
       // A field of the record itself takes the place of the Log's.

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/go_quote.h"
 #include "cel/library/library.h"
 #include "cel/numbers.h"
 
@@ -150,8 +151,8 @@ Result<IpAddress> parse_address(std::string_view text, bool& zone) {
     wrong_at = {"missing IPv6 address", {}};
   }
   if (good) return address;
-  std::string message = "ParseAddr(" + in_quotes(text) + "): " + wrong_at.what;
-  if (!wrong_at.at.empty()) message += " (at " + in_quotes(wrong_at.at) + ")";
+  std::string message = "ParseAddr(" + go_quoted(text) + "): " + wrong_at.what;
+  if (!wrong_at.at.empty()) message += " (at " + go_quoted(wrong_at.at) + ")";
   return wrong(std::move(message));
 }
 
@@ -263,12 +264,12 @@ Result<IpAddress> parse_ip(std::string_view text) {
   bool zone = false;
   const auto address = parse_address(text, zone);
   if (!address) {
-    return wrong("IP Address " + in_quotes(text) +
+    return wrong("IP Address " + go_quoted(text) +
                  " parse error during conversion from string: " + address.error().message);
   }
-  if (zone) return wrong("IP address " + in_quotes(text) + " with zone value is not allowed");
+  if (zone) return wrong("IP address " + go_quoted(text) + " with zone value is not allowed");
   if (is_v4_in_v6(*address)) {
-    return wrong("IPv4-mapped IPv6 address " + in_quotes(text) + " is not allowed");
+    return wrong("IPv4-mapped IPv6 address " + go_quoted(text) + " is not allowed");
   }
   return address;
 }
@@ -276,7 +277,7 @@ Result<IpAddress> parse_ip(std::string_view text) {
 Result<IpPrefix> parse_cidr(std::string_view text) {
   const auto cannot = [&](const std::string& why) {
     return wrong("network address parse error during conversion from string: netip.ParsePrefix(" +
-                 in_quotes(text) + "): " + why);
+                 go_quoted(text) + "): " + why);
   };
   const std::size_t slash = text.rfind('/');
   if (slash == std::string_view::npos) return cannot("no '/'");
@@ -288,13 +289,13 @@ Result<IpPrefix> parse_cidr(std::string_view text) {
   const bool digits =
       !bits.empty() && bits.find_first_not_of("0123456789") == std::string_view::npos;
   if (bits.size() > 1 && (bits[0] < '1' || bits[0] > '9')) {
-    return cannot("bad bits after slash: " + in_quotes(bits));
+    return cannot("bad bits after slash: " + go_quoted(bits));
   }
   const auto number = digits ? parse_int(bits) : std::nullopt;
-  if (!number) return cannot("bad bits after slash: " + in_quotes(bits));
+  if (!number) return cannot("bad bits after slash: " + go_quoted(bits));
   if (*number > (address->v6 ? 128 : 32)) return cannot("prefix length out of range");
   if (is_v4_in_v6(*address)) {
-    return wrong("IPv4-mapped IPv6 address " + in_quotes(text) + " is not allowed");
+    return wrong("IPv4-mapped IPv6 address " + go_quoted(text) + " is not allowed");
   }
   return IpPrefix{*address, static_cast<int>(*number)};
 }

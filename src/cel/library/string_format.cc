@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/go_quote.h"
+#include "base/utf8.h"
 #include "cel/cost.h"
 #include "cel/library/time.h"
 #include "cel/numbers.h"
@@ -25,9 +27,9 @@ Result<std::string> element(const Value& value);
 // Strings inside of lists and maps are literals.
 std::string as_literal(const Value& value, std::string text) {
   switch (value.kind()) {
-    case Kind::kString: return in_quotes(text);
-    case Kind::kBytes: return "b" + in_quotes(text);
-    case Kind::kDouble: return std::isfinite(value.as_double()) ? text : in_quotes(text);
+    case Kind::kString: return go_quoted(text);
+    case Kind::kBytes: return "b" + go_quoted(text);
+    case Kind::kDouble: return std::isfinite(value.as_double()) ? text : go_quoted(text);
     default: return text;
   }
 }
@@ -94,9 +96,9 @@ Result<std::string> plain(const Value& value) {
 Result<std::string> element(const Value& value) {
   switch (value.kind()) {
     case Kind::kTimestamp:
-      return "timestamp(" + in_quotes(rfc3339_text(value.as_timestamp())) + ")";
+      return "timestamp(" + go_quoted(rfc3339_text(value.as_timestamp())) + ")";
     case Kind::kDuration:
-      return "duration(" + in_quotes(seconds_text(value.as_duration()) + "s") + ")";
+      return "duration(" + go_quoted(seconds_text(value.as_duration()) + "s") + ")";
     case Kind::kDouble:
       if (std::isnan(value.as_double())) return "NaN";
       if (std::isinf(value.as_double())) return value.as_double() > 0 ? "+Inf" : "-Inf";
@@ -223,7 +225,7 @@ Result<FormatClause> read_clause(std::string_view& format) {
           "could not parse formatting clause: error while parsing precision: error while "
           "converting "
           "precision to integer: strconv.Atoi: parsing " +
-          in_quotes(format.substr(1, end - 1)) + ": invalid syntax");
+          go_quoted(format.substr(1, end - 1)) + ": invalid syntax");
     }
     clause.precision = static_cast<int>(*precision);
     format.remove_prefix(end);

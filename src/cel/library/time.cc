@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/go_quote.h"
 #include "base/time_text.h"
 #include "cel/library/library.h"
 #include "cel/numbers.h"
@@ -102,7 +103,7 @@ std::optional<std::int64_t> zone_offset(const std::string& zone, std::string& er
   const auto minutes = parse_int(zone.substr(colon + 1));
   if (!hours || !minutes || std::abs(*hours) > 1'000'000 || std::abs(*minutes) > 1'000'000) {
     error = "strconv.Atoi: parsing " +
-            in_quotes(hours ? zone.substr(colon + 1) : zone.substr(0, colon)) + ": invalid syntax";
+            go_quoted(hours ? zone.substr(colon + 1) : zone.substr(0, colon)) + ": invalid syntax";
     return std::nullopt;
   }
   const std::int64_t offset = zone[0] == '-' ? *hours * 60 - *minutes : *hours * 60 + *minutes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/go_quote.h"
 #include "cel/library/library.h"
 #include "cel/library/net.h"
 #include "cel/numbers.h"
@@ -40,15 +41,15 @@ Result<std::string> unescape(std::string_view text, Part part) {
     if (c == '%') {
       const std::string_view escape = text.substr(i, 3);
       if (escape.size() < 3 || !is_hex(escape[1]) || !is_hex(escape[2])) {
-        return wrong_url("invalid URL escape " + in_quotes(escape));
+        return wrong_url("invalid URL escape " + go_quoted(escape));
       }
       const auto value = static_cast<unsigned char>(*parse_uint(escape.substr(1), 16));
       if (part == Part::kHost && value < 0x80 && escape != "%25") {
-        return wrong_url("invalid URL escape " + in_quotes(escape));
+        return wrong_url("invalid URL escape " + go_quoted(escape));
       }
       if (part == Part::kZone && escape != "%25" && value != ' ' &&
           !is_host_character(static_cast<char>(value))) {
-        return wrong_url("invalid URL escape " + in_quotes(escape));
+        return wrong_url("invalid URL escape " + go_quoted(escape));
       }
       result += static_cast<char>(value);
       i += 2;
@@ -56,7 +57,7 @@ Result<std::string> unescape(std::string_view text, Part part) {
       result += ' ';
     } else if ((part == Part::kHost || part == Part::kZone) && (c & 0x80) == 0 &&
                !is_host_character(c)) {
-      return wrong_url("invalid character " + in_quotes(std::string_view(&c, 1)) + " in host name");
+      return wrong_url("invalid character " + go_quoted(std::string_view(&c, 1)) + " in host name");
     } else {
       result += c;
     }
@@ -101,7 +102,7 @@ Result<std::string> parse_literal_host(std::string_view host) {
   const std::size_t close = host.rfind(']');
   if (close == std::string_view::npos) return wrong_url("missing ']' in host");
   const std::string_view port = host.substr(close + 1);
-  if (!is_optional_port(port)) return wrong_url("invalid port " + in_quotes(port) + " after host");
+  if (!is_optional_port(port)) return wrong_url("invalid port " + go_quoted(port) + " after host");
   const std::string_view name = host.substr(1, close - 1);
   const std::size_t zone = name.find("%25");
   auto plain = unescape(name.substr(0, zone), Part::kHost);
@@ -130,7 +131,7 @@ Result<std::string> parse_host(std::string_view scheme, std::string_view host) {
     if (scheme != "http" && scheme != "https") colon = host.rfind(':');
     const std::string_view port = host.substr(colon);
     if (!is_optional_port(port))
-      return wrong_url("invalid port " + in_quotes(port) + " after host");
+      return wrong_url("invalid port " + go_quoted(port) + " after host");
   }
   return unescape(host, Part::kHost);
 }
@@ -262,10 +263,10 @@ Result<Url> Url::parse(std::string_view text, bool as_request) {
   const std::size_t hash = as_request ? std::string_view::npos : text.find('#');
   const std::string_view before = text.substr(0, hash);
   auto url = parse_parts(before, as_request);
-  if (!url) return wrong_url("parse " + in_quotes(before) + ": " + url.error().message);
+  if (!url) return wrong_url("parse " + go_quoted(before) + ": " + url.error().message);
   if (hash != std::string_view::npos) {
     const auto fragment = unescape(text.substr(hash + 1), Part::kPath);
-    if (!fragment) return wrong_url("parse " + in_quotes(text) + ": " + fragment.error().message);
+    if (!fragment) return wrong_url("parse " + go_quoted(text) + ": " + fragment.error().message);
     url->fragment = escape(*fragment, "!$&'()*+,/:;=?@[]");
   }
   return url;

@@ -13,6 +13,7 @@
 #include "api/labels.h"
 #include "api/yaml.h"
 #include "base/file.h"
+#include "base/go_quote.h"
 #include "config/flags/command.h"
 #include "config/flags/versions.h"
 #include "config/text.h"

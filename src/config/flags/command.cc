@@ -7,6 +7,7 @@
 
 #include "api/json_text.h"
 #include "api/labels.h"
+#include "base/go_quote.h"
 #include "base/time_text.h"
 #include "config/flags/scheduler_flags.h"
 #include "config/flags/versions.h"

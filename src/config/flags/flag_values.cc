@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 #include "base/time_text.h"
 #include "config/flags/versions.h"
 #include "config/go_values.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/json_text.h"
+#include "base/go_quote.h"
 #include "config/flags/flag_set.h"
 
 namespace berth::config {

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "api/json_text.h"
+#include "base/ascii.h"
+#include "base/go_quote.h"
 #include "config/go_values.h"
 #include "config/text.h"
 
@@ -33,7 +35,6 @@ struct MajorMinor {
 constexpr MajorMinor kNewest{1, kKubernetesMinor};
 constexpr MajorMinor kOldest{1, kOldestEmulatedMinor};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_identifier(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/words.h"
+#include "base/go_quote.h"
 
 namespace berth::plugins {
 namespace {
@@ -23,7 +24,7 @@ Result<EntryClaim> claim_for(const Pod& pod, const PodResourceClaim& entry) {
     return fail(
         ErrorKind::kInvalid,
         fmt::format("pod \"{}\", spec.resourceClaim {}: none of the supported fields are set",
-                    pod.full_name(), in_quotes(pod.text(entry.name))));
+                    pod.full_name(), go_quoted(pod.text(entry.name))));
   if (const PodExtra* extra = pod.extra())
     for (const PodResourceClaimStatus& status : extra->resource_claim_statuses)
       if (status.name == pod.text(entry.name)) return EntryClaim{status.claim_name, true};
@@ -71,7 +72,7 @@ Result<std::vector<Ref<const ResourceClaim>>> claims_of(const Pod& pod,
     const ResourceClaim& claim = **found;
     if (claim.deleting())
       return fail(ErrorKind::kGone,
-                  fmt::format("resourceclaim {} is being deleted", in_quotes(claim.name)));
+                  fmt::format("resourceclaim {} is being deleted", go_quoted(claim.name)));
     if (wanted->generated && claim.controller_uid != pod.uid_text())
       return fail(ErrorKind::kInvalid,
                   fmt::format("ResourceClaim {} was not created for Pod {} (Pod is not owner)",
@@ -105,7 +106,7 @@ Result<bool> is_ready_for_binding(const ResourceClaim& claim) {
       if (const PodCondition* failed = condition(failure); is_true(failed))
         return fail(ErrorKind::kInternal,
                     fmt::format("device binding failed: claim={}, reason={}, message={}",
-                                claim.name, failed->reason, in_quotes(failed->message)));
+                                claim.name, failed->reason, go_quoted(failed->message)));
     for (const Symbol needed : result.binding_conditions)
       if (!is_true(condition(needed))) return false;
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/go_quote.h"
 #include "plugins/storage_objects.h"
 #include "plugins/volume_binding/memory.h"
 #include "plugins/volume_binding/volume_binding.h"
@@ -159,10 +160,10 @@ Result<bool> VolumeBinding::check(const Pod& pod, std::string_view node_name,
   const NodeRow row = cluster_.nodes().find(cluster_.symbols().find(node_name));
   if (row == kNoRow || !cluster_.nodes().has_node(row))
     return fail(ErrorKind::kNotFound,
-                fmt::format("failed to get node {0}: node {0} not found", in_quotes(node_name)));
+                fmt::format("failed to get node {0}: node {0} not found", go_quoted(node_name)));
   if (!cluster_.seen_pod(pod))
     return fail(ErrorKind::kNotFound, fmt::format("pod does not exist any more: pod {} not found",
-                                                  in_quotes(pod.name())));
+                                                  go_quoted(pod.name())));
   const Node& node = cluster_.nodes().node(row);
   for (const StaticBinding& binding : written.reservation.bindings)
     if (const Result<bool> bound = check_binding(binding, node); !bound || !*bound) return bound;
@@ -185,7 +186,7 @@ Result<bool> VolumeBinding::check_binding(const StaticBinding& binding, const No
   }
   if (!(*volume)->claim_ref || (*volume)->claim_ref->uid.empty())
     return fail(ErrorKind::kInvalid,
-                fmt::format("ClaimRef got reset for pv {}", in_quotes((*volume)->name)));
+                fmt::format("ClaimRef got reset for pv {}", go_quoted((*volume)->name)));
   return (*claim)->fully_bound();
 }
 
@@ -197,11 +198,11 @@ Result<bool> VolumeBinding::check_provision(const PersistentVolumeClaim& written
   if (is_newer(written, claim)) return false;
   if (!claim.has_annotations)
     return fail(ErrorKind::kInvalid,
-                fmt::format("selectedNode annotation reset for PVC {}", in_quotes(claim.name)));
+                fmt::format("selectedNode annotation reset for PVC {}", go_quoted(claim.name)));
   // A provisioner that fails takes the annotation away.
   if (!claim.selected_node || *claim.selected_node != node.symbol)
     return fail(ErrorKind::kInvalid,
-                fmt::format("provisioning failed for PVC {}", in_quotes(claim.name)));
+                fmt::format("provisioning failed for PVC {}", go_quoted(claim.name)));
   if (!claim.volume_name.empty()) {
     const auto volume = memory_->volumes.stored({}, claim.volume_name);
     if (!volume) return false;  // it may yet come
@@ -230,8 +231,8 @@ Result<void> VolumeBinding::check_affinity(const PersistentVolume& volume, const
   const Result<void> checked = affinity.check(node.labels, symbols);
   if (checked) return {};
   return fail(ErrorKind::kInvalid,
-              fmt::format("pv {} node affinity doesn't match node {}: {}", in_quotes(volume.name),
-                          in_quotes(node.name), checked.error().message));
+              fmt::format("pv {} node affinity doesn't match node {}: {}", go_quoted(volume.name),
+                          go_quoted(node.name), checked.error().message));
 }
 
 }  // namespace berth::plugins

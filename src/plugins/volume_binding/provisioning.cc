@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/go_quote.h"
 #include "plugins/storage_objects.h"
 
 namespace berth::plugins {
@@ -74,12 +75,12 @@ Provisioning::Provisioning(const PersistentVolumeClaim& claim, const Cluster& cl
   if (class_name.empty()) {
     error_ = fmt::format(
         "no class for claim {}",
-        in_quotes(fmt::format("{}/{}", claim.symbols.text(claim.namespace_name), claim.name)));
+        go_quoted(fmt::format("{}/{}", claim.symbols.text(claim.namespace_name), claim.name)));
     return;
   }
   const Result<Ref<const StorageClass>> found = find_storage_class(cluster, class_name);
   if (!found) {
-    error_ = fmt::format("failed to find storage class {}", in_quotes(class_name));
+    error_ = fmt::format("failed to find storage class {}", go_quoted(class_name));
     return;
   }
   const StorageClass& storage_class = **found;

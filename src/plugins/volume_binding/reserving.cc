@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/go_quote.h"
 #include "plugins/volume_binding/memory.h"
 #include "plugins/volume_binding/volume_binding.h"
 
@@ -55,12 +56,12 @@ Outcome VolumeBinding::reserve(Cycle& cycle, std::string_view node_name) const {
 
   const NodeRow row = cycle.nodes().find(cycle.symbols().find(node_name));
   if (row == kNoRow || !cycle.nodes().has_node(row))
-    return Outcome::failure(fmt::format("no pod volume found for node {}", in_quotes(node_name)));
+    return Outcome::failure(fmt::format("no pod volume found for node {}", go_quoted(node_name)));
   NodeVolumes found;
   const VolumeSearch::Answer answer = search->find(cycle.nodes().node(row), found);
   if (!answer.error.empty()) return Outcome::failure(answer.error);
   if (answer.conflicts != 0)
-    return Outcome::failure(fmt::format("no pod volume found for node {}", in_quotes(node_name)));
+    return Outcome::failure(fmt::format("no pod volume found for node {}", go_quoted(node_name)));
 
   Result<Reservation> reservation = assume(found, node_name);
   if (!reservation) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/go_quote.h"
 #include "config/feature_gates.h"
 #include "framework/measurements.h"
 #include "framework/observer.h"
@@ -50,7 +51,7 @@ Result<bool> binds_late(const PersistentVolumeClaim& claim, const Cluster& clust
   const StorageClass& storage_class = **found;
   if (!storage_class.binding_mode)
     return fail(ErrorKind::kInvalid,
-                fmt::format("VolumeBindingMode not set for StorageClass {}", in_quotes(name)));
+                fmt::format("VolumeBindingMode not set for StorageClass {}", go_quoted(name)));
   return *storage_class.binding_mode == StorageClass::BindingMode::kWaitForFirstConsumer;
 }
 
@@ -136,16 +137,16 @@ Result<bool> VolumeBinding::check_claims(const Pod& pod) const {
       return fail(ErrorKind::kNotFound,
                   fmt::format("waiting for ephemeral volume controller to create the "
                               "persistentvolumeclaim {}",
-                              in_quotes(name)));
+                              go_quoted(name)));
     if (!found) return fail(found.error());
     const PersistentVolumeClaim& claim = **found;
     if (claim.phase == PersistentVolumeClaim::Phase::kLost)
       return fail(ErrorKind::kInvalid,
                   fmt::format("persistentvolumeclaim {} bound to non-existent persistentvolume {}",
-                              in_quotes(name), in_quotes(claim.volume_name)));
+                              go_quoted(name), go_quoted(claim.volume_name)));
     if (claim.terminating)
       return fail(ErrorKind::kInvalid,
-                  fmt::format("persistentvolumeclaim {} is being deleted", in_quotes(name)));
+                  fmt::format("persistentvolumeclaim {} is being deleted", go_quoted(name)));
     if (!ephemeral) continue;
     if (const Result<void> made = check_made_for(pod, claim); !made) return fail(made.error());
   }
@@ -163,7 +164,7 @@ Result<bool> VolumeBinding::sort_claims(const Pod& pod, PodClaims& claims) const
     if (!found)
       return fail(found.error().kind,
                   fmt::format("error getting PVC {}: {}",
-                              in_quotes(fmt::format("{}/{}", pod.namespace_name(), name)),
+                              go_quoted(fmt::format("{}/{}", pod.namespace_name(), name)),
                               found.error().message));
     if ((*found)->fully_bound()) {
       claims.bound.push_back(*std::move(found));

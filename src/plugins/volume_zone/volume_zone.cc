@@ -5,6 +5,7 @@
 
 #include "api/names.h"
 #include "api/storage.h"
+#include "base/go_quote.h"
 #include "cluster/topology.h"
 #include "plugins/csi_translation.h"
 #include "plugins/event_objects.h"
@@ -70,7 +71,7 @@ Outcome judge_unbound(const Cluster& cluster, const PersistentVolumeClaim& claim
   if (!storage_class) return unresolvable(std::move(storage_class.error().message));
   const auto& mode = (*storage_class)->binding_mode;
   if (!mode)
-    return unresolvable("VolumeBindingMode not set for StorageClass " + in_quotes(class_name));
+    return unresolvable("VolumeBindingMode not set for StorageClass " + go_quoted(class_name));
   if (*mode == StorageClass::BindingMode::kWaitForFirstConsumer) return Outcome::success();
   return unresolvable("PersistentVolume had no name");
 }
