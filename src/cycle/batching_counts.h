@@ -2,7 +2,7 @@
 //
 // Upstream remembers the scored nodes of a pod and gives the next one to the next pod as a hint, if
 // that has the same signature and comes at once, and the node that was chosen before is full. berth
-// gives no hints (classes of pods save more: see increments/pod_class.h), but whoever watches
+// gives no hints (classes of pods save more: see search/pod_class.h), but whoever watches
 // `scheduler_batch_attempts_total` sees the pods that would have had one. One per profile; in the
 // life of a pod after its search, before it is assumed. World thread.
 #pragma once

@@ -124,11 +124,14 @@ void ScheduleOne::count_search(Attempt& attempt, const ScheduleProfile& profile,
 
 Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, const ScheduleProfile& profile) {
   const TimePoint begun = with_.loop.tick();
-  Task<SearchResult> searching =
-      search_.run(attempt->cycle, attempt->framework, profile.percentage_of_nodes_to_score);
+  std::unique_ptr<SearchTrace> trace;
+  if (with_.observer.wants_trace(attempt->pod())) trace = std::make_unique<SearchTrace>();
+  Task<SearchResult> searching = search_.run(attempt->cycle, attempt->framework,
+                                             profile.percentage_of_nodes_to_score, trace.get());
   SearchResult result = co_await searching;
+  if (trace) with_.observer.traced(attempt->pod(), with_.cluster.nodes(), *trace);
   if (const Duration took = with_.loop.tick() - begun; took > kSlowSearch)
-    trace_search(attempt->pod(), result, begun, took);
+    tell_slow_search(attempt->pod(), result, begun, took);
   ProfileMeasurements* const measured = attempt->framework.measurements();
   if (measured) {
     measured->algorithm_ran(measured->now() - attempt->started);
@@ -168,9 +171,9 @@ Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, const Schedule
   if (with_.queue.ready()) wake();
 }
 
-void ScheduleOne::trace_search(const Pod& pod, const SearchResult& result, TimePoint begun,
-                               Duration took) {
-  SearchTrace trace;
+void ScheduleOne::tell_slow_search(const Pod& pod, const SearchResult& result, TimePoint begun,
+                                   Duration took) {
+  SlowSearch trace;
   trace.begun = {with_.loop.wall_now().since_epoch - took};
   trace.total = took;
   if (result.filtered) trace.filtered = *result.filtered - begun;

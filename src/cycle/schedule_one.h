@@ -16,9 +16,9 @@
 #include "cycle/batching_counts.h"
 #include "cycle/binding_cycle.h"
 #include "cycle/failure_handler.h"
-#include "cycle/node_search.h"
 #include "framework/framework.h"
 #include "queue/scheduling_queue.h"
+#include "search/node_search.h"
 
 namespace berth {
 
@@ -70,7 +70,7 @@ class ScheduleOne {
   const ScheduleProfile* profile_of(const Pod& pod) const;
   bool skip(const Pod& pod, const ScheduleProfile& profile);
   Task<void> attempt(std::unique_ptr<Attempt> attempt, const ScheduleProfile& profile);
-  void trace_search(const Pod& pod, const SearchResult& result, TimePoint begun, Duration took);
+  void tell_slow_search(const Pod& pod, const SearchResult& result, TimePoint begun, Duration took);
   void count_search(Attempt& attempt, const ScheduleProfile& profile, const SearchResult& result);
   Outcome prepare_for_binding(Attempt& attempt, NodeRow row);
   Outcome undo(Attempt& attempt, Outcome outcome);

@@ -235,13 +235,13 @@ TEST_F(ParkingTest, ASearchOfMoreThanAHundredMillisecondsIsTraced) {
   fixture.settle();
   ASSERT_TRUE(fixture.schedule_one->cycle_open());
   fixture.run_until(250ms);
-  EXPECT_THAT(fixture.observer.traces, IsEmpty());
+  EXPECT_THAT(fixture.observer.slow_searches, IsEmpty());
   extender.answered.set(true);
-  ASSERT_THAT(fixture.observer.traces, SizeIs(1));
-  EXPECT_EQ(fixture.observer.traces[0].total, 250ms);
-  EXPECT_EQ(fixture.observer.traces[0].filtered, Duration(250ms));
-  EXPECT_EQ(fixture.observer.traces[0].scored, std::nullopt) << "there is one node only";
-  EXPECT_EQ(fixture.observer.traces[0].begun, VirtualLoop::kDefaultStart);
+  ASSERT_THAT(fixture.observer.slow_searches, SizeIs(1));
+  EXPECT_EQ(fixture.observer.slow_searches[0].total, 250ms);
+  EXPECT_EQ(fixture.observer.slow_searches[0].filtered, Duration(250ms));
+  EXPECT_EQ(fixture.observer.slow_searches[0].scored, std::nullopt) << "there is one node only";
+  EXPECT_EQ(fixture.observer.slow_searches[0].begun, VirtualLoop::kDefaultStart);
 }
 
 TEST_F(ParkingTest, NoOtherPodIsTakenMeanwhileButAfterwards) {

@@ -12,13 +12,13 @@
 #include "config/load.h"
 #include "cycle/binding_cycle.h"
 #include "cycle/failure_handler.h"
-#include "cycle/node_search.h"
 #include "cycle/schedule_one.h"
 #include "framework/api_dispatcher.h"
 #include "framework/framework.h"
 #include "framework/kept_check.h"
 #include "framework/pods_in_pre_bind.h"
 #include "ingest/ingest.h"
+#include "search/node_search.h"
 
 namespace berth {
 namespace {

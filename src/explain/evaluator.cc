@@ -16,7 +16,7 @@
 #include "framework/observer.h"
 #include "framework/pods_in_pre_bind.h"
 #include "framework/waiting_pods.h"
-#include "increments/class_search.h"
+#include "search/node_search.h"
 
 namespace berth::explain {
 namespace {
@@ -27,8 +27,8 @@ Verdict verdict_of(const Outcome& outcome) {
   return verdict;
 }
 
-Task<void> keep(Task<PostFilterResult> task, std::optional<PostFilterResult>& result) {
-  PostFilterResult value = co_await task;
+Task<void> keep(Task<SearchResult> task, std::optional<SearchResult>& result) {
+  SearchResult value = co_await task;
   result = std::move(value);
 }
 
@@ -60,14 +60,10 @@ struct Evaluator::Parts {
   void set_clock();
 
   PodDecision decide(const Ref<const Pod>& pod);
-  bool pre_filter(Cycle& cycle, Diagnosis& diagnosis, NodeSet& candidates, PodDecision& decision);
-  bool filter(Cycle& cycle, Diagnosis& diagnosis, NodeSet& feasible, PodDecision& decision);
-  Outcome filter_in_turn(Cycle& cycle, NodeSet& feasible);
-  bool score(Cycle& cycle, const NodeSet& feasible, PodDecision& decision);
-  void decide_from_kept(Cycle& cycle);
+  SearchResult search_for(Cycle& cycle, SearchTrace& trace);
+  PodDecision in_words(const Pod& pod, const SearchTrace& trace, const SearchResult& result);
+  void tell_failure(const SearchResult& result, PodDecision& decision);
   void stay(Cycle& cycle, PodDecision& decision);
-  void nothing_fits(Cycle& cycle, const Diagnosis& diagnosis, PodDecision& decision);
-  PostFilterResult post_filter(Cycle& cycle, const Diagnosis& diagnosis);
 
   const EvaluatorOptions options;
   VirtualLoop loop;
@@ -78,13 +74,18 @@ struct Evaluator::Parts {
   ListedNominations nominations;
   NotingApi api;
   Observer observer;
-  CycleScratch scratch;
   std::vector<Ref<const Pod>> pending;
   std::unique_ptr<Framework> framework;
+  NodeSearch search{cluster,
+                    random,
+                    {},
+                    observer,
+                    {.all_nodes = true,
+                     .post_filter = options.preempt,
+                     .draws_ties = false,
+                     .first_makes_class = options.verify_increments,
+                     .scores_single = true}};
   TaskSet tasks;
-  ClassSearch classes{cluster, random};
-  std::optional<Evaluation> kept;  // with verify_increments: what came of that for the pod at hand
-  std::optional<std::string> difference;
 };
 
 // ---- putting it together
@@ -173,161 +174,96 @@ void Evaluator::Parts::set_clock() {
   loop.jump_wall_clock(latest + std::chrono::seconds(1) - loop.wall_now());
 }
 
-// ---- a decision, step by step
+// ---- a decision
 
 std::vector<PodDecision> Evaluator::decide() {
   std::vector<PodDecision> decisions;
   decisions.reserve(parts_->pending.size());
   for (const Ref<const Pod>& pod : parts_->pending) {
     decisions.push_back(parts_->decide(pod));
-    if (parts_->difference) break;
+    if (parts_->search.difference()) break;
   }
   return decisions;
 }
 
 const std::optional<std::string>& Evaluator::increment_difference() const {
-  return parts_->difference;
+  return parts_->search.difference();
 }
 
 PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod) {
-  PodDecision decision;
-  decision.pod = pod->full_name();
   cluster.begin_cycle();
-  const std::size_t rows = cluster.nodes().rows();
-  decision.all_nodes = cluster.nodes().node_count();
-  scratch.reset(rows);
   Cycle cycle(pod, cluster);
-  cycle.lend(&scratch);
-  Diagnosis diagnosis;
-  diagnosis.explicit_nodes = NodeSet(rows);
-  NodeSet feasible(rows);
-  if (!pre_filter(cycle, diagnosis, feasible, decision)) return decision;
-  kept.reset();
-  if (options.verify_increments && !decision.narrowed) decide_from_kept(cycle);
-  if (!filter(cycle, diagnosis, feasible, decision)) return decision;
-  if (feasible.empty()) {
-    if (kept) difference = find_difference(cycle, *framework, *kept, feasible, {});
-    nothing_fits(cycle, diagnosis, decision);
-    return decision;
-  }
-  if (score(cycle, feasible, decision) && options.sequence) stay(cycle, decision);
+  SearchTrace trace;
+  const SearchResult result = search_for(cycle, trace);
+  PodDecision decision = in_words(*pod, trace, result);
+  if (result.outcome.ok() && options.sequence) stay(cycle, decision);
   return decision;
 }
 
-// A class is remembered from the second pod on; here the first one counts for two.
-void Evaluator::Parts::decide_from_kept(Cycle& cycle) {
-  kept.emplace();
-  classes.begin_cycle();
-  if (!classes.run(cycle, *framework, &*kept) && !classes.run(cycle, *framework, &*kept))
-    kept.reset();
-  scratch.reset(cluster.nodes().rows());
+// Evictions may go on in the background; they are over when nothing is left to do.
+SearchResult Evaluator::Parts::search_for(Cycle& cycle, SearchTrace& trace) {
+  std::optional<SearchResult> result;
+  tasks.spawn(keep(search.run(cycle, *framework, /*percentage=*/0, &trace), result));
+  while (loop.work_pending() && loop.step()) {
+  }
+  if (result) return std::move(*result);
+  tasks.clear();  // it waits for something that nobody here will do
+  SearchResult given_up;
+  given_up.outcome = Outcome::failure("PostFilter did not come to an end");
+  return given_up;
 }
 
-// Whether there is anything left to ask Filter; `candidates` are the nodes to ask about then.
-bool Evaluator::Parts::pre_filter(Cycle& cycle, Diagnosis& diagnosis, NodeSet& candidates,
-                                  PodDecision& decision) {
-  const PreFilterRun run = framework->run_pre_filter(cycle);
-  run.note_in(diagnosis);
-  if (!run.outcome.ok()) {
-    decision.pre_filter = verdict_of(run.outcome);
-    if (run.outcome.rejected())
-      nothing_fits(cycle, diagnosis, decision);
-    else
-      decision.error = run.outcome.message();
-    return false;
-  }
-  if (!run.nodes) {
-    candidates = cluster.nodes().nodes();
-    candidates.reserve_rows(cluster.nodes().rows());
-    return true;
-  }
-  Narrowing narrowing{{run.restricting.begin(), run.restricting.end()}, {}};
-  for (const Symbol name : *run.nodes) {
-    const NodeRow row = cluster.nodes().find(name);
-    if (row == kNoRow || !cluster.nodes().has_node(row)) continue;
-    candidates.insert(row);
-    narrowing.to.emplace_back(cluster.nodes().name_text(row));
-  }
-  std::ranges::sort(narrowing.to);
-  decision.narrowed = std::move(narrowing);
-  return true;
-}
-
-// False: some plugin failed. Nodes are told about in snapshot order up to there.
-bool Evaluator::Parts::filter(Cycle& cycle, Diagnosis& diagnosis, NodeSet& feasible,
-                              PodDecision& decision) {
-  const NodeSet asked = feasible;
-  Outcome ran = framework->run_filters_with_nominated(cycle, cluster, feasible);
-  if (!ran.ok()) {
-    // A nominated pod could not be put on its node for the question. Which error comes first is
-    // seen one node at a time.
-    feasible = asked;
-    ran = filter_in_turn(cycle, feasible);
-  }
-  for (const NodeRow row : cluster.nodes().order()) {
-    if (!asked.contains(row) || feasible.contains(row)) continue;
-    const Status status = scratch.verdicts[row];
-    if (status.ok()) break;  // as far as it got
-    Outcome why = framework->explain(cycle, status);
-    if (!why.rejected()) {
-      decision.error = why.message();
-      return false;
-    }
-    diagnosis.explicit_nodes.insert(row);
-    diagnosis.add_plugin(why.code, why.plugin);
-    decision.rejected.emplace(cluster.nodes().name_text(row), verdict_of(why));
-  }
-  if (!ran.ok()) decision.error = ran.message();
-  return ran.ok();
-}
-
-// The rows one by one, in snapshot order, until something fails; those after that are taken out
-// without a verdict.
-Outcome Evaluator::Parts::filter_in_turn(Cycle& cycle, NodeSet& feasible) {
-  scratch.reset(cluster.nodes().rows());
-  Outcome outcome;
-  for (const NodeRow row : cluster.nodes().order()) {
-    if (!feasible.contains(row)) continue;
-    if (outcome.ok()) {
-      const Result<Status> status = framework->filter_row_with_nominated(cycle, cluster, row);
-      if (status && status->ok()) continue;
-      if (!status) {
-        outcome = Outcome::failure(status.error().message);
-        scratch.verdicts[row] = Status{};
-      }
-    }
-    feasible.erase(row);
-  }
-  return outcome;
-}
-
-bool Evaluator::Parts::score(Cycle& cycle, const NodeSet& feasible, PodDecision& decision) {
+PodDecision Evaluator::Parts::in_words(const Pod& pod, const SearchTrace& trace,
+                                       const SearchResult& result) {
   const NodeTable& nodes = cluster.nodes();
   const auto name_of = [&nodes](NodeRow row) { return std::string(nodes.name_text(row)); };
-  std::vector<Score> totals(nodes.rows());
-  std::map<std::string, std::map<std::string, std::int64_t>> scores;
-  Outcome outcome = framework->run_pre_score(cycle, feasible);
-  if (outcome.ok())
-    outcome = framework->run_scores(cycle, feasible, totals, [&](const PluginScores& of_plugin) {
-      feasible.for_each([&](NodeRow row) {
-        scores[name_of(row)][std::string(of_plugin.plugin->name())] =
-            of_plugin.weighted_by_row[row];
-      });
-    });
-  if (!outcome.ok()) {
-    decision.error = outcome.message();
-    return false;
+  PodDecision decision;
+  decision.pod = pod.full_name();
+  decision.all_nodes = nodes.node_count();
+  if (trace.pre_filter) decision.pre_filter = verdict_of(*trace.pre_filter);
+  if (trace.narrowed) {
+    Narrowing& narrowing =
+        decision.narrowed.emplace(trace.narrowed->by, std::vector<std::string>());
+    for (const NodeRow row : trace.narrowed->to) narrowing.to.push_back(name_of(row));
+    std::ranges::sort(narrowing.to);
   }
-  if (kept) difference = find_difference(cycle, *framework, *kept, feasible, totals);
-  decision.scores = std::move(scores);
-  feasible.for_each([&](NodeRow row) { decision.totals[name_of(row)] = totals[row]; });
-  const Score highest = std::ranges::max_element(decision.totals, {}, [](const auto& entry) {
-                          return entry.second;
-                        })->second;
-  for (const auto& [node, total] : decision.totals)
-    if (total == highest) decision.best.push_back(node);
-  decision.chosen = decision.best.front();
-  return true;
+  for (const SearchTrace::Rejected& rejected : trace.rejected)
+    decision.rejected.emplace(name_of(rejected.row), verdict_of(rejected.by.front()));
+  for (const SearchTrace::Scores& scores : trace.scores)
+    trace.feasible.for_each([&](NodeRow row) {
+      decision.scores[name_of(row)][scores.name] = scores.by_row[row].weighted;
+    });
+  if (!trace.totals.empty())
+    trace.feasible.for_each(
+        [&](NodeRow row) { decision.totals[name_of(row)] = trace.totals[row]; });
+  for (const NodeRow row : trace.best) decision.best.push_back(name_of(row));
+  std::ranges::sort(decision.best);
+  if (result.outcome.ok())
+    decision.chosen = name_of(result.row);
+  else
+    tell_failure(result, decision);
+  return decision;
+}
+
+void Evaluator::Parts::tell_failure(const SearchResult& result, PodDecision& decision) {
+  const FitError* const error = result.outcome.fit_error.get();
+  if (!error) {
+    (result.outcome.rejected() ? decision.message : decision.error) = result.outcome.message();
+    return;
+  }
+  decision.message = error->message();
+  decision.unschedulable_plugins.assign(error->unschedulable_plugins.begin(),
+                                        error->unschedulable_plugins.end());
+  decision.pending_plugins.assign(error->pending_plugins.begin(), error->pending_plugins.end());
+  if (!options.preempt || framework->plugins().post_filter.empty()) return;
+  PreemptionOutcome& preempt = decision.preempt.emplace();
+  std::vector<std::string> victims = api.take_evicted();
+  if (result.nominating && !result.nominating->node_name.empty()) {
+    preempt.node = result.nominating->node_name;
+    preempt.victims = std::move(victims);
+  } else {
+    preempt.message = error->post_filter_message;
+  }
 }
 
 // The pod takes its place, and the next one sees it there.
@@ -340,42 +276,6 @@ void Evaluator::Parts::stay(Cycle& cycle, PodDecision& decision) {
   nominations.remove(cycle.pod());
   const Outcome reserved = framework->run_reserve(cycle, decision.chosen);
   if (!reserved.ok()) decision.error = reserved.message();
-}
-
-void Evaluator::Parts::nothing_fits(Cycle& cycle, const Diagnosis& diagnosis,
-                                    PodDecision& decision) {
-  // The sentence is made before PostFilter, whose trials reuse the verdicts.
-  const std::shared_ptr<FitError> error =
-      framework->fit_error(cycle, diagnosis, decision.all_nodes);
-  if (options.preempt && !framework->plugins().post_filter.empty()) {
-    PostFilterResult helped = post_filter(cycle, diagnosis);
-    error->post_filter_message = helped.outcome.message();
-    PreemptionOutcome& preempt = decision.preempt.emplace();
-    std::vector<std::string> victims = api.take_evicted();
-    if (helped.nominating && !helped.nominating->node_name.empty()) {
-      preempt.node = std::move(helped.nominating->node_name);
-      preempt.victims = std::move(victims);
-    } else {
-      preempt.message = error->post_filter_message;
-    }
-  }
-  decision.message = error->message();
-  decision.unschedulable_plugins.assign(error->unschedulable_plugins.begin(),
-                                        error->unschedulable_plugins.end());
-  decision.pending_plugins.assign(error->pending_plugins.begin(), error->pending_plugins.end());
-}
-
-// Evictions may go on in the background; they are over when nothing is left to do.
-PostFilterResult Evaluator::Parts::post_filter(Cycle& cycle, const Diagnosis& diagnosis) {
-  std::optional<PostFilterResult> result;
-  tasks.spawn(keep(framework->run_post_filter(cycle, diagnosis), result));
-  while (loop.work_pending() && loop.step()) {
-  }
-  if (result) return std::move(*result);
-  tasks.clear();  // it waits for something that nobody here will do
-  PostFilterResult given_up;
-  given_up.outcome = Outcome::failure("PostFilter did not come to an end");
-  return given_up;
 }
 
 }  // namespace berth::explain

@@ -1,10 +1,9 @@
 // Evaluator: what would be decided about each pending pod of a cluster that is given as objects.
 //
-// One profile's plugins judge every pending pod, in the order of the list, by the steps of the
-// scheduling cycle: PreFilter, Filter on all nodes, PreScore, Score, and PostFilter where nothing
-// fits. There is no queue and no binding: each pod sees the same cluster, or, in sequence, the
-// cluster with the pods before it in their places. Ties go to the first node by name, so that runs
-// compare.
+// The scheduler's own search (search/node_search.h) judges every pending pod, in the order of the
+// list, and tells what it found out about every node. There is no queue and no binding: each pod
+// sees the same cluster, or, in sequence, the cluster with the pods before it in their places. Ties
+// go to the first node by name, so that runs compare.
 //
 // Offline and deterministic; what plugins would write to the cluster is noted and not done.
 #pragma once

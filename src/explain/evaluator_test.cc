@@ -346,7 +346,7 @@ TEST_F(EvaluatorTest, PreemptionIsToldAndNotCarriedOut) {
 
 TEST_F(EvaluatorTest, WithoutNodesNothingFits) {
   pod(world.pod("p"));
-  EXPECT_EQ(decide().at(0).message, "0/0 nodes are available:");
+  EXPECT_EQ(decide().at(0).message, "no nodes available to schedule pods");
 }
 
 TEST_F(EvaluatorTest, PodsWithoutUidsAreToldApart) {

@@ -209,6 +209,26 @@ Outcome Framework::explain(const Cycle& cycle, const Status& status) const {
                       outcome.plugin);
 }
 
+std::vector<Outcome> Framework::every_rejection(Cycle& cycle, NodeRow row) const {
+  Status& verdict = cycle.scratch()->verdicts[row];
+  const Status first = verdict;
+  const bool may_suspend = std::exchange(cycle.may_suspend, false);
+  std::vector<Outcome> all;
+  for (const Placed<FilterPlugin>& placed : plugins_.filter) {
+    if (cycle.skip_filter.test(placed.index)) continue;
+    NodeSet only(cycle.nodes().rows());
+    only.insert(row);
+    verdict = Status{};
+    ask_filter(placed, cycle, only);
+    if (is_rejected(verdict.code)) all.push_back(explain(cycle, verdict));
+  }
+  cycle.may_suspend = may_suspend;
+  verdict = first;
+  // The row may be full of nominated pods only: nobody rejects it without them.
+  if (all.empty() && is_rejected(first.code)) all.push_back(explain(cycle, first));
+  return all;
+}
+
 std::shared_ptr<FitError> Framework::fit_error(const Cycle& cycle, const Diagnosis& diagnosis,
                                                std::size_t all_nodes) const {
   auto error = std::make_shared<FitError>();

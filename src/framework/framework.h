@@ -46,11 +46,13 @@ struct PermitRun {
   std::vector<PermitHold> holds;
 };
 
-// One plugin's scores, for whoever explains a decision: raw is the plugin's own, weighted is what
-// counts.
+// One plugin's scores by row, for whoever explains a decision: its own, those after normalisation,
+// and, times its weight, what counts.
 struct PluginScores {
   const ScorePlugin* plugin;
-  std::span<const Score> weighted_by_row;
+  std::span<const Score> raw;
+  std::span<const Score> normalized;
+  std::span<const Score> weighted;
 };
 using ScoreVisitor = std::function<void(const PluginScores&)>;
 
@@ -110,6 +112,8 @@ class Framework {
   Task<void> give_turn(Cycle& cycle) const;
   // What a verdict says in words, its plugin named.
   Outcome explain(const Cycle& cycle, const Status& status) const;
+  // All plugins that reject a row, in their order, where filter_row() tells of the first.
+  std::vector<Outcome> every_rejection(Cycle& cycle, NodeRow row) const;
 
   Outcome run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const;
   Outcome run_remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const;

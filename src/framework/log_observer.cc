@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/time_text.h"
+#include "cluster/node_table.h"
 #include "framework/diagnosis.h"
+#include "framework/search_trace.h"
 
 namespace berth {
 namespace {
@@ -89,31 +91,36 @@ void LogObserver::wait_ended(const Pod& pod, const Outcome& outcome, Duration /*
               {{"pod", shown(pod)}, {"status", outcome.message()}});
 }
 
-void LogObserver::scored(const Pod& pod, Scorer scorer, std::string_view name,
-                         std::string_view node, std::int64_t score) {
-  const bool plugin = scorer == Scorer::kPlugin;
-  log_.info(10, plugin ? "Plugin scored node for pod" : "Extender scored node for pod",
-            {{"pod", shown(pod)},
-             {plugin ? "plugin" : "extender", name},
-             {"node", node},
-             {"score", score}});
-}
-
-void LogObserver::scored_in_all(const Pod& pod, std::string_view node, std::int64_t score) {
-  log_.info(10, "Calculated node's final score for pod",
-            {{"pod", shown(pod)}, {"node", node}, {"score", score}});
+// Every score of every feasible node, and their sums.
+void LogObserver::traced(const Pod& pod, const NodeTable& nodes, const SearchTrace& trace) {
+  for (const SearchTrace::Scores& scores : trace.scores) {
+    const bool plugin = scores.scorer == SearchTrace::Scorer::kPlugin;
+    trace.feasible.for_each([&](NodeRow row) {
+      const SearchTrace::Points& points = scores.by_row[row];
+      log_.info(10, plugin ? "Plugin scored node for pod" : "Extender scored node for pod",
+                {{"pod", shown(pod)},
+                 {plugin ? "plugin" : "extender", scores.name},
+                 {"node", nodes.name_text(row)},
+                 {"score", plugin ? points.weighted : points.raw}});
+    });
+  }
+  if (trace.totals.empty()) return;
+  trace.feasible.for_each([&](NodeRow row) {
+    log_.info(10, "Calculated node's final score for pod",
+              {{"pod", shown(pod)}, {"node", nodes.name_text(row)}, {"score", trace.totals[row]}});
+  });
 }
 
 // In the form of upstream's traces: a line for the whole, one for each step that took its share of
 // the time or more, and one for the end.
-void LogObserver::searched_slowly(const Pod& pod, const SearchTrace& trace) {
+void LogObserver::searched_slowly(const Pod& pod, const SlowSearch& search) {
   struct Done {
     std::string_view what;
     Duration at;
   };
   std::vector<Done> steps;
-  if (trace.filtered) steps.push_back({"Computing predicates done", *trace.filtered});
-  if (trace.scored) steps.push_back({"Prioritizing done", *trace.scored});
+  if (search.filtered) steps.push_back({"Computing predicates done", *search.filtered});
+  if (search.scored) steps.push_back({"Prioritizing done", *search.scored});
   const Duration share = kSlowSearch / (steps.size() + 1);
   const std::string head = fmt::format("Trace[{}]: ", ++traces_);
   const auto milliseconds = [](Duration time) {
@@ -121,16 +128,16 @@ void LogObserver::searched_slowly(const Pod& pod, const SearchTrace& trace) {
   };
   std::string text = fmt::format(
       "{}\"Scheduling\" namespace:{},name:{} ({}) (total time: {}ms):", head, pod.namespace_name(),
-      pod.name(), trace_time(trace.begun), milliseconds(trace.total));
+      pod.name(), trace_time(search.begun), milliseconds(search.total));
   Duration last{0};
   for (const Done& step : steps) {
     if (step.at - last >= share || log_.enabled(4))
       text += fmt::format("\n{}---\"{}\" {}ms ({})", head, step.what, milliseconds(step.at - last),
-                          trace_time(trace.begun + step.at).substr(kDateLength));
+                          trace_time(search.begun + step.at).substr(kDateLength));
     last = step.at;
   }
-  text += fmt::format("\n{}[{}] [{}] END\n", head, go_duration(trace.total),
-                      go_duration(trace.total - last));
+  text += fmt::format("\n{}[{}] [{}] END\n", head, go_duration(search.total),
+                      go_duration(search.total - last));
   log_.plain(telemetry::Severity::kInfo, text);
 }
 

@@ -23,11 +23,9 @@ class LogObserver final : public Observer {
   void queued(const Pod& pod, QueueName queue, std::string_view event) override;
   void attempt_started(const Pod& pod, std::int32_t attempt) override;
   void decided(const Decision& decision) override;
-  void searched_slowly(const Pod& pod, const SearchTrace& trace) override;
-  bool wants_scores() const override { return log_.enabled(10); }
-  void scored(const Pod& pod, Scorer scorer, std::string_view name, std::string_view node,
-              std::int64_t score) override;
-  void scored_in_all(const Pod& pod, std::string_view node, std::int64_t score) override;
+  void searched_slowly(const Pod& pod, const SlowSearch& search) override;
+  bool wants_trace(const Pod&) const override { return log_.enabled(10); }
+  void traced(const Pod& pod, const NodeTable& nodes, const SearchTrace& trace) override;
   void wait_started(const Pod& pod, std::span<const PermitHold> holds) override;
   void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;

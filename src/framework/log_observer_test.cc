@@ -6,6 +6,7 @@
 #include "api/testing/builders.h"
 #include "framework/diagnosis.h"
 #include "framework/observers.h"
+#include "framework/search_trace.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
@@ -129,13 +130,18 @@ TEST_F(LogObserverTest, SaysAtLevelFourWhoTurnedAPodAwayAfterItHadANode) {
 }
 
 TEST_F(LogObserverTest, TellsScoresAtLevelTen) {
-  EXPECT_FALSE(at(9).wants_scores());
+  testing::FakeWorld world;
+  world.cluster.add_node(world.node("n1"));
+  EXPECT_FALSE(at(9).wants_trace(*pod_));
   LogObserver log = at(10);
-  EXPECT_TRUE(log.wants_scores());
-  EXPECT_TRUE(Observers({&log}).wants_scores());
-  log.scored(*pod_, Scorer::kPlugin, "ImageLocality", "n1", 20);
-  log.scored(*pod_, Scorer::kExtender, "gpu", "n1", 7);
-  log.scored_in_all(*pod_, "n1", 90);
+  EXPECT_TRUE(log.wants_trace(*pod_));
+  SearchTrace trace;
+  trace.feasible = NodeSet(1);
+  trace.feasible.insert(world.row("n1"));
+  trace.scores.push_back({SearchTrace::Scorer::kPlugin, "ImageLocality", {{5, 10, 20}}});
+  trace.scores.push_back({SearchTrace::Scorer::kExtender, "gpu", {{7, 7, 70}}});
+  trace.totals = {90};
+  Observers({&log}).traced(*pod_, world.cluster.nodes(), trace);
   EXPECT_EQ(said(),
             "\"Plugin scored node for pod\" pod=\"default/web\" plugin=\"ImageLocality\""
             " node=\"n1\" score=20\n"
@@ -149,7 +155,7 @@ TEST_F(LogObserverTest, ASlowSearchIsTracedWithTheStepsThatTookTheirShare) {
   using std::chrono::microseconds;
   using std::chrono::milliseconds;
   LogObserver log = at(0);
-  SearchTrace trace;
+  SlowSearch trace;
   trace.begun = VirtualLoop::kDefaultStart + std::chrono::hours(15);
   trace.filtered = milliseconds(120);
   trace.scored = milliseconds(125);

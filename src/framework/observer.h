@@ -19,6 +19,8 @@
 namespace berth {
 
 class Measurements;
+class NodeTable;
+struct SearchTrace;
 
 enum class QueueName : std::uint8_t { kActive, kBackoff, kUnschedulable, kGated };
 std::string_view to_string(QueueName queue);  // "active", "backoff", …
@@ -36,7 +38,7 @@ struct Decision {
 
 // How long the search for a node took; its steps count from its beginning, and are absent where the
 // answer was known without them.
-struct SearchTrace {
+struct SlowSearch {
   WallTime begun;
   std::optional<Duration> filtered;
   std::optional<Duration> scored;
@@ -44,8 +46,6 @@ struct SearchTrace {
 };
 // A search that takes longer is told of (Observer::searched_slowly).
 inline constexpr Duration kSlowSearch = std::chrono::milliseconds(100);
-
-enum class Scorer : std::uint8_t { kPlugin, kExtender };
 
 struct PermitHold {
   std::string plugin;
@@ -60,13 +60,11 @@ class Observer {
   virtual void queued(const Pod&, QueueName, std::string_view /*event*/) {}
   virtual void attempt_started(const Pod&, std::int32_t /*attempt*/) {}
   virtual void decided(const Decision&) {}
-  virtual void searched_slowly(const Pod&, const SearchTrace&) {}
-  // Every score of every feasible node, and their sums: only for somebody who wants them, for they
-  // are worked out for that alone.
-  virtual bool wants_scores() const { return false; }
-  virtual void scored(const Pod&, Scorer, std::string_view /*name*/, std::string_view /*node*/,
-                      std::int64_t /*score*/) {}
-  virtual void scored_in_all(const Pod&, std::string_view /*node*/, std::int64_t /*score*/) {}
+  virtual void searched_slowly(const Pod&, const SlowSearch&) {}
+  // What the search found out about every node: only for somebody who wants it, for it is worked
+  // out for that alone.
+  virtual bool wants_trace(const Pod&) const { return false; }
+  virtual void traced(const Pod&, const NodeTable&, const SearchTrace&) {}
   virtual void reserved(const Pod&, std::string_view /*plugin*/) {}
   virtual void unreserved(const Pod&, std::string_view /*plugin*/) {}
   virtual void wait_started(const Pod&, std::span<const PermitHold>) {}

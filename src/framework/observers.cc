@@ -13,18 +13,16 @@ void Observers::attempt_started(const Pod& pod, std::int32_t attempt) {
 void Observers::decided(const Decision& decision) {
   for (Observer* observer : observers_) observer->decided(decision);
 }
-void Observers::searched_slowly(const Pod& pod, const SearchTrace& trace) {
-  for (Observer* observer : observers_) observer->searched_slowly(pod, trace);
+void Observers::searched_slowly(const Pod& pod, const SlowSearch& search) {
+  for (Observer* observer : observers_) observer->searched_slowly(pod, search);
 }
-bool Observers::wants_scores() const {
-  return std::ranges::any_of(observers_, &Observer::wants_scores);
+bool Observers::wants_trace(const Pod& pod) const {
+  return std::ranges::any_of(observers_,
+                             [&](const Observer* observer) { return observer->wants_trace(pod); });
 }
-void Observers::scored(const Pod& pod, Scorer scorer, std::string_view name, std::string_view node,
-                       std::int64_t score) {
-  for (Observer* observer : observers_) observer->scored(pod, scorer, name, node, score);
-}
-void Observers::scored_in_all(const Pod& pod, std::string_view node, std::int64_t score) {
-  for (Observer* observer : observers_) observer->scored_in_all(pod, node, score);
+void Observers::traced(const Pod& pod, const NodeTable& nodes, const SearchTrace& trace) {
+  for (Observer* observer : observers_)
+    if (observer->wants_trace(pod)) observer->traced(pod, nodes, trace);
 }
 void Observers::reserved(const Pod& pod, std::string_view plugin) {
   for (Observer* observer : observers_) observer->reserved(pod, plugin);

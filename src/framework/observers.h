@@ -19,11 +19,9 @@ class Observers final : public Observer {
   void queued(const Pod& pod, QueueName queue, std::string_view event) override;
   void attempt_started(const Pod& pod, std::int32_t attempt) override;
   void decided(const Decision& decision) override;
-  void searched_slowly(const Pod& pod, const SearchTrace& trace) override;
-  bool wants_scores() const override;
-  void scored(const Pod& pod, Scorer scorer, std::string_view name, std::string_view node,
-              std::int64_t score) override;
-  void scored_in_all(const Pod& pod, std::string_view node, std::int64_t score) override;
+  void searched_slowly(const Pod& pod, const SlowSearch& search) override;
+  bool wants_trace(const Pod& pod) const override;
+  void traced(const Pod& pod, const NodeTable& nodes, const SearchTrace& trace) override;
   void reserved(const Pod& pod, std::string_view plugin) override;
   void unreserved(const Pod& pod, std::string_view plugin) override;
   void wait_started(const Pod& pod, std::span<const PermitHold> holds) override;

@@ -156,13 +156,18 @@ Outcome Framework::ask_scores(const Cycle& cycle, const NodeSet& feasible, std::
                               const ScoreVisitor& visit) const {
   feasible.for_each([&](NodeRow row) { totals[row] = 0; });
   raw_scores_.resize(totals.size());
-  const std::span<Score> raw(raw_scores_);
+  const std::span<Score> scores(raw_scores_);
+  std::vector<Score> raw, normalized;  // copies for who wants to see them
   for (const Placed<ScorePlugin>& placed : plugins_.score) {
     if (cycle.skip_score.test(placed.index)) continue;
-    if (Outcome outcome = score_rows(placed, cycle, feasible, raw); !outcome.ok()) return outcome;
-    if (!add_weighted(placed.weight, feasible, raw, totals))
-      return invalid_score(cycle, feasible, raw);
-    if (visit) visit({placed.plugin, raw});
+    if (Outcome outcome = ask_score(placed, cycle, feasible, scores); !outcome.ok()) return outcome;
+    if (visit) raw = raw_scores_;
+    if (Outcome outcome = ask_normalize(placed, cycle, feasible, scores); !outcome.ok())
+      return outcome;
+    if (visit) normalized = raw_scores_;
+    if (!add_weighted(placed.weight, feasible, scores, totals))
+      return invalid_score(cycle, feasible, scores);
+    if (visit) visit({placed.plugin, raw, normalized, scores});
   }
   return {};
 }

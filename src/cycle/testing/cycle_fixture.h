@@ -10,11 +10,11 @@
 #include "base/change_gate.h"
 #include "cycle/binding_cycle.h"
 #include "cycle/failure_handler.h"
-#include "cycle/node_search.h"
 #include "cycle/schedule_one.h"
 #include "framework/api_dispatcher.h"
 #include "framework/testing/fake_plugins.h"
 #include "queue/scheduling_queue.h"
+#include "search/node_search.h"
 
 namespace berth::testing {
 
@@ -38,9 +38,9 @@ class RecordingObserver final : public Observer {
   std::vector<std::string> queued_pods;  // "pod queue event"
   std::vector<std::string> troubles;
   std::vector<PodEvent> pod_events;
+  std::vector<SlowSearch> slow_searches;
+  bool trace_wanted = false;
   std::vector<SearchTrace> traces;
-  bool scores_wanted = false;
-  std::vector<std::string> scores;  // "plugin node 7", and in all "node 7"
 
   void decided(const Decision& decision) override { decisions.push_back(decision); }
   void bound(const Pod& pod, std::string_view node, std::int32_t) override {
@@ -54,14 +54,12 @@ class RecordingObserver final : public Observer {
                           std::string(event));
   }
   void event(const PodEvent& event) override { pod_events.push_back(event); }
-  void searched_slowly(const Pod&, const SearchTrace& trace) override { traces.push_back(trace); }
-  bool wants_scores() const override { return scores_wanted; }
-  void scored(const Pod&, Scorer, std::string_view name, std::string_view node,
-              std::int64_t score) override {
-    scores.push_back(std::string(name) + " " + std::string(node) + " " + std::to_string(score));
+  void searched_slowly(const Pod&, const SlowSearch& search) override {
+    slow_searches.push_back(search);
   }
-  void scored_in_all(const Pod&, std::string_view node, std::int64_t score) override {
-    scores.push_back(std::string(node) + " " + std::to_string(score));
+  bool wants_trace(const Pod&) const override { return trace_wanted; }
+  void traced(const Pod&, const NodeTable&, const SearchTrace& trace) override {
+    traces.push_back(trace);
   }
   void trouble(std::string_view message) override { troubles.emplace_back(message); }
 };

@@ -1,4 +1,4 @@
-#include "increments/selection.h"
+#include "search/selection.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "increments/pod_class.h"
+#include "search/pod_class.h"
 
 #include <algorithm>
 #include <bit>

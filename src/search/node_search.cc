@@ -1,4 +1,4 @@
-#include "cycle/node_search.h"
+#include "search/node_search.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,33 +33,39 @@ std::size_t feasible_nodes_to_find(std::size_t nodes, std::int32_t percentage) {
 }
 
 Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
-                                   std::int32_t percentage) {
+                                   std::int32_t percentage, SearchTrace* trace) {
+  trace_ = trace;
   scratch_.begin(cluster_.nodes().rows());
   cycle.lend(&scratch_);
   cycle.may_suspend = true;
   if (cluster_.nodes().node_count() == 0) co_return no_nodes();
   const PreFilterRun pre = framework.run_pre_filter(cycle);
+  if (trace) trace_pre_filter(pre);
   std::optional<SearchResult> result = from_class(cycle, framework, pre, percentage);
   if (!result) {
     Task<SearchResult> searching = search_afresh(cycle, framework, pre, percentage);
     result = co_await searching;
-  } else if (verify_ || result->feasible == 0) {
+  } else if (verify_ || trace || result->feasible == 0) {
     Task<void> finishing = finish_kept(cycle, framework, pre, *result);
     co_await finishing;
   }
+  if (trace && !policy_.draws_ties && result->outcome.ok())
+    result->row = *std::ranges::min_element(
+        trace->best, {}, [&](NodeRow row) { return cluster_.nodes().name_text(row); });
   result->pre_filtered = pre.outcome.ok();
   co_return std::move(*result);
 }
 
 Task<void> NodeSearch::finish_kept(Cycle& cycle, const Framework& framework,
                                    const PreFilterRun& pre, SearchResult& result) {
-  if (verify_) {
+  if (verify_ || trace_) {
     Task<Outcome> verifying = verify(cycle, framework, pre, result);
     result.outcome = co_await verifying;
   }
   if (result.feasible > 0 || !result.outcome.ok()) co_return;
   Found nowhere{NodeSet(cluster_.nodes().rows()), {}};
   pre.note_in(nowhere.diagnosis);
+  if (trace_) trace_->rejected.clear();  // told again, of what is kept
   note_rejections(cycle, framework, cluster_.nodes().nodes(), nowhere);
   Task<void> failing = fits_nowhere(cycle, framework, nowhere.diagnosis, result);
   co_await failing;
@@ -77,7 +83,8 @@ Task<SearchResult> NodeSearch::search_afresh(Cycle& cycle, const Framework& fram
   result.feasible = found.feasible.count();
   result.evaluated = result.feasible + found.diagnosis.explicit_nodes.count();
   result.filtered = framework.tick();
-  if (outcome.ok() && result.feasible > 1) {
+  if (trace_ && outcome.ok()) trace_->feasible = found.feasible;
+  if (outcome.ok() && to_be_scored(result.feasible)) {
     Task<Outcome> scoring = prioritize(cycle, framework, found.feasible);
     outcome = co_await scoring;
     result.scored = framework.tick();
@@ -108,7 +115,7 @@ Task<void> NodeSearch::fits_nowhere(Cycle& cycle, const Framework& framework,
   // The sentence is made before PostFilter, whose trials reuse the verdicts.
   std::shared_ptr<FitError> error =
       framework.fit_error(cycle, diagnosis, cluster_.nodes().node_count());
-  if (framework.plugins().post_filter.empty()) {
+  if (!policy_.post_filter || framework.plugins().post_filter.empty()) {
     result.nominating = Nominating::clear();
   } else {
     Task<PostFilterResult> helping = framework.run_post_filter(cycle, diagnosis);
@@ -136,12 +143,12 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
                                                    std::int32_t percentage) {
   const std::size_t nodes = cluster_.nodes().node_count();
   if (!pre.outcome.ok() || pre.nodes || !cycle.pod().nominated_node().empty() ||
-      !extenders_.empty() || enough(framework, nodes, percentage) < nodes ||
-      observer_.wants_scores())
+      !extenders_.empty() || enough(framework, nodes, percentage) < nodes)
     return std::nullopt;
   classes_.begin_cycle();
-  const std::optional<ClassSearch::Found> found =
-      classes_.run(cycle, framework, verify_ ? &kept_ : nullptr);
+  Evaluation* const evaluation = verify_ || trace_ ? &kept_ : nullptr;
+  std::optional<ClassSearch::Found> found = classes_.run(cycle, framework, evaluation);
+  if (!found && policy_.first_makes_class) found = classes_.run(cycle, framework, evaluation);
   if (!found) return std::nullopt;
   ++decided_from_kept_;
   SearchResult result;
@@ -153,33 +160,40 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
   return result;
 }
 
-// Success when the same comes of a look at everything.
+// Success when the same comes of a look at everything. A difference fails the attempt of those who
+// wanted it verified; whoever only wants a trace changes no decision.
 Task<Outcome> NodeSearch::verify(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                                  const SearchResult& result) {
   scratch_.reset(cluster_.nodes().rows());
   Found found{NodeSet(cluster_.nodes().rows()), {}};
   found.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
   Task<Outcome> finding = find_feasible(cycle, framework, pre, 0, found);
-  Outcome outcome = co_await finding;
-  if (outcome.ok() && found.feasible.count() > 1) {
+  const Outcome filtered = co_await finding;
+  if (trace_ && filtered.ok()) trace_->feasible = found.feasible;
+  const bool choice = found.feasible.count() > 1;
+  Outcome scored;
+  if (filtered.ok() && to_be_scored(found.feasible.count())) {
     Task<Outcome> scoring = prioritize(cycle, framework, found.feasible);
-    outcome = co_await scoring;
+    scored = co_await scoring;
   }
-  if (!outcome.ok()) {
-    difference_ = fmt::format("pod {}: decided from what is kept, but {}", cycle.pod().full_name(),
-                              outcome.message());
-  } else if (std::optional<std::string> found_difference =
-                 find_difference(cycle, framework, kept_, found.feasible, totals_)) {
-    difference_ = std::move(found_difference);
-  } else if (found.feasible.count() > 1 &&
-             result.score != find_maxima(found.feasible, totals_).total) {
-    difference_ = fmt::format("pod {}: a node of {} points was taken, the best has {}",
-                              cycle.pod().full_name(), result.score,
-                              find_maxima(found.feasible, totals_).total);
+  std::optional<std::string> different;
+  if (const Outcome& failed = filtered.ok() ? scored : filtered;
+      !failed.ok() && (choice || !filtered.ok()))
+    different = fmt::format("pod {}: decided from what is kept, but {}", cycle.pod().full_name(),
+                            failed.message());
+  else
+    different = find_difference(cycle, framework, kept_, found.feasible, totals_);
+  if (!different && choice) {
+    const std::int64_t best = find_maxima(found.feasible, totals_).total;
+    if (result.score != best || totals_[result.row] != best)
+      different = fmt::format("pod {}: node {} was taken for {} points; it has {}, the best {}",
+                              cycle.pod().full_name(), cluster_.nodes().name_text(result.row),
+                              result.score, totals_[result.row], best);
   }
-  if (!difference_) co_return Outcome::success();
-  observer_.trouble("increments differ: " + *difference_);
-  co_return Outcome::failure("increments differ: " + *difference_);
+  if (!different) co_return scored;  // an error only of a node without rivals, for the trace
+  observer_.trouble("increments differ: " + *different);
+  if (!difference_) difference_ = different;
+  co_return verify_ ? Outcome::failure("increments differ: " + *different) : Outcome::success();
 }
 
 NodeRow NodeSearch::row_of(std::string_view node_name) const {
@@ -204,7 +218,7 @@ Result<NodeSet> NodeSearch::rows_of(const ExtenderVerdicts& verdicts, const Exte
   return passed;
 }
 
-Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, Found& found) {
+Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, const Framework& framework, Found& found) {
   const NodeTable& nodes = cluster_.nodes();
   const std::size_t before = found.feasible.count();
   for (Extender* extender : extenders_) {
@@ -233,6 +247,11 @@ Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, Found& found) {
       note(name, Code::kUnschedulableAndUnresolvable, why);
     for (const auto& [name, why] : verdicts->failed)
       if (!verdicts->failed_unresolvable.contains(name)) note(name, Code::kUnschedulable, why);
+    if (trace_) {
+      NodeSet rejected = found.feasible;
+      rejected -= *passed;
+      trace_rejections(cycle, framework, rejected);
+    }
     found.feasible = *std::move(passed);
   }
   if (found.feasible.count() < before) found.diagnosis.unschedulable_plugins.insert("Extender");
@@ -245,29 +264,18 @@ Task<Outcome> NodeSearch::prioritize(Cycle& cycle, const Framework& framework,
   totals_.resize(nodes.rows());
   if (extenders_.empty() && framework.plugins().score.empty()) {
     feasible.for_each([&](NodeRow row) { totals_[row] = 1; });
+    if (trace_) trace_totals(feasible);
     co_return Outcome::success();
   }
   if (Outcome outcome = framework.run_pre_score(cycle, feasible); !outcome.ok()) co_return outcome;
-  Outcome outcome = framework.run_scores(cycle, feasible, totals_, score_visitor(cycle, feasible));
+  Outcome outcome = framework.run_scores(cycle, feasible, totals_, trace_scores(feasible));
   if (outcome.ok() && !extenders_.empty()) {
     Task<Outcome> asking = ask_extenders_to_prioritize(cycle, feasible);
     outcome = co_await asking;
   }
-  if (outcome.ok() && observer_.wants_scores())
-    feasible.for_each([&](NodeRow row) {
-      observer_.scored_in_all(cycle.pod(), nodes.name_text(row), totals_[row]);
-    });
+  if (trace_ && outcome.ok()) trace_totals(feasible);
+  if (trace_ && !outcome.ok()) trace_->scores.clear();
   co_return outcome;
-}
-
-ScoreVisitor NodeSearch::score_visitor(const Cycle& cycle, const NodeSet& feasible) {
-  if (!observer_.wants_scores()) return {};
-  return [this, &cycle, &feasible](const PluginScores& scores) {
-    feasible.for_each([&](NodeRow row) {
-      observer_.scored(cycle.pod(), Scorer::kPlugin, scores.plugin->name(),
-                       cycle.nodes().name_text(row), scores.weighted_by_row[row]);
-    });
-  };
 }
 
 Task<Outcome> NodeSearch::ask_extenders_to_prioritize(Cycle& cycle, const NodeSet& feasible) {
@@ -293,12 +301,17 @@ Task<Outcome> NodeSearch::ask_extenders_to_prioritize(Cycle& cycle, const NodeSe
       observer_.trouble(answers[i].error().message);
       continue;
     }
+    SearchTrace::Scores traced;
+    if (trace_) traced = {SearchTrace::Scorer::kExtender, std::string(asked[i]->name()), {}};
+    if (trace_) traced.by_row.resize(nodes.rows());
     for (const ExtenderScore& score : *answers[i]) {
-      if (observer_.wants_scores())
-        observer_.scored(cycle.pod(), Scorer::kExtender, asked[i]->name(), score.node, score.score);
-      if (const NodeRow row = row_of(score.node); row != kNoRow && feasible.contains(row))
-        totals_[row] += score.score * asked[i]->weight() * kExtenderScale;
+      const NodeRow row = row_of(score.node);
+      if (row == kNoRow || !feasible.contains(row)) continue;
+      const std::int64_t weighted = score.score * asked[i]->weight() * kExtenderScale;
+      totals_[row] += weighted;
+      if (trace_) traced.by_row[row] = {score.score, score.score, weighted};
     }
+    if (trace_) trace_->scores.push_back(std::move(traced));
   }
   co_return Outcome::success();
 }

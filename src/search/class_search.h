@@ -14,10 +14,10 @@
 
 #include "base/random.h"
 #include "cluster/kept_answers.h"
-#include "increments/increment_check.h"
-#include "increments/pod_class.h"
-#include "increments/seen_once.h"
-#include "increments/selection.h"
+#include "search/increment_check.h"
+#include "search/pod_class.h"
+#include "search/seen_once.h"
+#include "search/selection.h"
 
 namespace berth {
 

@@ -1,7 +1,8 @@
 // NodeSearch: which node for this pod? Filter, extenders, score, select (core.md §7.2 to §7.6).
 //
 // Pods like others before them are decided by ClassSearch from what it keeps; all others, and those
-// that fit nowhere for reasons that are not kept, from scratch.
+// that fit nowhere for reasons that are not kept, from scratch. Whoever asks for a trace has every
+// node looked at, and both ways compared.
 //
 // Where berth differs from upstream on purpose: without a percentage every node is looked at, and
 // ties among the best are broken by a seeded, uniform draw.
@@ -18,7 +19,8 @@
 #include "framework/extender.h"
 #include "framework/framework.h"
 #include "framework/kept_check.h"
-#include "increments/class_search.h"
+#include "framework/search_trace.h"
+#include "search/class_search.h"
 
 namespace berth {
 
@@ -38,13 +40,26 @@ struct SearchResult {
   std::optional<TimePoint> scored;
 };
 
+// How the scheduler searches. Whoever judges pods one by one, offline, differs.
+struct SearchPolicy {
+  // Also where fewer would do: one that was promised to the pod, a percentage, any one where nobody
+  // scores.
+  bool all_nodes = false;
+  bool post_filter = true;         // asked when nothing fits
+  bool draws_ties = true;          // with a trace, otherwise: the first of the best by name
+  bool first_makes_class = false;  // not the second pod of a class
+  bool scores_single = false;      // with a trace: also the only feasible node; an error counts
+};
+
 class NodeSearch {
  public:
-  NodeSearch(Cluster& cluster, Random& random, std::vector<Extender*> extenders, Observer& observer)
+  NodeSearch(Cluster& cluster, Random& random, std::vector<Extender*> extenders, Observer& observer,
+             SearchPolicy policy = {})
       : cluster_(cluster),
         random_(random),
         extenders_(std::move(extenders)),
         observer_(observer),
+        policy_(policy),
         classes_(cluster, random) {}
 
   // From now on every decision from what is kept is also made from scratch, and compared. Plugins
@@ -56,8 +71,10 @@ class NodeSearch {
   // How many searches ended without a look at everything.
   std::size_t decided_from_kept() const { return decided_from_kept_; }
 
-  // One at a time. The cycle's verdicts stay readable until the next search.
-  Task<SearchResult> run(Cycle& cycle, const Framework& framework, std::int32_t percentage);
+  // One at a time. The cycle's verdicts stay readable until the next search. `trace`, unless null,
+  // is filled.
+  Task<SearchResult> run(Cycle& cycle, const Framework& framework, std::int32_t percentage,
+                         SearchTrace* trace = nullptr);
 
  private:
   struct Found {
@@ -88,15 +105,23 @@ class NodeSearch {
   // The rows that a filter has put off, until it has decided about all of them; those that pass
   // come back to `feasible`.
   Task<Outcome> ask_deferred(Cycle& cycle, const Framework& framework, NodeSet& feasible);
-  std::optional<Outcome> note_rejections(const Cycle& cycle, const Framework& framework,
+  // A plugin could not answer: one node at a time, up to the first error.
+  Outcome filter_until_error(Cycle& cycle, const Framework& framework, const NodeSet& asked);
+  std::optional<Outcome> note_rejections(Cycle& cycle, const Framework& framework,
                                          const NodeSet& looked_at, Found& found);
-  Task<Outcome> ask_extenders(Cycle& cycle, Found& found);
+  Task<Outcome> ask_extenders(Cycle& cycle, const Framework& framework, Found& found);
   Result<NodeSet> rows_of(const ExtenderVerdicts& verdicts, const Extender& extender,
                           const NodeSet& asked) const;
+  bool to_be_scored(std::size_t feasible) const {
+    return feasible > 1 || (feasible == 1 && trace_ && policy_.scores_single);
+  }
   Task<Outcome> prioritize(Cycle& cycle, const Framework& framework, const NodeSet& feasible);
   Task<Outcome> ask_extenders_to_prioritize(Cycle& cycle, const NodeSet& feasible);
-  // One plugin's scores, for an observer who wants them; nothing where none does.
-  ScoreVisitor score_visitor(const Cycle& cycle, const NodeSet& feasible);
+  // ---- for the trace
+  void trace_pre_filter(const PreFilterRun& pre);
+  void trace_rejections(Cycle& cycle, const Framework& framework, const NodeSet& rejected);
+  ScoreVisitor trace_scores(const NodeSet& feasible);
+  void trace_totals(const NodeSet& feasible);
   NodeRow row_of(std::string_view node_name) const;
   std::size_t enough(const Framework& framework, std::size_t nodes, std::int32_t percentage) const;
 
@@ -104,10 +129,12 @@ class NodeSearch {
   Random& random_;
   std::vector<Extender*> extenders_;
   Observer& observer_;
+  const SearchPolicy policy_;
 
   ClassSearch classes_;
   CycleScratch scratch_;
   std::vector<Score> totals_;
+  SearchTrace* trace_ = nullptr;  // of the search under way
   std::size_t decided_from_kept_ = 0;
   bool verify_ = false;
   std::shared_ptr<KeptCheck> plugins_check_;

@@ -1,4 +1,4 @@
-#include "increments/score_tree.h"
+#include "search/score_tree.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

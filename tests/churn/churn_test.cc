@@ -9,14 +9,14 @@
 #include "framework/plugin_table.h"
 #include "tests/seeds.h"
 
-namespace berth::increments {
+namespace berth::churn {
 namespace {
 
 using ::testing::HasSubstr;
 
 Seeds wanted{.count = 300};  // set by main, before any test
 
-TEST(Increments, DecideAsALookAtEverythingDoes) {
+TEST(Churn, DecideAsALookAtEverythingDoes) {
   std::size_t decisions = 0, placed = 0;
   for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
     const ChurnReport report = Churn(seed).run(120);
@@ -30,7 +30,7 @@ TEST(Increments, DecideAsALookAtEverythingDoes) {
 }
 
 // Preemption, with nominated pods that wait for their victims to go.
-TEST(Increments, PreemptAsALookAtEverythingDoes) {
+TEST(Churn, PreemptAsALookAtEverythingDoes) {
   int evicted = 0;
   for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
     Churn churn(seed);
@@ -70,12 +70,12 @@ Churn::Adjust with_fickle(Dependence declared) {
   };
 }
 
-TEST(Increments, APluginThatDeclaresNothingIsAskedEachTime) {
+TEST(Churn, APluginThatDeclaresNothingIsAskedEachTime) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     EXPECT_EQ(Churn(seed, with_fickle(Dependence::kAnything)).run(60).difference, std::nullopt);
 }
 
-TEST(Increments, APluginThatDeclaresTooMuchIsFoundOut) {
+TEST(Churn, APluginThatDeclaresTooMuchIsFoundOut) {
   const ChurnReport report = Churn(1, with_fickle(Dependence::kRow)).run(200);
   ASSERT_TRUE(report.difference);
   EXPECT_THAT(*report.difference, HasSubstr("pod "));
@@ -90,6 +90,6 @@ int run_tests(int argc, char** argv) {
   return RUN_ALL_TESTS();
 }
 
-}  // namespace berth::increments
+}  // namespace berth::churn
 
-int main(int argc, char** argv) { return berth::increments::run_tests(argc, argv); }
+int main(int argc, char** argv) { return berth::churn::run_tests(argc, argv); }

@@ -10,7 +10,7 @@
 #include "config/load.h"
 #include "plugins/table.h"
 
-namespace berth::increments {
+namespace berth::churn {
 namespace {
 
 using namespace std::chrono_literals;
@@ -375,4 +375,4 @@ void Churn::let_evicted_go() { api_->let_go(1 + random_.below(6)); }
 
 void Churn::pass_time() { loop_.run_until(loop_.now() + 20s); }
 
-}  // namespace berth::increments
+}  // namespace berth::churn

@@ -15,7 +15,7 @@
 #include "base/random.h"
 #include "engine/engine.h"
 
-namespace berth::increments {
+namespace berth::churn {
 
 struct ChurnReport {
   std::optional<std::string> difference;
@@ -84,4 +84,4 @@ class Churn final : public Observer {
   ChurnReport report_;
 };
 
-}  // namespace berth::increments
+}  // namespace berth::churn

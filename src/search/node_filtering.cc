@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "cycle/node_search.h"
 #include "framework/measurements.h"
+#include "search/node_search.h"
 
 namespace berth {
 
@@ -19,7 +19,7 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
   if (pre.outcome.rejected()) co_return Outcome::success();
   if (!pre.outcome.ok()) co_return pre.outcome;
 
-  if (!cycle.pod().nominated_node().empty()) {
+  if (!policy_.all_nodes && !cycle.pod().nominated_node().empty()) {
     Task<bool> trying = try_nominated(cycle, framework, found);
     if (co_await trying) co_return Outcome::success();
   }
@@ -41,13 +41,14 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
   next_start_ = (next_start_ + found.feasible.count() + diagnosis.explicit_nodes.count()) %
                 cluster_.nodes().node_count();
   if (!filtered.ok()) co_return filtered;
-  Task<Outcome> asking = ask_extenders(cycle, found);
+  Task<Outcome> asking = ask_extenders(cycle, framework, found);
   Outcome asked = co_await asking;
   co_return asked;
 }
 
 std::size_t NodeSearch::enough(const Framework& framework, std::size_t nodes,
                                std::int32_t percentage) const {
+  if (policy_.all_nodes) return nodes;
   const bool choice_matters = !framework.plugins().score.empty() ||
                               std::ranges::any_of(extenders_, [](const Extender* extender) {
                                 return extender->filters() || extender->prioritizes();
@@ -90,7 +91,7 @@ Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework, F
   Found alone{NodeSet(cluster_.nodes().rows()), {}};
   alone.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
   alone.feasible.insert(row);
-  Task<Outcome> asking = ask_extenders(cycle, alone);
+  Task<Outcome> asking = ask_extenders(cycle, framework, alone);
   const Outcome asked = co_await asking;
   if (!asked.ok()) {
     observer_.trouble(asked.message());
@@ -126,9 +127,35 @@ Task<Outcome> NodeSearch::filter(Cycle& cycle, const Framework& framework,
     Task<Outcome> asking = ask_deferred(cycle, framework, found.feasible);
     outcome = co_await asking;
   }
-  if (outcome.ok())
+  if (outcome.ok()) {
     outcome = note_rejections(cycle, framework, looked_at, found).value_or(Outcome::success());
+  } else if (Outcome first = filter_until_error(cycle, framework, looked_at); !first.ok()) {
+    outcome = std::move(first);
+  }
   co_return outcome;
+}
+
+// Which error comes first is seen one node at a time.
+Outcome NodeSearch::filter_until_error(Cycle& cycle, const Framework& framework,
+                                       const NodeSet& asked) {
+  const bool may_suspend = std::exchange(cycle.may_suspend, false);
+  scratch_.reset(cluster_.nodes().rows());
+  NodeSet rejected(cluster_.nodes().rows());
+  Outcome outcome;
+  for (const NodeRow row : cluster_.nodes().order()) {
+    if (!asked.contains(row)) continue;
+    const Result<Status> status = framework.filter_row_with_nominated(cycle, cluster_, row);
+    if (status && status->ok()) continue;
+    if (!status)
+      outcome = Outcome::failure(status.error().message);
+    else if (!is_rejected(status->code))
+      outcome = framework.explain(cycle, *status);
+    if (!outcome.ok()) break;
+    rejected.insert(row);
+  }
+  if (trace_) trace_rejections(cycle, framework, rejected);
+  cycle.may_suspend = may_suspend;
+  return outcome;
 }
 
 Task<Outcome> NodeSearch::ask_deferred(Cycle& cycle, const Framework& framework,
@@ -190,13 +217,14 @@ Task<Outcome> NodeSearch::filter_in_turn(Cycle& cycle, const Framework& framewor
 
 // Files the verdicts of the rows that were looked at and are not feasible. An Error among them ends
 // the attempt; of several the first in snapshot order counts.
-std::optional<Outcome> NodeSearch::note_rejections(const Cycle& cycle, const Framework& framework,
+std::optional<Outcome> NodeSearch::note_rejections(Cycle& cycle, const Framework& framework,
                                                    const NodeSet& looked_at, Found& found) {
   PluginMask seen, seen_pending;
   bool error = false;
   NodeSet rejected = looked_at;
   rejected -= found.feasible;
   found.diagnosis.explicit_nodes |= rejected;
+  if (trace_) trace_rejections(cycle, framework, rejected);
   auto last = std::bit_cast<std::uint64_t>(Status{});  // neighbours are often told the same
   const std::span<const Status> verdicts = scratch_.verdicts;
   rejected.for_each([&](NodeRow row) {

@@ -1,11 +1,11 @@
-#include "cycle/node_search.h"
+#include "search/node_search.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "cycle/testing/cycle_fixture.h"
+#include "framework/testing/fake_plugins.h"
 
 namespace berth {
 namespace {
@@ -28,12 +28,29 @@ TEST(FeasibleNodesToFind, FollowsThePercentage) {
         << c.nodes << " nodes at " << c.percentage << " %";
 }
 
+struct TroubleList final : Observer {
+  void trouble(std::string_view message) override { troubles.emplace_back(message); }
+  std::vector<std::string> troubles;
+};
+
 struct NodeSearchTest : ::testing::Test {
-  CycleFixture fixture;
-  FakeWorld& world = fixture.world;
-  FakeProfile& profile = fixture.profile;
+  FakeWorld world;
+  FakeProfile profile{world};
+  TroubleList observer;
+  std::vector<Extender*> extenders;
+  SearchPolicy policy;
+  std::int32_t percentage = 0;
+  std::unique_ptr<NodeSearch> node_search;
+  std::unique_ptr<Cycle> cycle;
   std::vector<std::string> asked;  // nodes that the Filter of filter_all was asked about
 
+  // Profile, extenders and policy are complete.
+  NodeSearch& searcher() {
+    if (!node_search)
+      node_search =
+          std::make_unique<NodeSearch>(world.cluster, world.random, extenders, observer, policy);
+    return *node_search;
+  }
   void nodes(int count) {
     for (int i = 1; i <= count; ++i) world.cluster.add_node(world.node("n" + std::to_string(i)));
   }
@@ -43,19 +60,16 @@ struct NodeSearchTest : ::testing::Test {
       return verdict ? verdict(c.nodes().name_text(row)) : Outcome();
     });
   }
-  SearchResult search(Ref<const Pod> pod) {
-    if (!fixture.search) fixture.start();
+  SearchResult search(Ref<const Pod> pod, SearchTrace* trace = nullptr) {
     world.cluster.begin_cycle();
     asked.clear();
     cycle = std::make_unique<Cycle>(pod, world.cluster);
-    return run_task(world.loop,
-                    fixture.search->run(*cycle, *fixture.framework, fixture.percentage));
+    return run_task(world.loop, searcher().run(*cycle, profile.framework(), percentage, trace));
   }
   SearchResult search() { return search(world.pod("p")); }
   std::string chosen(const SearchResult& result) {
     return result.row == kNoRow ? "" : std::string(world.cluster.nodes().name_text(result.row));
   }
-  std::unique_ptr<Cycle> cycle;
 };
 
 TEST_F(NodeSearchTest, WithoutNodesThereIsNothingToSay) {
@@ -175,20 +189,118 @@ TEST_F(NodeSearchTest, PostFilterMessageIsPartOfTheSentenceAndItsNominationIsTak
   EXPECT_EQ(result.nominating->node_name, "n1");
 }
 
-TEST_F(NodeSearchTest, ScoresAreToldToAnObserverWhoWantsThem) {
-  nodes(2);
+// ---- traces
+
+std::string in_words(const FakeWorld& world, const SearchTrace& trace) {
+  const NodeTable& nodes = world.cluster.nodes();
+  std::string text;
+  for (const SearchTrace::Rejected& entry : trace.rejected) {
+    text += std::string(nodes.name_text(entry.row)) + ":";
+    for (const Outcome& by : entry.by) text += " " + by.plugin + " " + by.message();
+    text += "\n";
+  }
+  trace.feasible.for_each([&](NodeRow row) {
+    text += std::string(nodes.name_text(row)) + ":";
+    for (const SearchTrace::Scores& scores : trace.scores) {
+      const SearchTrace::Points& points = scores.by_row[row];
+      text += " " + scores.name + " " + std::to_string(points.raw) + "/" +
+              std::to_string(points.normalized) + "/" + std::to_string(points.weighted);
+    }
+    if (!trace.totals.empty()) text += " = " + std::to_string(trace.totals[row]);
+    text += "\n";
+  });
+  for (const NodeRow row : trace.best) text += "best " + std::string(nodes.name_text(row)) + "\n";
+  return text;
+}
+
+TEST_F(NodeSearchTest, ATraceTellsWhoRejectedANodeAndWhoGaveItHowManyPoints) {
+  nodes(4);
+  const auto rejects = [](std::string_view node, std::string why) {
+    return [=](const Cycle& c, NodeRow row) {
+      return c.nodes().name_text(row) == node ? Outcome::unschedulable(why) : Outcome();
+    };
+  };
+  profile.filter("F", rejects("n1", "full")).declared = Dependence::kRow;
+  profile.filter("G", rejects("n1", "also full")).declared = Dependence::kRow;
+  profile.filter("H", rejects("n4", "tainted")).declared = Dependence::kRow;
   const auto by_name = [](const Cycle& c, NodeRow row) -> Score {
-    return c.nodes().name_text(row) == "n1" ? 3 : 5;
+    return c.nodes().name_text(row) == "n2" ? 3 : 5;
   };
   profile.score("A", by_name, 2).declared = Dependence::kRow;
   profile.score("B", [](const Cycle&, NodeRow) -> Score { return 1; }).declared = Dependence::kRow;
-  for (int i = 0; i < 3; ++i) search();
-  EXPECT_GT(fixture.search->decided_from_kept(), 0U);
-  EXPECT_THAT(fixture.observer.scores, ElementsAre());
-  fixture.observer.scores_wanted = true;
-  EXPECT_EQ(chosen(search()), "n2");
-  EXPECT_THAT(fixture.observer.scores,
-              ElementsAre("A n1 6", "A n2 10", "B n1 1", "B n2 1", "n1 7", "n2 11"));
+
+  SearchTrace first;
+  EXPECT_EQ(chosen(search(world.pod("p"), &first)), "n3");
+  constexpr std::string_view kPoints =
+      "n2: A 3/3/6 B 1/1/1 = 7\n"
+      "n3: A 5/5/10 B 1/1/1 = 11\n"
+      "best n3\n";
+  EXPECT_EQ(in_words(world, first), "n1: F full\nn4: H tainted\n" + std::string(kPoints));
+
+  SearchTrace all;
+  all.every_rejection = true;
+  search(world.pod("p"), &all);
+  EXPECT_EQ(in_words(world, all), "n1: F full G also full\nn4: H tainted\n" + std::string(kPoints));
+
+  // Decided from what is kept, and told in full all the same.
+  search(world.pod("p"));
+  const std::size_t kept = searcher().decided_from_kept();
+  EXPECT_GT(kept, 0U);
+  SearchTrace later;
+  EXPECT_EQ(chosen(search(world.pod("p"), &later)), "n3");
+  EXPECT_EQ(searcher().decided_from_kept(), kept + 1);
+  EXPECT_EQ(in_words(world, later), in_words(world, first));
+}
+
+TEST_F(NodeSearchTest, OfflineTheOnlyNodeIsScoredToo) {
+  policy.scores_single = true;
+  nodes(1);
+  profile.score("A", [](const Cycle&, NodeRow) -> Score { return 4; });
+  SearchTrace trace;
+  EXPECT_EQ(search(world.pod("p"), &trace).score, 0);
+  EXPECT_EQ(in_words(world, trace), "n1: A 4/4/4 = 4\nbest n1\n");
+}
+
+TEST_F(NodeSearchTest, ATraceDoesNotChangeWhatBecomesOfAPod) {
+  nodes(1);
+  profile.score("TooMuch", [](const Cycle&, NodeRow) -> Score { return 400; });
+  SearchTrace trace;
+  EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
+  EXPECT_TRUE(trace.feasible.contains(world.row("n1")));
+  EXPECT_TRUE(trace.scores.empty());
+}
+
+TEST_F(NodeSearchTest, ATraceTellsWhatPreFilterLeft) {
+  nodes(3);
+  profile.pre_filter("P", [&](Cycle&) {
+    return PreFilterResult(Outcome(), {world.symbol("n2"), world.symbol("n9")});
+  });
+  SearchTrace trace;
+  search(world.pod("p"), &trace);
+  ASSERT_TRUE(trace.narrowed);
+  EXPECT_THAT(trace.narrowed->by, ElementsAre("P"));
+  EXPECT_THAT(trace.narrowed->to, ElementsAre(world.row("n2")));
+}
+
+TEST_F(NodeSearchTest, ATraceEndsAtTheFirstError) {
+  nodes(4);
+  filter_all([](std::string_view node) {
+    if (node == "n1") return Outcome::unschedulable("full");
+    return node == "n3" ? Outcome::failure("broken") : Outcome();
+  });
+  SearchTrace trace;
+  EXPECT_FALSE(search(world.pod("p"), &trace).outcome.ok());
+  EXPECT_EQ(in_words(world, trace), "n1: Filter full\n");
+}
+
+TEST_F(NodeSearchTest, OfflineTheFirstOfTheBestByNameIsTaken) {
+  policy.draws_ties = false;
+  for (const char* name : {"n3", "n1", "n2"}) world.cluster.add_node(world.node(name));
+  profile.score("A", [](const Cycle&, NodeRow) -> Score { return 4; });
+  for (int i = 0; i < 10; ++i) {
+    SearchTrace trace;
+    EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
+  }
 }
 
 // ---- filters that take long
@@ -223,10 +335,9 @@ TEST_F(NodeSearchTest, RowsWithNominatedPodsMayBePutOffToo) {
     return c.nodes().pod_counts()[row] > 0 ? Outcome::unschedulable("taken") : Outcome();
   });
   profile.score("Score", [](const Cycle&, NodeRow) { return Score{1}; });
-  fixture.start();
   const Ref<const Pod> other = world.pod("other").priority(5);
   world.cluster.see_pod(other);
-  fixture.queue->nominate(*other, Nominating::to("n1"));
+  world.nominator.nominate(other, world.symbol("n1"));
   const SearchResult result = search();
   EXPECT_EQ(result.feasible, 2U);
   EXPECT_NE(chosen(result), "n1");
@@ -234,7 +345,7 @@ TEST_F(NodeSearchTest, RowsWithNominatedPodsMayBePutOffToo) {
 
 TEST_F(NodeSearchTest, ASampleIsCompleteWhenAFilterPutsRowsOff) {
   nodes(200);
-  fixture.percentage = 60;
+  percentage = 60;
   profile.slow_filter("Slow");
   profile.score("Score", [](const Cycle&, NodeRow) { return Score{1}; });
   EXPECT_EQ(search().feasible, 120U);
@@ -245,12 +356,11 @@ TEST_F(NodeSearchTest, TheNominatedNodeMayBePutOff) {
   FakeSlowFilter& slow = profile.slow_filter("Slow");
   profile.filter("First", [&](const Cycle&, NodeRow) { return Outcome(); });
   const Ref<const Pod> pod = world.pod("p").nominated("n2");
-  fixture.start();
   Cycle other(pod, world.cluster);  // uses up the first turn
   CycleScratch scratch;
   scratch.reset(world.cluster.nodes().rows());
   other.lend(&scratch);
-  EXPECT_TRUE(fixture.framework->filter_row(other, world.row("n3")).ok());
+  EXPECT_TRUE(profile.framework().filter_row(other, world.row("n3")).ok());
   EXPECT_EQ(chosen(search(pod)), "n2");
   EXPECT_EQ(slow.decided, (std::set<NodeRow>{world.row("n2"), world.row("n3")}));
 }
@@ -278,14 +388,14 @@ TEST_F(NodeSearchTest, ANominatedNodeThatDoesNotFitIsLookedAtAgainWithAllOthers)
 TEST_F(NodeSearchTest, ANominatedNodeThatIsGoneIsNoted) {
   nodes(1);
   EXPECT_EQ(chosen(search(world.pod("p").nominated("gone"))), "n1");
-  EXPECT_EQ(fixture.observer.troubles.size(), 1u);
+  EXPECT_EQ(observer.troubles.size(), 1u);
 }
 
 // ---- sampling
 
 TEST_F(NodeSearchTest, SamplingTakesNodesInTurn) {
   nodes(300);
-  fixture.percentage = 40;  // 120 of 300
+  percentage = 40;  // 120 of 300
   filter_all();
   profile.score("Score", [](const Cycle&, NodeRow) { return Score{1}; });
   SearchResult result = search();
@@ -298,7 +408,7 @@ TEST_F(NodeSearchTest, SamplingTakesNodesInTurn) {
 
 TEST_F(NodeSearchTest, SamplingGoesOnUntilEnoughFit) {
   nodes(200);
-  fixture.percentage = 50;  // 100 of 200
+  percentage = 50;  // 100 of 200
   filter_all([](std::string_view name) {
     const int number = std::stoi(std::string(name.substr(1)));
     return number % 4 == 0 ? Outcome::unschedulable("no") : Outcome();
@@ -359,7 +469,7 @@ TEST_F(NodeSearchTest, ExtendersFilterInTurnAndTheirReasonsCount) {
     EXPECT_THAT(given, ElementsAre("n1", "n2"));
     return ExtenderVerdicts{{}, {{"n1", "busy"}}, {{"n2", "never"}, {"n1", "busy"}}};
   };
-  fixture.extenders = {&first, &second};
+  extenders = {&first, &second};
   const SearchResult result = search();
   EXPECT_EQ(result.outcome.message(), "0/3 nodes are available: 1 busy, 1 never, 1 too far.");
   EXPECT_THAT(result.outcome.fit_error->unschedulable_plugins, ElementsAre("Extender"));
@@ -371,7 +481,7 @@ TEST_F(NodeSearchTest, AnExtenderMayOnlyNameNodesItWasGiven) {
   liar.on_filter = [](auto) -> Result<ExtenderVerdicts> {
     return ExtenderVerdicts{{"n9"}, {}, {}};
   };
-  fixture.extenders = {&liar};
+  extenders = {&liar};
   EXPECT_EQ(search().outcome.message(),
             "extender \"http://extender\" claims a filtered node \"n9\" which is not found in the "
             "input node list");
@@ -385,7 +495,7 @@ TEST_F(NodeSearchTest, AnExtendersErrorFailsTheAttemptUnlessItMayBeIgnored) {
   broken.on_filter = [](auto) -> Result<ExtenderVerdicts> {
     return fail(ErrorKind::kUnavailable, "connection refused");
   };
-  fixture.extenders = {&broken};
+  extenders = {&broken};
   EXPECT_EQ(search().outcome.message(), "connection refused");
   broken.is_ignorable = true;
   EXPECT_TRUE(search().outcome.ok());
@@ -403,7 +513,7 @@ TEST_F(NodeSearchTest, ExtenderScoresAreScaledAndTheirErrorsCostOnlyThem) {
   broken.on_prioritize = [](auto) -> Result<std::vector<ExtenderScore>> {
     return fail(ErrorKind::kTimeout, "too slow");
   };
-  fixture.extenders = {&scorer, &broken};
+  extenders = {&scorer, &broken};
   const SearchResult result = search();
   EXPECT_EQ(chosen(result), "n2");
   EXPECT_EQ(result.score, 3 * 5 * 10);
@@ -438,7 +548,22 @@ TEST_F(KeptSearch, FromTheThirdPodOfAClassOnOnlyChangedNodesAreAskedAbout) {
   ASSERT_TRUE(world.cluster.add_pod(world.pod("other").on("n3")).has_value());
   EXPECT_EQ(chosen(search()), "n3");
   EXPECT_THAT(asked, ElementsAre("n3"));
-  EXPECT_EQ(fixture.search->decided_from_kept(), 3U);
+  EXPECT_EQ(searcher().decided_from_kept(), 3U);
+}
+
+// A class takes the only feasible node without scoring it; scoring it for a trace may fail.
+TEST_F(KeptSearch, AnErrorInScoringTheOnlyNodeIsNoDifference) {
+  policy.scores_single = true;
+  nodes(1);
+  row_plugins();
+  profile.score("TooMuch", [](const Cycle&, NodeRow) -> Score { return 400; }).declared =
+      Dependence::kDomain;
+  for (int i = 0; i < 3; ++i) {
+    SearchTrace trace;
+    EXPECT_FALSE(search(world.pod("p"), &trace).outcome.ok());
+    EXPECT_EQ(searcher().difference(), std::nullopt);
+  }
+  EXPECT_EQ(searcher().decided_from_kept(), 2U);
 }
 
 // A scorer that looks at more than the row, for some pods.
@@ -466,7 +591,7 @@ TEST_F(KeptSearch, NothingIsKeptOfAPodForWhichARowPluginLooksFurther) {
       profile.add(std::make_unique<FarSighted>("Far"), profile.plugins.score, 1);
   for (int i = 0; i < 3; ++i) search();
   EXPECT_EQ(asked.size(), 4U);
-  EXPECT_EQ(fixture.search->decided_from_kept(), 0U);
+  EXPECT_EQ(searcher().decided_from_kept(), 0U);
   far_sighted.far = false;
   for (int i = 0; i < 3; ++i) search();
   EXPECT_EQ(asked.size(), 0U);

@@ -1,4 +1,4 @@
-#include "increments/class_search.h"
+#include "search/class_search.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "increments/seen_once.h"
+#include "search/seen_once.h"
 
 #include <gtest/gtest.h>
 

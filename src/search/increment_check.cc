@@ -1,4 +1,4 @@
-#include "increments/increment_check.h"
+#include "search/increment_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +33,7 @@ std::string scores_in_words(const Cycle& cycle, const Framework& framework, cons
   std::vector<Score> totals(cycle.nodes().rows());
   const Outcome scored =
       framework.run_scores(cycle, feasible, totals, [&](const PluginScores& scores) {
-        parts.push_back(fmt::format("{} {}", scores.plugin->name(), scores.weighted_by_row[row]));
+        parts.push_back(fmt::format("{} {}", scores.plugin->name(), scores.weighted[row]));
       });
   return scored.ok() ? fmt::format("{}", fmt::join(parts, ", ")) : scored.message();
 }

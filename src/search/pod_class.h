@@ -22,7 +22,7 @@
 #include "cluster/topology.h"
 #include "framework/framework.h"
 #include "framework/nomination_log.h"
-#include "increments/score_tree.h"
+#include "search/score_tree.h"
 
 namespace berth {
 
