@@ -70,13 +70,14 @@ constexpr const char* kVerifyIncrements =
 
 // The words of `berth simulate` as they were written; valid once CLI11 has let them pass.
 struct SimulateFlags {
-  std::vector<std::string> files;
+  std::vector<std::string> files, trace_pods;
   std::string scenario, config, gates, seed, until, output = "table";
   bool verify_increments = false;
 
   SimulateOptions options() const {
     SimulateOptions result;
     result.files = files;
+    result.trace_pods = trace_pods;
     result.scenario = scenario;
     result.config = config;
     result.feature_gates = gates;
@@ -113,6 +114,13 @@ void add_simulate(CLI::App& program, SimulateFlags& flags) {
       ->check(checked(check_duration));
   option("-o,--output", flags.output, "FORMAT", "table, json or yaml (default table)")
       ->check(checked(check_format));
+  command
+      ->add_option(
+          "--trace-pod", flags.trace_pods,
+          "Say of every attempt of this pod what was found out about each node, as evaluate"
+          " does: NAME or NAMESPACE/NAME, with * for any text; may be given again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_flag("--verify-increments", flags.verify_increments, kVerifyIncrements);
 }
 

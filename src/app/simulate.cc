@@ -46,6 +46,7 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   simulation.seed = options.seed;
   simulation.verify_increments = options.verify_increments;
   simulation.until = options.until;
+  simulation.trace_pods = options.trace_pods;
   simulation.keep_timeline = options.output != OutputFormat::kTable;
   if (Result<void> set = simulation.gates.set(options.feature_gates); !set) return set;
   if (Result<void> valid = simulation.gates.validate(); !valid) return valid;
@@ -69,6 +70,8 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   const sim::SimulationReport report = (*made)->run();
   if (report.increment_difference)
     return fail(ErrorKind::kInternal, "increments differ: " + *report.increment_difference);
+  for (const std::string& name : report.not_traced)
+    err << fmt::format("--trace-pod {}: no pod of that name was tried\n", name);
   switch (options.output) {
     case OutputFormat::kTable: out << sim::to_table(report); break;
     case OutputFormat::kJson: out << sim::to_json(report); break;

@@ -18,6 +18,7 @@ struct SimulateOptions {
   std::string config;
   std::string scenario;
   std::string feature_gates;
+  std::vector<std::string> trace_pods;  // NAME or NAMESPACE/NAME, with * for any text
   bool verify_increments = false;
   std::uint64_t seed = 0;
   // Some clusters never come to rest (pods that wake each other for ever); a day is enough.

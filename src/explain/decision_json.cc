@@ -9,9 +9,13 @@
 namespace berth::explain {
 namespace {
 
-// Indented JSON, one space a level, fields in the order in which they are written.
+// JSON, indented by one space a level or all on one line, fields in the order in which they are
+// written.
 class Writer {
  public:
+  enum class Layout : std::uint8_t { kIndented, kOneLine };
+  explicit Writer(Layout layout) : layout_(layout) {}
+
   void begin(char bracket) {
     out_.push_back(bracket);
     ++depth_;
@@ -103,10 +107,15 @@ class Writer {
 
  private:
   void new_line() {
+    if (layout_ == Layout::kOneLine) {
+      if (out_.back() == ',') out_.push_back(' ');
+      return;
+    }
     out_.push_back('\n');
     out_.append(depth_, ' ');
   }
 
+  const Layout layout_;
   std::string out_;
   std::size_t depth_ = 0;
   bool first_ = true;
@@ -115,7 +124,7 @@ class Writer {
 }  // namespace
 
 std::string to_json(std::span<const PodDecision> decisions) {
-  Writer json;
+  Writer json(Writer::Layout::kIndented);
   json.begin('{');
   json.key("decisions");
   json.begin('[');
@@ -126,6 +135,12 @@ std::string to_json(std::span<const PodDecision> decisions) {
   json.end(']');
   json.end('}');
   return std::move(json).done() + '\n';
+}
+
+std::string to_json_line(const PodDecision& decision) {
+  Writer json(Writer::Layout::kOneLine);
+  json.value(decision);
+  return std::move(json).done();
 }
 
 }  // namespace berth::explain

@@ -121,7 +121,9 @@ std::string preemption(const PreemptionOutcome& preempt) {
                  listed(preempt.victims));
 }
 
-std::string paragraph(const PodDecision& decision) {
+}  // namespace
+
+std::string to_paragraph(const PodDecision& decision) {
   std::string text =
       fmt::format("{}  ->  {}\n", decision.pod,
                   !decision.chosen.empty() ? decision.chosen : std::string("no node"));
@@ -142,6 +144,9 @@ std::string paragraph(const PodDecision& decision) {
                             ? fmt::format(", {} equally well", decision.best.size())
                             : std::string());
     text += score_table(decision);
+  } else if (!decision.chosen.empty()) {
+    text +=
+        fmt::format("  1 of {} fits; nothing to choose from\n", plural(decision.all_nodes, "node"));
   }
   if (!decision.rejected.empty()) {
     text += fmt::format("  {} of {} {} not\n", decision.rejected.size(),
@@ -158,13 +163,11 @@ std::string paragraph(const PodDecision& decision) {
   return text;
 }
 
-}  // namespace
-
 std::string to_table(std::span<const PodDecision> decisions) {
   std::string text;
   std::size_t placed = 0;
   for (const PodDecision& decision : decisions) {
-    text += paragraph(decision) + '\n';
+    text += to_paragraph(decision) + '\n';
     if (!decision.chosen.empty()) ++placed;
   }
   return text + fmt::format("{}: {} with a node, {} without\n",

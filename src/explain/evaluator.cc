@@ -21,15 +21,9 @@
 namespace berth::explain {
 namespace {
 
-Verdict verdict_of(const Outcome& outcome) {
-  Verdict verdict{outcome.code, outcome.plugin, outcome.all_reasons()};
-  std::ranges::sort(verdict.reasons);
-  return verdict;
-}
-
-Task<void> keep(Task<SearchResult> task, std::optional<SearchResult>& result) {
-  SearchResult value = co_await task;
-  result = std::move(value);
+Task<void> run_to_end(Task<SearchResult> search, bool& ended) {
+  co_await search;
+  ended = true;
 }
 
 const config::Profile* find_profile(const EvaluatorOptions& options) {
@@ -60,10 +54,8 @@ struct Evaluator::Parts {
   void set_clock();
 
   PodDecision decide(const Ref<const Pod>& pod);
-  SearchResult search_for(Cycle& cycle, SearchTrace& trace);
-  PodDecision in_words(const Pod& pod, const SearchTrace& trace, const SearchResult& result);
-  void tell_failure(const SearchResult& result, PodDecision& decision);
-  void stay(Cycle& cycle, PodDecision& decision);
+  void search_for(Cycle& cycle, SearchTrace& trace);
+  void stay(Cycle& cycle, NodeRow row, PodDecision& decision);
 
   const EvaluatorOptions options;
   VirtualLoop loop;
@@ -194,81 +186,28 @@ PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod) {
   cluster.begin_cycle();
   Cycle cycle(pod, cluster);
   SearchTrace trace;
-  const SearchResult result = search_for(cycle, trace);
-  PodDecision decision = in_words(*pod, trace, result);
-  if (result.outcome.ok() && options.sequence) stay(cycle, decision);
+  search_for(cycle, trace);
+  PodDecision decision = decision_of(*pod, cluster.nodes(), trace);
+  std::vector<std::string> victims = api.take_evicted();
+  if (decision.preempt && !decision.preempt->node.empty())
+    decision.preempt->victims = std::move(victims);
+  if (options.sequence && trace.outcome.ok()) stay(cycle, trace.chosen, decision);
   return decision;
 }
 
 // Evictions may go on in the background; they are over when nothing is left to do.
-SearchResult Evaluator::Parts::search_for(Cycle& cycle, SearchTrace& trace) {
-  std::optional<SearchResult> result;
-  tasks.spawn(keep(search.run(cycle, *framework, /*percentage=*/0, &trace), result));
+void Evaluator::Parts::search_for(Cycle& cycle, SearchTrace& trace) {
+  bool ended = false;
+  tasks.spawn(run_to_end(search.run(cycle, *framework, /*percentage=*/0, &trace), ended));
   while (loop.work_pending() && loop.step()) {
   }
-  if (result) return std::move(*result);
+  if (ended) return;
   tasks.clear();  // it waits for something that nobody here will do
-  SearchResult given_up;
-  given_up.outcome = Outcome::failure("PostFilter did not come to an end");
-  return given_up;
-}
-
-PodDecision Evaluator::Parts::in_words(const Pod& pod, const SearchTrace& trace,
-                                       const SearchResult& result) {
-  const NodeTable& nodes = cluster.nodes();
-  const auto name_of = [&nodes](NodeRow row) { return std::string(nodes.name_text(row)); };
-  PodDecision decision;
-  decision.pod = pod.full_name();
-  decision.all_nodes = nodes.node_count();
-  if (trace.pre_filter) decision.pre_filter = verdict_of(*trace.pre_filter);
-  if (trace.narrowed) {
-    Narrowing& narrowing =
-        decision.narrowed.emplace(trace.narrowed->by, std::vector<std::string>());
-    for (const NodeRow row : trace.narrowed->to) narrowing.to.push_back(name_of(row));
-    std::ranges::sort(narrowing.to);
-  }
-  for (const SearchTrace::Rejected& rejected : trace.rejected)
-    decision.rejected.emplace(name_of(rejected.row), verdict_of(rejected.by.front()));
-  for (const SearchTrace::Scores& scores : trace.scores)
-    trace.feasible.for_each([&](NodeRow row) {
-      decision.scores[name_of(row)][scores.name] = scores.by_row[row].weighted;
-    });
-  if (!trace.totals.empty())
-    trace.feasible.for_each(
-        [&](NodeRow row) { decision.totals[name_of(row)] = trace.totals[row]; });
-  for (const NodeRow row : trace.best) decision.best.push_back(name_of(row));
-  std::ranges::sort(decision.best);
-  if (result.outcome.ok())
-    decision.chosen = name_of(result.row);
-  else
-    tell_failure(result, decision);
-  return decision;
-}
-
-void Evaluator::Parts::tell_failure(const SearchResult& result, PodDecision& decision) {
-  const FitError* const error = result.outcome.fit_error.get();
-  if (!error) {
-    (result.outcome.rejected() ? decision.message : decision.error) = result.outcome.message();
-    return;
-  }
-  decision.message = error->message();
-  decision.unschedulable_plugins.assign(error->unschedulable_plugins.begin(),
-                                        error->unschedulable_plugins.end());
-  decision.pending_plugins.assign(error->pending_plugins.begin(), error->pending_plugins.end());
-  if (!options.preempt || framework->plugins().post_filter.empty()) return;
-  PreemptionOutcome& preempt = decision.preempt.emplace();
-  std::vector<std::string> victims = api.take_evicted();
-  if (result.nominating && !result.nominating->node_name.empty()) {
-    preempt.node = result.nominating->node_name;
-    preempt.victims = std::move(victims);
-  } else {
-    preempt.message = error->post_filter_message;
-  }
+  trace.outcome = Outcome::failure("PostFilter did not come to an end");
 }
 
 // The pod takes its place, and the next one sees it there.
-void Evaluator::Parts::stay(Cycle& cycle, PodDecision& decision) {
-  const NodeRow row = cluster.nodes().find(cluster.symbols().find(decision.chosen));
+void Evaluator::Parts::stay(Cycle& cycle, NodeRow row, PodDecision& decision) {
   if (const Result<void> assumed = cluster.assume(cycle.pod_ref(), row); !assumed) {
     decision.error = assumed.error().message;
     return;

@@ -1,5 +1,6 @@
 // PodDecision: everything that one scheduling decision found out about one pod, in words and
-// numbers that outlive the cluster it was made in. Evaluator makes it; decision_text.h prints it.
+// numbers that outlive the cluster it was made in. It is made of the trace of a search, the
+// Evaluator's or a scheduler's; decision_text.h prints it.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,12 @@
 #include <vector>
 
 #include "framework/status.h"
+
+namespace berth {
+class NodeTable;
+class Pod;
+struct SearchTrace;
+}  // namespace berth
 
 namespace berth::explain {
 
@@ -45,7 +52,7 @@ struct PodDecision {
   std::map<std::string, std::map<std::string, std::int64_t>> scores;
   std::map<std::string, std::int64_t> totals;
   std::vector<std::string> best;  // the nodes with the highest total, sorted
-  std::string chosen;             // the first of them
+  std::string chosen;             // one of them; without a choice nothing is scored
   std::string message;            // the sentence that says that nothing fits
   // With that: whose events may move the pod, and which of them do so without a backoff. Sorted.
   std::vector<std::string> unschedulable_plugins;
@@ -53,5 +60,8 @@ struct PodDecision {
   std::optional<PreemptionOutcome> preempt;
   std::string error;  // a plugin failed; the rest is as far as it got
 };
+
+// `nodes` as they were during the search. Victims of a preemption are not in the trace.
+PodDecision decision_of(const Pod& pod, const NodeTable& nodes, const SearchTrace& trace);
 
 }  // namespace berth::explain

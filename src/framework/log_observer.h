@@ -1,6 +1,7 @@
 // LogObserver: the scheduler's steps as log records, with upstream's words and levels (shell.md
 // §8): 0 that a search was slow, 2 what became of a pod, 3 that it is tried, 4 that it waits or was
-// turned away after a node was found, 5 which queue it is in, 10 all scores.
+// turned away after a node was found, 5 which queue it is in, 10 who rejected
+// each node and all scores.
 //
 // World thread, as every Observer.
 #pragma once

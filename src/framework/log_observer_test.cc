@@ -129,20 +129,25 @@ TEST_F(LogObserverTest, SaysAtLevelFourWhoTurnedAPodAwayAfterItHadANode) {
   EXPECT_EQ(said(), "\"Failed waiting on permit for pod\" err=\"preempted\" pod=\"default/web\"\n");
 }
 
-TEST_F(LogObserverTest, TellsScoresAtLevelTen) {
+TEST_F(LogObserverTest, TellsRejectionsAndScoresAtLevelTen) {
   testing::FakeWorld world;
   world.cluster.add_node(world.node("n1"));
   EXPECT_FALSE(at(9).wants_trace(*pod_));
   LogObserver log = at(10);
   EXPECT_TRUE(log.wants_trace(*pod_));
   SearchTrace trace;
-  trace.feasible = NodeSet(1);
+  world.cluster.add_node(world.node("n2"));
+  trace.rejected.push_back(
+      {world.row("n2"), {Outcome::unschedulable("Insufficient cpu").by("NodeResourcesFit")}});
+  trace.feasible = NodeSet(2);
   trace.feasible.insert(world.row("n1"));
-  trace.scores.push_back({SearchTrace::Scorer::kPlugin, "ImageLocality", {{5, 10, 20}}});
-  trace.scores.push_back({SearchTrace::Scorer::kExtender, "gpu", {{7, 7, 70}}});
-  trace.totals = {90};
+  trace.scores.push_back({SearchTrace::Scorer::kPlugin, "ImageLocality", {{5, 10, 20}, {}}});
+  trace.scores.push_back({SearchTrace::Scorer::kExtender, "gpu", {{7, 7, 70}, {}}});
+  trace.totals = {90, 0};
   Observers({&log}).traced(*pod_, world.cluster.nodes(), trace);
   EXPECT_EQ(said(),
+            "\"Plugin rejected node for pod\" pod=\"default/web\" plugin=\"NodeResourcesFit\""
+            " node=\"n2\" status=\"Insufficient cpu\"\n"
             "\"Plugin scored node for pod\" pod=\"default/web\" plugin=\"ImageLocality\""
             " node=\"n1\" score=20\n"
             "\"Extender scored node for pod\" pod=\"default/web\" extender=\"gpu\""

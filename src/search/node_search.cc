@@ -17,11 +17,12 @@ constexpr std::size_t kMinFeasibleNodesToFind = 100;
 // An extender's scores go to 10, plugins' to 100.
 constexpr std::int64_t kExtenderScale = kMaxScore / 10;
 
-SearchResult no_nodes() {
+SearchResult no_nodes(SearchTrace* trace) {
   SearchResult result;
   result.outcome.code = Code::kUnschedulableAndUnresolvable;
   result.outcome.error = std::string(kNoNodesAvailable);
   result.nominating = Nominating::clear();
+  if (trace) trace->outcome = result.outcome;
   return result;
 }
 
@@ -38,7 +39,7 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
   scratch_.begin(cluster_.nodes().rows());
   cycle.lend(&scratch_);
   cycle.may_suspend = true;
-  if (cluster_.nodes().node_count() == 0) co_return no_nodes();
+  if (cluster_.nodes().node_count() == 0) co_return no_nodes(trace);
   const PreFilterRun pre = framework.run_pre_filter(cycle);
   if (trace) trace_pre_filter(pre);
   std::optional<SearchResult> result = from_class(cycle, framework, pre, percentage);
@@ -49,9 +50,7 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
     Task<void> finishing = finish_kept(cycle, framework, pre, *result);
     co_await finishing;
   }
-  if (trace && !policy_.draws_ties && result->outcome.ok())
-    result->row = *std::ranges::min_element(
-        trace->best, {}, [&](NodeRow row) { return cluster_.nodes().name_text(row); });
+  if (trace) trace_end(*result);
   result->pre_filtered = pre.outcome.ok();
   co_return std::move(*result);
 }
@@ -122,6 +121,9 @@ Task<void> NodeSearch::fits_nowhere(Cycle& cycle, const Framework& framework,
     PostFilterResult helped = co_await helping;
     error->post_filter_message = helped.outcome.message();
     result.nominating = std::move(helped.nominating);
+    if (trace_)
+      trace_->post_filter = {result.nominating ? result.nominating->node_name : std::string(),
+                             error->post_filter_message};
   }
   result.outcome.code = Code::kUnschedulable;
   result.outcome.error = error->message();

@@ -122,6 +122,7 @@ class NodeSearch {
   void trace_rejections(Cycle& cycle, const Framework& framework, const NodeSet& rejected);
   ScoreVisitor trace_scores(const NodeSet& feasible);
   void trace_totals(const NodeSet& feasible);
+  void trace_end(SearchResult& result);
   NodeRow row_of(std::string_view node_name) const;
   std::size_t enough(const Framework& framework, std::size_t nodes, std::int32_t percentage) const;
 

@@ -300,7 +300,29 @@ TEST_F(NodeSearchTest, OfflineTheFirstOfTheBestByNameIsTaken) {
   for (int i = 0; i < 10; ++i) {
     SearchTrace trace;
     EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
+    EXPECT_EQ(trace.chosen, world.row("n1"));
+    EXPECT_EQ(trace.best.size(), 3U);
   }
+}
+
+TEST_F(NodeSearchTest, ATraceTellsThatNothingFitsAndWhatPostFilterMadeOfIt) {
+  nodes(2);
+  filter_all([](std::string_view) { return Outcome::unschedulable("full"); });
+  profile.post_filter("P", [](Cycle&, const Diagnosis&) {
+    return PostFilterResult{Outcome(), Nominating::to("n2")};
+  });
+  SearchTrace trace;
+  search(world.pod("p"), &trace);
+  EXPECT_EQ(trace.outcome.message(), "0/2 nodes are available: 2 full.");
+  ASSERT_TRUE(trace.post_filter);
+  EXPECT_EQ(trace.post_filter->nominated, "n2");
+  EXPECT_EQ(trace.chosen, kNoRow);
+}
+
+TEST_F(NodeSearchTest, ATraceTellsThatThereAreNoNodes) {
+  SearchTrace trace;
+  search(world.pod("p"), &trace);
+  EXPECT_EQ(trace.outcome.message(), kNoNodesAvailable);
 }
 
 // ---- filters that take long

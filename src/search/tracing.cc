@@ -55,4 +55,12 @@ void NodeSearch::trace_totals(const NodeSet& feasible) {
   });
 }
 
+void NodeSearch::trace_end(SearchResult& result) {
+  if (!policy_.draws_ties && result.outcome.ok() && !trace_->best.empty())
+    result.row = *std::ranges::min_element(
+        trace_->best, {}, [&](NodeRow row) { return cluster_.nodes().name_text(row); });
+  trace_->outcome = result.outcome;
+  if (result.outcome.ok()) trace_->chosen = result.row;
+}
+
 }  // namespace berth

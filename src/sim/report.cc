@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/time_text.h"
+#include "explain/decision_text.h"
 #include "sim/json_line.h"
 
 namespace berth::sim {
@@ -42,6 +43,20 @@ JsonLine pod_json(const PodReport& pod) {
   return line.text_if("message", pod.message);
 }
 
+std::string traces_text(const std::vector<PodTrace>& traces) {
+  std::string text;
+  for (const PodTrace& trace : traces)
+    text += fmt::format("{}, attempt {}: {}\n", go_duration(trace.at.since_start), trace.attempt,
+                        explain::to_paragraph(trace.decision));
+  return text;
+}
+
+JsonLine trace_json(const PodTrace& trace) {
+  JsonLine line;
+  line.text("at", go_duration(trace.at.since_start)).number("attempt", trace.attempt);
+  return line.raw("decision", explain::to_json_line(trace.decision));
+}
+
 }  // namespace
 
 std::string to_table(const SimulationReport& report) {
@@ -57,7 +72,7 @@ std::string to_table(const SimulationReport& report) {
   for (const Row& row : rows)
     for (std::size_t column = 0; column < row.size(); ++column)
       widths[column] = std::max(widths[column], row[column].size());
-  std::string text;
+  std::string text = traces_text(report.traces);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string line;
     for (std::size_t column = 0; column < widths.size(); ++column)
@@ -77,12 +92,15 @@ std::string to_table(const SimulationReport& report) {
 std::string to_json(const SimulationReport& report) {
   std::vector<std::string> pods;
   for (const PodReport& pod : report.pods) pods.push_back(pod_json(pod).done());
+  std::vector<std::string> traces;
+  for (const PodTrace& trace : report.traces) traces.push_back(trace_json(trace).done());
   std::string duration = go_duration(report.duration);
   return fmt::format(
       "{{\n  \"duration\": \"{}\",\n  \"cutShort\": {},\n{}  \"pods\": {},\n  \"timeline\": "
-      "{}\n}}\n",
+      "{}{}\n}}\n",
       duration, report.cut_short, report.stuck ? "  \"stuck\": true,\n" : "", json_list(pods, "  "),
-      json_list(report.timeline, "  "));
+      json_list(report.timeline, "  "),
+      traces.empty() ? "" : ",\n  \"traces\": " + json_list(traces, "  "));
 }
 
 }  // namespace berth::sim

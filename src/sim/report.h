@@ -7,8 +7,9 @@
 
 namespace berth::sim {
 
+// How every pod stands; of the pods that are traced every attempt in a paragraph before.
 std::string to_table(const SimulationReport& report);
-// The complete timeline, and how every pod stands.
+// The complete timeline, how every pod stands, and the traces.
 std::string to_json(const SimulationReport& report);
 
 }  // namespace berth::sim

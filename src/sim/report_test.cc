@@ -91,6 +91,46 @@ TEST(ReportJson, HasPodsAndTimeline) {
 )");
 }
 
+PodTrace trace_of_p() {
+  PodTrace trace;
+  trace.at = TimePoint{5s};
+  trace.attempt = 2;
+  trace.decision.pod = "shop/p";
+  trace.decision.all_nodes = 2;
+  trace.decision.rejected["n1"] = {Code::kUnschedulable, "NodeResourcesFit", {"Insufficient cpu"}};
+  trace.decision.chosen = "n2";
+  return trace;
+}
+
+TEST(ReportJson, HasTheTracesThatWereAskedFor) {
+  SimulationReport report;
+  report.traces = {trace_of_p()};
+  EXPECT_EQ(to_json(report),
+            R"({
+  "duration": "0s",
+  "cutShort": false,
+  "pods": [],
+  "timeline": [],
+  "traces": [
+    {"at": "5s", "attempt": 2, "decision": {"pod": "shop/p", "rejected": {"n1": {"code": "Unschedulable", "plugin": "NodeResourcesFit", "reasons": ["Insufficient cpu"]}}, "chosen": "n2"}}
+  ]
+}
+)");
+}
+
+TEST(ReportTable, HasTheTracesThatWereAskedForFirst) {
+  SimulationReport report;
+  report.traces = {trace_of_p()};
+  EXPECT_EQ(to_table(report),
+            "5s, attempt 2: shop/p  ->  n2\n"
+            "  1 of 2 nodes fits; nothing to choose from\n"
+            "  1 of 2 nodes does not\n"
+            "       1  NodeResourcesFit: Insufficient cpu\n"
+            "          n1\n"
+            "\n" +
+                to_table(SimulationReport{}));
+}
+
 TEST(ReportJson, OfNothingHasEmptyLists) {
   EXPECT_EQ(to_json({}),
             "{\n  \"duration\": \"0s\",\n  \"cutShort\": false,\n  \"pods\": [],\n  \"timeline\": "

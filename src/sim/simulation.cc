@@ -32,6 +32,7 @@ Simulation::Simulation(Interner& interner, SimulationOptions options, Scenario s
       // Faults draw from a stream of their own: with or without them, ties are broken alike.
       faults_random_(options_.seed ^ 0x6661756c74),
       timeline_(loop_),
+      traces_(loop_, options_.trace_pods),
       fault_uses_(scenario_.faults.size(), 0) {}
 
 Simulation::~Simulation() {
@@ -90,8 +91,9 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   engine.gates = options_.gates;
   engine.seed = options_.seed;
   engine.verify_increments = options_.verify_increments;
+  Observer& observer = options_.trace_pods.empty() ? static_cast<Observer&>(timeline_) : observers_;
   Result<std::unique_ptr<Engine>> made =
-      Engine::make(loop_, interner_, plugins_, *cluster_, timeline_, std::move(engine));
+      Engine::make(loop_, interner_, plugins_, *cluster_, observer, std::move(engine));
   if (!made) return fail(made.error());
   engine_ = std::move(*made);
   cluster_->on_delta([this](const Delta& delta) { engine_->apply(delta); });
@@ -184,6 +186,8 @@ SimulationReport Simulation::run() {
   report.duration = loop_.now().since_start;
   report.pods = report_pods();
   report.timeline = timeline_.entries();
+  report.traces = traces_.traces();
+  report.not_traced = traces_.unused_names();
   return report;
 }
 

@@ -17,7 +17,9 @@
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 #include "engine/engine.h"
+#include "framework/observers.h"
 #include "framework/plugin_table.h"
+#include "sim/pod_traces.h"
 #include "sim/scenario.h"
 #include "sim/sim_cluster.h"
 #include "sim/timeline.h"
@@ -30,7 +32,8 @@ struct SimulationOptions {
   std::uint64_t seed = 0;
   std::optional<Duration> until;  // stop there, whatever is left
   bool keep_timeline = true;
-  bool verify_increments = false;  // stop at the first difference
+  bool verify_increments = false;       // stop at the first difference
+  std::vector<std::string> trace_pods;  // whose attempts are told of in full (PodTraces)
 };
 
 // How one pod stands at the end.
@@ -49,9 +52,11 @@ struct SimulationReport {
   std::optional<std::string> increment_difference;  // with verify_increments: a bug
   Duration duration{0};                             // virtual
   bool cut_short = false;                           // by `until`, with something left to do
-  bool stuck = false;                 // ended because a pod failed on and on, with no change
-  std::vector<PodReport> pods;        // by namespace and name
-  std::vector<std::string> timeline;  // JSON, one object each
+  bool stuck = false;                   // ended because a pod failed on and on, with no change
+  std::vector<PodReport> pods;          // by namespace and name
+  std::vector<std::string> timeline;    // JSON, one object each
+  std::vector<PodTrace> traces;         // of SimulationOptions::trace_pods, in order
+  std::vector<std::string> not_traced;  // those of them that no pod is called
 };
 
 class Simulation {
@@ -91,6 +96,8 @@ class Simulation {
   VirtualLoop loop_;
   Random faults_random_;
   Timeline timeline_;
+  PodTraces traces_;
+  Observers observers_{{&timeline_, &traces_}};
   std::unique_ptr<SimCluster> cluster_;
   std::unique_ptr<class Workloads> workloads_;
   std::unique_ptr<VolumeController> volumes_;

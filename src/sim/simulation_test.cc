@@ -62,6 +62,41 @@ TEST(Simulation, ANodeThatComesLaterHelps) {
   EXPECT_GE(run.find("p")->bound->since_start, 10s);
 }
 
+TEST(Simulation, OfTracedPodsEveryAttemptIsToldInFull) {
+  const Simulated run(
+      node("n1", "1") + pod("a", "2") + pod("b"),
+      "events:\n- at: 1m\n  create: {apiVersion: v1, kind: Node, metadata: {name: n2}, "
+      "status: {capacity: {cpu: \"4\", memory: 8Gi, pods: \"10\"}}}\n",
+      {}, {"default/a", "nobody"});
+  ASSERT_EQ(run.error, "");
+  EXPECT_EQ(run.stands("a"), "Bound n2");
+  ASSERT_EQ(run.report.traces.size(), 2U);
+  const PodTrace& first = run.report.traces[0];
+  const PodTrace& second = run.report.traces[1];
+  EXPECT_EQ(first.attempt, 1);
+  EXPECT_EQ(first.decision.chosen, "");
+  EXPECT_EQ(first.decision.rejected.at("n1").plugin, "NodeResourcesFit");
+  EXPECT_THAT(first.decision.message, HasSubstr("0/1 nodes are available"));
+  EXPECT_EQ(second.attempt, 2);
+  EXPECT_GE(second.at.since_start, 1min);
+  EXPECT_EQ(second.decision.chosen, "n2");
+  EXPECT_THAT(run.report.not_traced, ElementsAre("nobody"));
+}
+
+TEST(Simulation, ATracedPodTellsWhomItPreempts) {
+  const Simulated run(node("n1", "1") + pod("low") +
+                          pod("high", "1", "priority: 5\n  schedulingGates: [{name: g}]"),
+                      "events: [{at: 1s, removeGate: {pod: high, gate: g}}]", {}, {"hi*"});
+  ASSERT_EQ(run.error, "");
+  EXPECT_EQ(run.stands("high"), "Bound n1");
+  ASSERT_GE(run.report.traces.size(), 2U);
+  const explain::PodDecision& first = run.report.traces.front().decision;
+  ASSERT_TRUE(first.preempt);
+  EXPECT_EQ(first.preempt->node, "n1");
+  EXPECT_THAT(first.preempt->victims, ElementsAre("default/low"));
+  EXPECT_EQ(run.report.traces.back().decision.chosen, "n1");
+}
+
 TEST(Simulation, APodThatGoesMakesRoom) {
   const Simulated run(
       node("n1", "1") + pod("first", "1", "priority: 9\n  preemptionPolicy: Never") + pod("second"),

@@ -12,15 +12,17 @@
 namespace berth::sim::testing {
 
 Simulated::Simulated(const std::string& manifests, const std::string& scenario,
-                     std::optional<Duration> until) {
-  if (const Result<void> ran = run(manifests, scenario, until); !ran) error = ran.error().message;
+                     std::optional<Duration> until, std::vector<std::string> trace_pods) {
+  if (const Result<void> ran = run(manifests, scenario, until, std::move(trace_pods)); !ran)
+    error = ran.error().message;
 }
 
 Result<void> Simulated::run(const std::string& manifests, const std::string& scenario,
-                            std::optional<Duration> until) {
+                            std::optional<Duration> until, std::vector<std::string> trace_pods) {
   SimulationOptions options;
   options.configuration = config::default_configuration(options.gates);
   options.until = until;
+  options.trace_pods = std::move(trace_pods);
   Result<Scenario> read = parse_scenario("kind: Scenario\n" + scenario, "scenario.yaml");
   if (!read) return fail(read.error());
   Result<std::vector<ManifestObject>> objects = read_manifest(manifests, "cluster.yaml", interner);

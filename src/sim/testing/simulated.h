@@ -17,7 +17,7 @@ namespace berth::sim::testing {
 struct Simulated {
   // `scenario` without its first line.
   explicit Simulated(const std::string& manifests, const std::string& scenario = "",
-                     std::optional<Duration> until = {});
+                     std::optional<Duration> until = {}, std::vector<std::string> trace_pods = {});
 
   const PodReport* find(const std::string& name) const;
   // "Bound n1", "Pending": how the pod stands.
@@ -34,7 +34,7 @@ struct Simulated {
 
  private:
   Result<void> run(const std::string& manifests, const std::string& scenario,
-                   std::optional<Duration> until);
+                   std::optional<Duration> until, std::vector<std::string> trace_pods);
 };
 
 // Manifests, to be put together with +.
