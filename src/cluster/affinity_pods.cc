@@ -442,6 +442,17 @@ void AffinityPods::for_each_place(const Match& match,
   kept_->visit_places(*kept_->terms[match.number], visit);
 }
 
+bool AffinityPods::may_be_at_key(const Match& match) const {
+  const SharedTerm& shared = *kept_->terms[match.number];
+  if (shared.places > kFewPlaces) return true;
+  bool any = false;
+  kept_->visit_places(shared, [&](NodeRow row, std::int64_t) {
+    any |= kept_->nodes.has_node(row) &&
+           kept_->nodes.node(row).labels.contains(match.term.topology_key);
+  });
+  return any;
+}
+
 std::size_t AffinityPods::sum_bytes() const {
   std::size_t total = 0;
   for (const std::unique_ptr<SharedTerm>& shared : kept_->terms)

@@ -51,6 +51,10 @@ class AffinityPods {
   void for_each_place(const Match& match,
                       const std::function<void(NodeRow, std::int64_t)>& visit) const;
 
+  // False when no pod of the match is on a node that has the match's topology key. Where these pods
+  // are many they are not looked at: true.
+  bool may_be_at_key(const Match& match) const;
+
   // The terms of pods like this one if such pods are placed, else null. Does not look for changes.
   const AffinityTerms* known_terms(const Pod& pod) const;
 

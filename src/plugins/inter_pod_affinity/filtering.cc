@@ -13,6 +13,7 @@ enum : std::uint8_t { kAffinity, kAntiAffinity, kExistingAntiAffinity };
 constexpr std::string_view kReasons[] = {
     "node(s) didn't match pod affinity rules", "node(s) didn't match pod anti-affinity rules",
     "node(s) didn't satisfy existing pods anti-affinity rules"};
+constexpr std::size_t kKeysAtOnce = 64;  // after so many terms it is asked who has all their keys
 constexpr std::string_view kNoState =
     "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
 
@@ -25,7 +26,7 @@ struct RequiredTerms {
   // of `anti_affinity`, or, the other way round, pods whose own anti-affinity matches this pod.
   TopologyCounts near, avoided, avoiding;
   bool matches_itself = false;
-  bool near_is_nowhere = false;  // no node has the key of some term of `affinity`
+  bool near_is_nowhere = false;  // no node has the keys of all terms of `affinity`
 };
 
 // The terms with one of the two counts, a term being counted at its own key. False when no node has
@@ -39,16 +40,41 @@ bool count_term(TopologyCounts& counts, const IncomingTerm& term, const PodQuery
   return true;
 }
 
-void count_incoming_terms(RequiredTerms& required, const Cluster& cluster) {
-  if (!required.affinity.empty()) {
-    PodQuery query{{}, true};
-    for (const IncomingTerm& term : required.affinity) query.terms.push_back(term.pods);
-    // Parity: a pod counts once per term, so that two terms of one key count it twice there.
-    for (const IncomingTerm& term : required.affinity)
-      required.near_is_nowhere |= !count_term(required.near, term, query, cluster);
+void keep_rows_with(NodeSet& rows, std::span<const TopologyCounts::OfKey> keys) {
+  const NodeSet before = rows;
+  before.for_each([&](NodeRow row) {
+    if (std::ranges::any_of(keys, [row](const auto& key) { return key.domain(row) == kNoDomain; }))
+      rows.erase(row);
+  });
+}
+
+// As many terms as it takes to know that no node has the keys of all: then the others do not
+// matter.
+void count_affinity(RequiredTerms& required, const Cluster& cluster) {
+  PodQuery query{{}, true};
+  for (const IncomingTerm& term : required.affinity) query.terms.push_back(term.pods);
+  NodeSet rows;
+  std::size_t looked_at = 0;  // of the keys
+  // Parity: a pod counts once per term, so that two terms of one key count it twice there.
+  for (const IncomingTerm& term : required.affinity) {
+    if (required.near_is_nowhere) return;
+    required.near_is_nowhere = !count_term(required.near, term, query, cluster);
+    const std::span<const TopologyCounts::OfKey> keys = required.near.keys();
+    if (keys.size() < looked_at + kKeysAtOnce) continue;
+    if (looked_at == 0) rows = cluster.nodes().nodes();
+    keep_rows_with(rows, keys.subspan(looked_at));
+    looked_at = keys.size();
+    required.near_is_nowhere |= rows.empty();
   }
-  for (const IncomingTerm& term : required.anti_affinity)
-    count_term(required.avoided, term, PodQuery{{term.pods}, true}, cluster);
+}
+
+void count_incoming_terms(RequiredTerms& required, const Cluster& cluster) {
+  if (!required.affinity.empty()) count_affinity(required, cluster);
+  for (const IncomingTerm& term : required.anti_affinity) {
+    const PodQuery query{{term.pods}, true};
+    if (!required.avoided.can_do_without(term.topology_key, query, cluster))
+      count_term(required.avoided, term, query, cluster);
+  }
 }
 
 // The three questions about one row.
@@ -146,7 +172,9 @@ Outcome InterPodAffinity::count_pod(Cycle& cycle, const Pod& pod, NodeRow row,
   RequiredTerms* required = cycle.find<RequiredTerms>(*this);
   if (!required) return Outcome::failure(std::string(kNoState));
   const Cluster& cluster = cycle.cluster();
+  const LabelSet& labels = cluster.nodes().node(row).labels;
   const auto count = [&](TopologyCounts& counts, Symbol key) {
+    if (!labels.contains(key)) return;
     if (const std::optional<std::size_t> place = counts.place_of(key, cluster))
       counts.add(*place, row, change);
   };
@@ -156,7 +184,7 @@ Outcome InterPodAffinity::count_pod(Cycle& cycle, const Pod& pod, NodeRow row,
       if (term.matches(cycle.pod(), *required->namespace_labels))
         count(required->avoiding, term.topology_key);
   }
-  if (matches_all(required->affinity, pod))
+  if (!required->near_is_nowhere && matches_all(required->affinity, pod))
     for (const IncomingTerm& term : required->affinity) count(required->near, term.topology_key);
   for (const IncomingTerm& term : required->anti_affinity)
     if (term.pods.matches(pod)) count(required->avoided, term.topology_key);

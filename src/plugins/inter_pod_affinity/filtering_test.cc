@@ -373,5 +373,74 @@ TEST_F(InterPodAffinityFilter, RequiredTermsAtKeysThatNoNodeHasKeepNothing) {
   EXPECT_EQ(cluster.pod_counts().size(), 0U);
 }
 
+// Node n7 has the key own-7, and no other node has it. A column for every key would cost keys times
+// nodes.
+class InterPodAffinityAtRareKeys : public InterPodAffinityTrial {
+ protected:
+  static constexpr int kNodes = 300;
+
+  void SetUp() override {
+    for (int i = 0; i < kNodes; ++i) {
+      const std::string number = std::to_string(i);
+      add_node("n" + number, {{"own-" + number, "v"}, {"common", "v"}});
+    }
+  }
+  static std::vector<WrittenTerm> terms(WrittenTerm (*make)(std::optional<WantedList>,
+                                                            std::string)) {
+    std::vector<WrittenTerm> made;
+    for (int i = 0; i < kNodes; ++i)
+      made.push_back(make(WantedList{has("app")}, "own-" + std::to_string(i)));
+    return made;
+  }
+  std::vector<std::string> rejected(const Verdict& by) {
+    std::vector<std::string> nodes;
+    for (const auto& [node, verdict] : judged())
+      if (verdict == by) nodes.push_back(node);
+    return nodes;
+  }
+};
+
+TEST_F(InterPodAffinityAtRareKeys, ManyTermsKeepFewColumns) {
+  add(pod("placed", {{"app", "x"}}, terms(away), "n3"));
+  add(pod("late", {{"app", "x"}}, terms(away), "n250"));
+  using Nodes = std::vector<std::string>;
+  begin(pod("plain", {{"app", "y"}}));
+  EXPECT_EQ(rejected(kAvoids), (Nodes{"n250", "n3"}));
+  begin(pod("away", {}, terms(away)));
+  EXPECT_EQ(rejected(kAvoided), (Nodes{"n250", "n3"}));
+  begin(pod("near", {}, terms(near)));
+  EXPECT_EQ(rejected(kNoAffinity).size(), kNodes);
+  EXPECT_LT(cluster.topology().size(), 150U);
+}
+
+TEST_F(InterPodAffinityAtRareKeys, TrialsCountAtKeysThatNobodyWasAt) {
+  const Ref<const Pod> loner = pod("loner", {{"app", "x"}}, terms(away));
+  add(pod("placed", {{"app", "x"}}, terms(away), "n3"));
+  begin(pod("p", {{"app", "y"}}));
+  put(loner, "n200");
+  EXPECT_EQ(rejected(kAvoids), (std::vector<std::string>{"n200", "n3"}));
+  take(loner, "n200");
+  EXPECT_EQ(rejected(kAvoids), std::vector<std::string>{"n3"});
+
+  begin(pod("q", {}, terms(away)));
+  put(pod("other", {{"app", "x"}}), "n200");
+  EXPECT_EQ(rejected(kAvoided), (std::vector<std::string>{"n200", "n3"}));
+
+  begin(pod("r", {}, terms(near)));
+  put(pod("other", {{"app", "x"}}), "n200");
+  EXPECT_EQ(rejected(kNoAffinity).size(), kNodes);
+  EXPECT_LT(cluster.topology().size(), 150U);
+}
+
+TEST_F(InterPodAffinityAtRareKeys, ANodeWithAllKeysIsFound) {
+  Labels labels;
+  for (int i = 0; i < kNodes; ++i) labels["own-" + std::to_string(i)] = "w";
+  add_node("all", labels);
+  add(pod("placed", {{"app", "x"}}, {}, "all"));
+  begin(pod("near", {}, terms(near)));
+  EXPECT_EQ(rejected(kNoAffinity).size(), kNodes);
+  EXPECT_EQ(judged()["all"], kFits);
+}
+
 }  // namespace
 }  // namespace berth::plugins

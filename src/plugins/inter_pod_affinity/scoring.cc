@@ -35,12 +35,13 @@ bool has_preferences(const PodSpec& spec) {
 
 void add_incoming(PreferredTerms& preferred, const IncomingTerm& term, std::int64_t weight,
                   const Cluster& cluster) {
+  const PodQuery query{{term.pods}, true};
+  if (preferred.scores.can_do_without(term.topology_key, query, cluster)) return;
   const std::optional<std::size_t> place = preferred.scores.place_of(term.topology_key, cluster);
   if (!place) return;
   preferred.any |= preferred.scores.add(
       *place,
-      cluster.pod_counts().count(PodQuery{{term.pods}, true}, term.topology_key,
-                                 preferred.scores.keys()[*place].column),
+      cluster.pod_counts().count(query, term.topology_key, preferred.scores.keys()[*place].column),
       weight);
 }
 

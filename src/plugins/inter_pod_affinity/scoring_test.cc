@@ -248,5 +248,25 @@ TEST_F(InterPodAffinityScore, TermsAtKeysThatNoNodeHasAddNothingAndKeepNothing) 
   EXPECT_EQ(cluster.affinity_pods().sum_bytes(), 0U);
 }
 
+TEST_F(InterPodAffinityScore, ManyTermsAtKeysOfOneNodeKeepFewColumns) {
+  std::vector<WrittenTerm> terms;
+  for (int i = 0; i < 300; ++i) {
+    const std::string number = std::to_string(i);
+    add_node("n" + number, {{"own-" + number, "v"}});
+    terms.push_back(likes(7, WantedList{has("app")}, "own-" + number));
+  }
+  add(pod("placed", {{"app", "x"}}, terms, "n250"));
+  for (const auto& [incoming, expected] :
+       {std::pair(pod("plain", {{"app", "y"}}), 7), std::pair(pod("likewise", {}, terms), 7),
+        std::pair(pod("both", {{"app", "y"}}, terms), 14)}) {
+    const auto scores = raw(incoming);
+    ASSERT_TRUE(scores.has_value());
+    EXPECT_EQ(scores->at("n250"), expected);
+    EXPECT_EQ(scores->at("n249"), 0);
+    EXPECT_EQ(scores->at("n3"), 0);
+  }
+  EXPECT_LT(cluster.topology().size(), 150U);
+}
+
 }  // namespace
 }  // namespace berth::plugins

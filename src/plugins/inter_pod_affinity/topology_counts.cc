@@ -8,6 +8,7 @@ namespace berth::plugins {
 namespace {
 
 constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15ULL;
+constexpr std::size_t kFewRows = 64;  // more are not looked through for a key
 
 }  // namespace
 
@@ -22,13 +23,30 @@ void TopologyCounts::add_to(RowKeys& keys) const {
   }
 }
 
-std::optional<std::size_t> TopologyCounts::place_of(Symbol key, const Cluster& cluster) {
+std::optional<std::size_t> TopologyCounts::find(Symbol key) const {
   if (keys_.size() <= kFewKeys) {
     const auto found = std::ranges::find(keys_, key, &OfKey::key);
     if (found != keys_.end()) return static_cast<std::size_t>(found - keys_.begin());
   } else if (const auto found = places_.find(key); found != places_.end()) {
     return found->second;
   }
+  return std::nullopt;
+}
+
+bool TopologyCounts::can_do_without(Symbol key, const PodQuery& query,
+                                    const Cluster& cluster) const {
+  if (keys_.size() < kManyKeys || find(key)) return false;
+  const NodeSet& rows = cluster.pod_counts().count(query).rows;
+  if (rows.count() > kFewRows) return false;
+  bool any = false;
+  rows.for_each([&](NodeRow row) {
+    any |= cluster.nodes().has_node(row) && cluster.nodes().node(row).labels.contains(key);
+  });
+  return !any;
+}
+
+std::optional<std::size_t> TopologyCounts::place_of(Symbol key, const Cluster& cluster) {
+  if (const std::optional<std::size_t> found = find(key)) return found;
   if (!cluster.nodes().any_node_has_label(key)) return std::nullopt;
   keys_.push_back({key, cluster.topology().column(key), {}, {}});
   for (std::size_t i = places_.size(); keys_.size() > kFewKeys && i < keys_.size(); ++i)
@@ -62,6 +80,9 @@ void TopologyCounts::note(OfKey& of_key, std::uint64_t id, std::int64_t number) 
 
 bool TopologyCounts::add(const AffinityPods::Match& match, std::int64_t number,
                          const Cluster& cluster) {
+  if (keys_.size() >= kManyKeys && !find(match.term.topology_key) &&
+      !cluster.affinity_pods().may_be_at_key(match))
+    return false;
   const std::optional<std::size_t> place = place_of(match.term.topology_key, cluster);
   if (!place) return false;
   if (const DomainSums* sums = cluster.affinity_pods().by_domain(match, keys_[*place].column))

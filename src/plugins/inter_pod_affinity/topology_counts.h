@@ -1,6 +1,7 @@
 // TopologyCounts: numbers by topology key and value, upstream's map of (key, value) to a count. For
 // each key it is a small array by domain, so that a node's number is two lookups away. Keys that no
-// node has are not there: whatever would be added, no node has it.
+// node has are not there: whatever would be added, no node has it. Nor are, once there are many
+// keys, those at which nothing would be added: a column of each would cost keys times nodes.
 //
 // Kept in the Cycle by InterPodAffinity, for Filter and for Score; nodes do not change meanwhile.
 #pragma once
@@ -15,6 +16,7 @@
 #include "cluster/affinity_pods.h"
 #include "cluster/cluster.h"
 #include "cluster/domain_sums.h"
+#include "cluster/pod_counts.h"
 #include "cluster/topology.h"
 #include "framework/row_keys.h"
 
@@ -44,6 +46,9 @@ class TopologyCounts {
   // when no node has the key.
   std::optional<std::size_t> place_of(Symbol key, const Cluster& cluster);
   std::span<const OfKey> keys() const { return keys_; }
+  // For one that is not there yet: whether so many are that it may stay away, since no pod of the
+  // query is on a node that has it.
+  bool can_do_without(Symbol key, const PodQuery& query, const Cluster& cluster) const;
 
   // Adds to the number of the row's domain; whether the row has the key, without which there is
   // nothing to add to.
@@ -64,7 +69,10 @@ class TopologyCounts {
   static void make_own(OfKey& of_key);
   static void note(OfKey& of_key, std::uint64_t id, std::int64_t number);
 
-  static constexpr std::size_t kFewKeys = 16;  // so many are looked through
+  std::optional<std::size_t> find(Symbol key) const;
+
+  static constexpr std::size_t kFewKeys = 16;   // so many are looked through
+  static constexpr std::size_t kManyKeys = 64;  // when there are so many, others have to count
   std::vector<OfKey> keys_;
   std::unordered_map<Symbol, std::size_t> places_;  // of keys_, once they are more
   std::size_t others_than_zero_ = 0;

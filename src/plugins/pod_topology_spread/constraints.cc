@@ -9,6 +9,8 @@
 namespace berth::plugins {
 namespace {
 
+constexpr std::size_t kColumnsAtOnce = 64;  // after so many it is asked who has all these keys
+
 // The pod's values of `keys`, and what the selector asks for. Keys that the pod lacks do not count.
 Selector merged(Selector selector, const std::vector<Symbol>& keys, const LabelSet& labels) {
   if (selector.is_nothing()) return selector;
@@ -64,9 +66,14 @@ const DomainSums* SpreadConstraint::sums(const Cluster& cluster, Symbol namespac
 std::vector<TopologyColumn> columns_of(std::span<const SpreadConstraint> constraints,
                                        const Cluster& cluster) {
   std::vector<TopologyColumn> columns;
-  columns.reserve(constraints.size());
-  for (const SpreadConstraint& constraint : constraints)
+  NodeSet rows;
+  for (const SpreadConstraint& constraint : constraints) {
     columns.push_back(cluster.topology().column(constraint.topology_key));
+    if (columns.size() % kColumnsAtOnce != 0) continue;
+    if (columns.size() == kColumnsAtOnce) rows = cluster.nodes().nodes();
+    rows = with_every_key(std::span(columns).last(kColumnsAtOnce), rows);
+    if (rows.empty()) break;
+  }
   return columns;
 }
 

@@ -46,7 +46,8 @@ Result<std::vector<SpreadConstraint>> constraints_for(
     std::span<const TopologySpreadConstraint> written, UnsatisfiableAction action, const Pod& pod,
     bool match_label_keys);
 
-// The constraints' columns, in their order. Valid for the cycle.
+// The constraints' columns, in their order. Valid for the cycle. Of many constraints as many as it
+// takes to know that no node has every key: the others' keys do not matter then.
 std::vector<TopologyColumn> columns_of(std::span<const SpreadConstraint> constraints,
                                        const Cluster& cluster);
 

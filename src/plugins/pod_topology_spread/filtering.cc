@@ -80,7 +80,8 @@ PreFilterResult PodTopologySpread::pre_filter(Cycle& cycle) const {
   NodeInclusion inclusion(pod, cycle.nodes(), rules(cycle.symbols()));
   HardState state;
   state.spreads.reserve(hard->size());
-  for (std::size_t i = 0; i < hard->size(); ++i) {
+  // Where these are not all, every node is rejected for one of them.
+  for (std::size_t i = 0; i < columns.size(); ++i) {
     SpreadConstraint& constraint = (*hard)[i];
     DomainCounts counts(columns[i].size);
     NodeSet counted;

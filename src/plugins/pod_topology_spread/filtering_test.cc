@@ -417,5 +417,23 @@ TEST_F(SpreadFilter, ConstraintsOnKeysThatNoNodeHasCountNobody) {
   EXPECT_LE(cluster.topology().size(), 1U);
 }
 
+TEST_F(SpreadFilter, ManyConstraintsOnKeysOfOneNodeKeepFewColumns) {
+  std::vector<WantedConstraint> constraints;
+  for (int i = 0; i < 200; ++i) {
+    const std::string key = "own-" + std::to_string(i);
+    add_node(world.node("n" + std::to_string(i)).label(key, "v"));
+    constraints.emplace_back().key = key;
+  }
+  const auto plugin = make<PodTopologySpread>();
+  for (const auto& [node, verdict] : filter(*plugin, web("p", constraints)))
+    EXPECT_EQ(verdict,
+              testing::unresolvable({"node(s) didn't match pod topology spread constraints "
+                                     "(missing required label)"}))
+        << node;
+  for (WantedConstraint& one : constraints) one.action = kSoft;
+  EXPECT_EQ(scores(*plugin, web("q", constraints), {"n1", "n150"}), (Scores{0, 0}));
+  EXPECT_LT(cluster.topology().size(), 100U);
+}
+
 }  // namespace
 }  // namespace berth::plugins
