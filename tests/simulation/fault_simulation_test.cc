@@ -1,7 +1,8 @@
 // A few hundred random runs in which everything goes wrong that can; after each of them, and many
 // times on the way, the invariants must hold.
 //
-//   fault_simulation_test [--seeds=N] [--first=N]    N runs (default 300), from seed --first on
+//   fault_simulation_test [--seeds=N] [--first=N]    N runs of each kind, from seed --first on
+//                                                    (default 300, and 200 of reservation_test.cc)
 //   fault_simulation_test --seed=N                   that one only, with its timeline
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,12 +12,12 @@
 #include <string>
 
 #include "random_run.h"
-#include "tests/seeds.h"
+#include "wanted_seeds.h"
 
 namespace berth::simulation {
 namespace {
 
-Seeds wanted{.count = 300};  // set by main, before any test
+Seeds command_line;  // set by main, before any test; count 0: not said
 
 constexpr int kMostFailures = 5;  // then it is clear enough
 
@@ -25,10 +26,11 @@ std::string describe(std::uint64_t seed, const RunReport& report) {
   for (const Violation& violation : report.violations)
     text += fmt::format("  {}: {}\n", to_string(violation.invariant), violation.text);
   return text + fmt::format("play it again: {} --gtest_filter='FaultSimulation.*' --seed={}\n",
-                            wanted.program, seed);
+                            command_line.program, seed);
 }
 
 TEST(FaultSimulation, NoSeedBreaksAnInvariant) {
+  const Seeds wanted = wanted_seeds(300);
   int failures = 0;
   std::map<std::string, int> happened;
   for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
@@ -94,9 +96,15 @@ TEST(FaultSimulation, EverythingThatCanHappenDoes) {
 
 }  // namespace
 
+Seeds wanted_seeds(std::uint64_t otherwise) {
+  Seeds wanted = command_line;
+  if (wanted.count == 0) wanted.count = otherwise;
+  return wanted;
+}
+
 int run_tests(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-  read_seed_flags(argc, argv, wanted);
+  read_seed_flags(argc, argv, command_line);
   return RUN_ALL_TESTS();
 }
 

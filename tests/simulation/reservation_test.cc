@@ -1,42 +1,38 @@
 // Random runs with volumes and devices in which everything goes wrong that can.
 //
-//   BERTH_SEEDS=2000 fault_simulation_test --gtest_filter='Reservations.*'   more of them
+//   fault_simulation_test --gtest_filter='Reservations.*' --seeds=2000    more of them
+//   fault_simulation_test --gtest_filter='Reservations.*' --seed=17       one, with its timeline
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
+#include <cstdio>
 #include <string>
 
 #include "reservation_run.h"
+#include "wanted_seeds.h"
 
 namespace berth::simulation {
 namespace {
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-std::string describe(std::uint64_t seed, const ReservationReport& report) {
-  std::string text = fmt::format("seed {} (BERTH_SEED={} shows it alone):\n", seed, seed);
+std::string describe(const Seeds& wanted, std::uint64_t seed, const ReservationReport& report) {
+  std::string text = fmt::format("seed {}:\n", seed);
   for (const std::string& violation : report.violations) text += "  " + violation + "\n";
-  return text;
+  return text + fmt::format("play it again: {} --gtest_filter='Reservations.*' --seed={}\n",
+                            wanted.program, seed);
 }
 
 TEST(Reservations, NoSeedBreaksAnInvariant) {
-  const std::uint64_t only = number_from("BERTH_SEED", 0);
-  const std::uint64_t first = only != 0 ? only : 1;
-  const std::uint64_t seeds = only != 0 ? 1 : number_from("BERTH_SEEDS", 200);
+  const Seeds wanted = wanted_seeds(200);
   std::map<std::string, int> happened;
   int failures = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+  for (std::uint64_t seed = wanted.first; seed < wanted.first + wanted.count; ++seed) {
     ReservationRun run(seed);
-    if (only != 0) run.print_timeline();
+    if (wanted.one) run.print_timeline();
     const ReservationReport report = run.run();
     for (const auto& [what, times] : report.happened) happened[what] += times;
     if (report.violations.empty()) continue;
-    ADD_FAILURE() << describe(seed, report);
+    ADD_FAILURE() << describe(wanted, seed, report);
     if (++failures == 5) break;
   }
   for (const auto& [what, times] : happened) std::printf("%8d  %s\n", times, what.c_str());
