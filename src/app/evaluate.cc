@@ -46,6 +46,9 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
   const std::vector<explain::PodDecision> decisions = (*evaluator)->decide();
   if (const auto& difference = (*evaluator)->increment_difference())
     return fail(ErrorKind::kInternal, "increments differ: " + *difference);
+  if (options.verify_increments)
+    err << fmt::format("{} of {} decisions were made from what is kept between pods, too\n",
+                       (*evaluator)->decided_from_classes(), decisions.size());
   out << (options.output == EvaluateOptions::Format::kTable ? explain::to_table(decisions)
                                                             : explain::to_json(decisions));
   return {};

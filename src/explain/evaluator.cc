@@ -182,6 +182,8 @@ const std::optional<std::string>& Evaluator::increment_difference() const {
   return parts_->search.difference();
 }
 
+std::size_t Evaluator::decided_from_classes() const { return parts_->search.decided_from_kept(); }
+
 PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod) {
   cluster.begin_cycle();
   Cycle cycle(pod, cluster);

@@ -49,6 +49,9 @@ class Evaluator {
   std::vector<PodDecision> decide();
   // With verify_increments: the first difference, at which decide() stopped.
   const std::optional<std::string>& increment_difference() const;
+  // How many of the decisions were made from what is kept of a class of pods (and from scratch, for
+  // the trace: a difference is a bug).
+  std::size_t decided_from_classes() const;
 
  private:
   struct Parts;

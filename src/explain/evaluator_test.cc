@@ -24,6 +24,7 @@ struct EvaluatorTest : ::testing::Test {
   EvaluatorOptions options;
   std::vector<ManifestObject> objects;
   std::string failure;  // of make or load
+  std::size_t from_classes = 0;
 
   EvaluatorTest() {
     config::Profile& profile = options.configuration.profiles.emplace_back();
@@ -89,7 +90,10 @@ struct EvaluatorTest : ::testing::Test {
       failure = loaded.error().message;
       return {};
     }
-    return (*made)->decide();
+    std::vector<PodDecision> decisions = (*made)->decide();
+    EXPECT_EQ((*made)->increment_difference(), std::nullopt);
+    from_classes = (*made)->decided_from_classes();
+    return decisions;
   }
 };
 
@@ -163,6 +167,24 @@ TEST_F(EvaluatorTest, OnlyInSequenceThePodsBeforeAreThere) {
     EXPECT_EQ(chosen, sequence ? (std::vector<std::string>{"a", "b", ""})
                                : (std::vector<std::string>{"a", "a", "a"}));
   }
+}
+
+TEST_F(EvaluatorTest, EqualPodsInSequenceAreDecidedFromTheirClass) {
+  plugin("Score", [](const Handle&) {
+    auto scorer = std::make_unique<FakePreScore>("Score");
+    scorer->declared = Dependence::kRow;
+    scorer->script = [](const Cycle& cycle, NodeRow row) -> Score {
+      return 9 - static_cast<Score>(cycle.nodes().pods(row).size());
+    };
+    return scorer;
+  });
+  nodes({"a", "b"});
+  for (const char* name : {"p", "q", "r", "s"}) pod(world.pod(name));
+  options.sequence = true;
+  std::vector<std::string> chosen;
+  for (const PodDecision& decision : decide()) chosen.push_back(decision.chosen);
+  EXPECT_THAT(chosen, ElementsAre("a", "b", "a", "b"));
+  EXPECT_EQ(from_classes, 3U);  // the first pod is seen, the second makes the class
 }
 
 TEST_F(EvaluatorTest, NominatedPodsTakeTheirPlaceUntilTheyArePlaced) {
