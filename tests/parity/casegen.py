@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Generate random clusters for differential tests against upstream kube-scheduler.
 
-    casegen.py TOPIC SEED [--nodes N] [--bound N] [--pending N] > cluster.json
+    casegen.py TOPIC SEED [--nodes N] [--bound N] [--pending N] [--copies N] > cluster.json
 
 Topics: basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges
 storage devices. Every object is as an API server would return it; pods with spec.nodeName are placed.
 
 The stored cases depend on what a topic and a seed give: new things get topics of their own.
 """
-import argparse, json, random
+import argparse, copy, json, random
 
 import casegen_devices
 import casegen_storage
@@ -418,9 +418,24 @@ class Gen:
         return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": self.items}
 
 
-def generate(topic, seed, nodes=25, bound=None, pending=15):
+def generate(topic, seed, nodes=25, bound=None, pending=15, copies=1):
     bound = bound or (240 if topic in ("preempt", "victims") else 80)
-    return Gen(topic, seed, nodes, bound, pending).build()
+    return with_copies(Gen(topic, seed, nodes, bound, pending).build(), copies)
+
+
+def with_copies(cluster, copies):
+    """The cluster with every pending pod `copies` times, one after the other: equal but for name and UID."""
+    items = []
+    for item in cluster["items"]:
+        items.append(item)
+        if item["kind"] != "Pod" or item["spec"].get("nodeName"):
+            continue
+        for n in range(2, copies + 1):
+            twin = copy.deepcopy(item)
+            for field in ("name", "uid"):
+                twin["metadata"][field] += f"-{n}"
+            items.append(twin)
+    return {**cluster, "items": items}
 
 
 if __name__ == "__main__":
@@ -430,5 +445,6 @@ if __name__ == "__main__":
     ap.add_argument("--nodes", type=int, default=25)
     ap.add_argument("--bound", type=int, help="placed pods; 80, or 240 where preemption is the topic")
     ap.add_argument("--pending", type=int, default=15)
+    ap.add_argument("--copies", type=int, default=1, help="of every pending pod, one after the other")
     a = ap.parse_args()
-    print(json.dumps(generate(a.topic, a.seed, a.nodes, a.bound, a.pending), indent=None, separators=(",", ":")))
+    print(json.dumps(generate(a.topic, a.seed, a.nodes, a.bound, a.pending, a.copies), indent=None, separators=(",", ":")))

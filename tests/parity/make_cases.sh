@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Rebuilds cases/: every topic with seeds 1..8, and every configuration on the topics it touches.
+# Rebuilds cases/: every topic with seeds 1..8, equal pods one after the other, and every configuration on the
+# topics it touches.
 # A case is NAME.cluster.json.gz, NAME.args and NAME.expected.json.gz. Needs the oracle (oracle/build.sh).
 #
 #   make_cases.sh [TOPIC...]     only these topics; the cases of others stay
@@ -27,6 +28,9 @@ for topic in "${topics[@]}"; do
   more=""; case $topic in preempt | mixed | victims | edges) more="-preempt" ;; esac
   for seed in 1 2 3 4 5 6; do one "$topic-$seed" "$topic" $seed "" "$more"; done
   for seed in 7 8; do one "$topic-$seed-sequence" "$topic" $seed "--pending 40" "-sequence $more"; done
+  for seed in 41 42; do
+    one "$topic-$seed-copies" "$topic" $seed "--nodes 12 --bound 40 --pending 5 --copies 5" "-sequence $more"
+  done
   # past 100 nodes upstream's preemption starts its search at random, unless told to look at all
   one "$topic-9-large" "$topic" 9 "--nodes 150 --bound 900 --pending 12" "${more:+$more -config configs/preemption-args.yaml}"
 done

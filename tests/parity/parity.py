@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Differential test: random clusters, judged by upstream's framework and by berth, compared.
 
-    parity.py --berth PROGRAM --oracle PROGRAM [--topic T]... [--seeds A..B] [--coverage] [--keep DIR]
+    parity.py --berth PROGRAM --oracle PROGRAM [--topic T]... [--seeds A..B] [--copies N] [--coverage] [--keep DIR]
 
 Every seed of a topic is one cluster and one way of deciding (plain, in sequence, with preemption, under
 one of configs/), so that a range of seeds goes round all of them. Prints the first difference of each
 topic, and how to see it again. Exit 0 when nothing differs.
+
+With --copies every pending pod is followed by equal ones, and each that finds a node stays there before the
+next is judged: berth decides such pods from the class that it keeps of them, brought up to date from what
+changed since the pod before.
 """
 import argparse
 import concurrent.futures
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,8 +46,17 @@ def configs(topic):
     return [n for n in names if not n.startswith(("volume-", "device-")) and (n != "storage-shape" or topic in ("volumes", "mixed"))]
 
 
-def mode(topic, seed):
+def mode(topic, seed, copies=1):
     """(size of the cluster, flags) of a seed: by turns a configuration and a plain way."""
+    size, flags = mode_of_single_pods(topic, seed)
+    if copies > 1:
+        size = {**size, "pending": max(2, (8 if "nodes" in size else 40) // copies), "copies": copies}
+        if "--sequence" not in flags:
+            flags = [*flags, "--sequence"]
+    return size, flags
+
+
+def mode_of_single_pods(topic, seed):
     size = {}
     names = configs(topic)
     turn = seed // 2
@@ -74,11 +88,11 @@ def only_preemption_differs(theirs, ours):
 
 
 class Runner:
-    def __init__(self, berth, oracle, folder):
-        self.berth, self.oracle, self.folder = berth, oracle, folder
+    def __init__(self, berth, oracle, folder, copies=1):
+        self.berth, self.oracle, self.folder, self.copies = berth, oracle, folder, copies
 
     def run(self, topic, seed):
-        size, flags = mode(topic, seed)
+        size, flags = mode(topic, seed, self.copies)
         cluster = casegen.generate(topic, seed, **size)
         path = os.path.join(self.folder, f"{topic}-{seed}.cluster.json")
         with open(path, "w") as f:
@@ -88,7 +102,8 @@ class Runner:
         if isinstance(theirs, str):
             return {**result, "upstream_failed": theirs}
         result["decisions"] = theirs
-        ours = self.call([self.berth, "evaluate", "--cluster", path, *flags])
+        verified = ["--verify-increments"] if self.copies > 1 else []
+        ours = self.call([self.berth, "evaluate", "--cluster", path, *verified, *flags], result)
         if isinstance(ours, str):
             return {**result, "different": f"  berth failed: {ours}"}
         what, count = compare.first_difference(theirs, ours)
@@ -110,7 +125,7 @@ class Runner:
         said = [theirs] if only_preemption_differs(theirs, ours) else []
         if not said and topic not in ("volumes", "storage", "dra", "devices", "mixed"):
             return False
-        for _ in range(8):
+        for _ in range(8 * self.copies):
             again = self.call([self.oracle, "-cluster", path, *flags])
             if isinstance(again, str):
                 return False
@@ -120,8 +135,8 @@ class Runner:
                 return True
         return False
 
-    def call(self, command):
-        """The decisions, or what went wrong."""
+    def call(self, command, result=None):
+        """The decisions, or what went wrong. `result` gets what berth says of classes."""
         try:
             ran = subprocess.run(command, capture_output=True, cwd=HERE, timeout=300)
         except subprocess.TimeoutExpired:
@@ -130,6 +145,9 @@ class Runner:
             lines = ran.stderr.decode(errors="replace").strip().splitlines()
             said = next((l for l in lines if "panic" in l or "oracle:" in l), lines[0] if lines else "nothing")
             return f"exit code {ran.returncode}: {said}"
+        if result is not None:
+            told = re.search(rb"(\d+) of (\d+) decisions were made from what is kept", ran.stderr)
+            result["from_classes"] = int(told[1]) if told else 0
         try:
             return compare.parse(ran.stdout)
         except (ValueError, KeyError) as e:
@@ -143,25 +161,25 @@ def seed_range(text):
 
 def repeat(result, runner):
     flags = " ".join(result["flags"])
+    size, _ = mode(result["topic"], result["seed"], runner.copies)
+    size_flags = "".join(f" --{k} {v}" for k, v in size.items())
     return (
-        f"  again   cd tests/parity && ./casegen.py {result['topic']} {result['seed']}{size_flags(result)} > c.json\n"
+        f"  again   cd tests/parity && ./casegen.py {result['topic']} {result['seed']}{size_flags} > c.json\n"
         f"          {runner.oracle} -cluster c.json {flags}\n"
         f"          berth evaluate --cluster c.json {flags}"
     )
 
 
-def size_flags(result):
-    size, _ = mode(result["topic"], result["seed"])
-    return "".join(f" --{k} {v}" for k, v in size.items())
-
-
 def run_topic(topic, seeds, pool, runner, seen, show):
     counts = {"run": 0, "different": 0, "upstream_failed": 0, "drawn": 0}
+    decided = from_classes = 0
     started, shown = time.monotonic(), 0
     for result in pool.map(lambda seed: runner.run(topic, seed), seeds):
         counts["run"] += 1
         if "decisions" in result:
             seen.note(result["cluster"], result["flags"], result["decisions"], HERE)
+            decided += len(result["decisions"])
+            from_classes += result.get("from_classes", 0)
         if "upstream_failed" in result:
             counts["upstream_failed"] += 1
             if counts["upstream_failed"] == 1:
@@ -179,6 +197,7 @@ def run_topic(topic, seeds, pool, runner, seen, show):
         f"{topic:10} {counts['run']:6} seeds  {counts['different']:5} differ"
         + (f"  {counts['upstream_failed']:5} that upstream failed on" if counts["upstream_failed"] else "")
         + (f"  {counts['drawn']:5} where upstream draws" if counts["drawn"] else "")
+        + (f"  {100 * from_classes // max(decided, 1):3} % of decisions from classes" if runner.copies > 1 else "")
         + f"  {time.monotonic() - started:7.0f} s",
         flush=True,
     )
@@ -191,6 +210,7 @@ def main():
     ap.add_argument("--oracle", required=True, help=argparse.SUPPRESS)
     ap.add_argument("--topic", action="append", choices=casegen.TOPICS, metavar="T", help=", ".join(casegen.TOPICS))
     ap.add_argument("--seeds", type=seed_range, default=range(1, 101), metavar="A..B", help="default 1..100")
+    ap.add_argument("--copies", type=int, default=1, metavar="N", help="of every pending pod, placed one after the other")
     ap.add_argument("--coverage", action="store_true", help="say what the clusters and decisions covered, and what not")
     ap.add_argument("--show", type=int, default=1, metavar="N", help="differences to show per topic")
     ap.add_argument("--keep", help="folder for the clusters that differ")
@@ -198,7 +218,7 @@ def main():
     a = ap.parse_args()
     folder = a.keep or tempfile.mkdtemp(prefix="berth-parity-")
     os.makedirs(folder, exist_ok=True)
-    runner = Runner(os.path.abspath(a.berth), os.path.abspath(a.oracle), os.path.abspath(folder))
+    runner = Runner(os.path.abspath(a.berth), os.path.abspath(a.oracle), os.path.abspath(folder), a.copies)
     seen = coverage.Coverage()
     different = 0
     # The oracle sleeps most of the time (it waits for evictions that may still come).
