@@ -116,7 +116,7 @@ void NodeTable::Columns::set_node(NodeRow row, Ref<const Node> node) {
   images.remove(at.image_ids);
   at.image_ids = images.add(after);
   tree.set(row, zone_key(after.labels));
-  count_label_keys(before ? before->labels : LabelSet(), after.labels);
+  count_label_keys(row, before ? before->labels : LabelSet(), after.labels);
   set_allocatable(row, before ? before->allocatable_resources : nothing,
                   after.allocatable_resources);
   set_member(cordoned, row, after.unschedulable);
@@ -141,7 +141,7 @@ void NodeTable::Columns::clear_node(NodeRow row) {
   tree.erase(row);
   order.removed(row, at.name);
   set_allocatable(row, at.node->allocatable_resources, {});
-  count_label_keys(at.node->labels, {});
+  count_label_keys(row, at.node->labels, {});
   for (NodeSet* set :
        {&nodes, &cordoned, &tainted, &with_affinity_pods, &with_required_anti_affinity_pods})
     set->erase(row);
@@ -159,12 +159,18 @@ void NodeTable::Columns::set_allocatable(NodeRow row, const Resources& before,
   scalars.offer(row, before.scalars, after.scalars);
 }
 
-void NodeTable::Columns::count_label_keys(const LabelSet& before, const LabelSet& after) {
+void NodeTable::Columns::count_label_keys(NodeRow row, const LabelSet& before,
+                                          const LabelSet& after) {
   if (before == after) return;
-  for (const Label& label : after) ++label_keys[label.key];
+  for (const Label& label : after) {
+    NodesWithKey& with_key = label_keys[label.key];
+    ++with_key.nodes;
+    with_key.rows ^= row;
+  }
   for (const Label& label : before) {
     const auto found = label_keys.find(label.key);
-    if (--found->second == 0) label_keys.erase(found);
+    found->second.rows ^= row;
+    if (--found->second.nodes == 0) label_keys.erase(found);
   }
 }
 

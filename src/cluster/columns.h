@@ -124,9 +124,13 @@ struct NodeTable::Columns {
   std::unordered_map<Symbol, NodeRow> by_name;  // rows and ghosts
   std::unordered_map<NodeRow, Ghost> ghosts;
   NodeRow last_ghost = kFirstGhost;
-  std::unordered_map<Symbol, std::uint32_t> label_keys;  // how many nodes have a label of the key
-  std::vector<NodeRow> unused;                           // a heap, the lowest first
-  std::size_t unused_when_checked = 0;                   // by give_back_rows()
+  struct NodesWithKey {
+    std::uint32_t nodes = 0;  // how many have a label of the key
+    NodeRow rows = 0;         // theirs, combined by exclusive or: of one node its row
+  };
+  std::unordered_map<Symbol, NodesWithKey> label_keys;
+  std::vector<NodeRow> unused;          // a heap, the lowest first
+  std::size_t unused_when_checked = 0;  // by give_back_rows()
   std::size_t node_count = 0;
 
   NodeTree tree;
@@ -148,7 +152,7 @@ struct NodeTable::Columns {
   void count(NodeRow row, const Pod& pod, std::int64_t sign);
   void count_affinity(NodeRow row, const PodSpec& spec, std::int32_t sign);
   void set_allocatable(NodeRow row, const Resources& before, const Resources& after);
-  void count_label_keys(const LabelSet& before, const LabelSet& after);
+  void count_label_keys(NodeRow row, const LabelSet& before, const LabelSet& after);
 };
 
 }  // namespace berth

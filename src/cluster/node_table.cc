@@ -73,6 +73,11 @@ ScalarColumns::View NodeTable::scalar_columns(Symbol name) const {
 }
 
 bool NodeTable::any_node_has_label(Symbol key) const { return columns_->label_keys.contains(key); }
+NodeRow NodeTable::only_row_with_label(Symbol key) const {
+  const auto found = columns_->label_keys.find(key);
+  return found != columns_->label_keys.end() && found->second.nodes == 1 ? found->second.rows
+                                                                         : kNoRow;
+}
 
 const NodeSet& NodeTable::cordoned() const { return columns_->cordoned; }
 const NodeSet& NodeTable::tainted() const { return columns_->tainted; }

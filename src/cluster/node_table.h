@@ -99,6 +99,8 @@ class NodeTable {
   ScalarColumns::View scalar_columns(Symbol name) const;
   // Whether any node has a label of that key.
   bool any_node_has_label(Symbol key) const;
+  // The row of the one node that has a label of that key; kNoRow when none has, or several have.
+  NodeRow only_row_with_label(Symbol key) const;
   // Rows whose node is cordoned, rows whose node has taints of any effect.
   const NodeSet& cordoned() const;
   const NodeSet& tainted() const;

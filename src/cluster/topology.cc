@@ -21,7 +21,15 @@ class KeyColumn {
       : key_(key), nodes_(nodes), symbols_(*nodes.symbol_table()), last_version_(last_version) {
     symbols_.retain(key_);
     domains_->version = id_;
-    read_all();
+    const NodeRow only_row = nodes.only_row_with_label(key);
+    if (only_row == kNoRow) {
+      read_all();
+      return;
+    }
+    // An object may name thousands of keys that one node has: only that one is looked at.
+    domains_->by_row.resize(nodes_.rows(), kNoDomain);
+    read(only_row);
+    position_ = nodes_.log_end();
   }
   KeyColumn(const KeyColumn&) = delete;
   KeyColumn& operator=(const KeyColumn&) = delete;

@@ -60,6 +60,31 @@ struct Topology : ::testing::Test {
   }
 };
 
+TEST_F(Topology, TheOneNodeWithAKeyIsKnownAsNodesComeAndGo) {
+  const auto only = [&] { return table.only_row_with_label(cluster.symbols().find("rare")); };
+  const auto set = [&](const std::string& name, bool has_key) {
+    if (has_key)
+      cluster.add_node(world.node(name).label("rare", name));
+    else
+      cluster.add_node(world.node(name));
+  };
+  for (const char* name : {"n1", "n2", "n3"}) set(name, false);
+  EXPECT_EQ(only(), kNoRow);
+  set("n2", true);
+  EXPECT_EQ(only(), row("n2"));
+  expect_consistent("rare");
+  set("n3", true);
+  EXPECT_EQ(only(), kNoRow) << "two have it";
+  set("n2", false);
+  EXPECT_EQ(only(), row("n3"));
+  expect_consistent("rare");
+  set("n3", true);
+  EXPECT_EQ(only(), row("n3"));
+  set("n3", false);
+  EXPECT_EQ(only(), kNoRow);
+  expect_consistent("rare");
+}
+
 TEST_F(Topology, NodesOfOneValueAreOneDomain) {
   cluster.add_node(world.node("a").label("zone", "z1"));
   cluster.add_node(world.node("b").label("zone", "z2"));

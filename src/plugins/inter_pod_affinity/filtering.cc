@@ -13,7 +13,7 @@ enum : std::uint8_t { kAffinity, kAntiAffinity, kExistingAntiAffinity };
 constexpr std::string_view kReasons[] = {
     "node(s) didn't match pod affinity rules", "node(s) didn't match pod anti-affinity rules",
     "node(s) didn't satisfy existing pods anti-affinity rules"};
-constexpr std::size_t kKeysAtOnce = 64;  // after so many terms it is asked who has all their keys
+constexpr std::size_t kKeysAtOnce = TopologyCounts::kManyKeys;  // who has all of them is asked then
 constexpr std::string_view kNoState =
     "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
 
@@ -40,6 +40,13 @@ bool count_term(TopologyCounts& counts, const IncomingTerm& term, const PodQuery
   return true;
 }
 
+bool count_term(TopologyCounts& counts, const IncomingTerm& term, const PodCount& pods,
+                const Cluster& cluster) {
+  const std::optional<std::size_t> place = counts.place_of(term.topology_key, cluster);
+  if (place) counts.add(*place, pods);
+  return place.has_value();
+}
+
 void keep_rows_with(NodeSet& rows, std::span<const TopologyCounts::OfKey> keys) {
   const NodeSet before = rows;
   before.for_each([&](NodeRow row) {
@@ -53,18 +60,25 @@ void keep_rows_with(NodeSet& rows, std::span<const TopologyCounts::OfKey> keys) 
 void count_affinity(RequiredTerms& required, const Cluster& cluster) {
   PodQuery query{{}, true};
   for (const IncomingTerm& term : required.affinity) query.terms.push_back(term.pods);
+  // A query of many terms is long, and not asked again for each of them.
+  const bool has_many_terms = required.affinity.size() > kKeysAtOnce;
+  std::optional<PodCount> pods;
   NodeSet rows;
   std::size_t looked_at = 0;  // of the keys
   // Parity: a pod counts once per term, so that two terms of one key count it twice there.
   for (const IncomingTerm& term : required.affinity) {
+    if (has_many_terms && !pods && cluster.nodes().any_node_has_label(term.topology_key))
+      pods.emplace(cluster.pod_counts().count(query));
+    required.near_is_nowhere |= !(pods ? count_term(required.near, term, *pods, cluster)
+                                       : count_term(required.near, term, query, cluster));
     if (required.near_is_nowhere) return;
-    required.near_is_nowhere = !count_term(required.near, term, query, cluster);
     const std::span<const TopologyCounts::OfKey> keys = required.near.keys();
     if (keys.size() < looked_at + kKeysAtOnce) continue;
     if (looked_at == 0) rows = cluster.nodes().nodes();
     keep_rows_with(rows, keys.subspan(looked_at));
     looked_at = keys.size();
-    required.near_is_nowhere |= rows.empty();
+    required.near_is_nowhere = rows.empty();
+    if (required.near_is_nowhere) return;
   }
 }
 
@@ -80,8 +94,9 @@ void count_incoming_terms(RequiredTerms& required, const Cluster& cluster) {
 // The three questions about one row.
 class Judge {
  public:
-  explicit Judge(const RequiredTerms& required)
+  Judge(const RequiredTerms& required, const NodeTable& nodes)
       : required_(required),
+        nodes_(nodes),
         // Parity: what counts is that nothing at all is near anything, also when matching pods are
         // there but on nodes without the keys.
         is_first_(required.near.empty() && required.matches_itself),
@@ -102,11 +117,17 @@ class Judge {
   bool avoids(NodeRow row) const { return has_avoiding_ && is_near(required_.avoiding, row); }
 
  private:
-  static bool is_near(const TopologyCounts& counts, NodeRow row) {
-    return std::ranges::any_of(counts.keys(), [row](const auto& key) { return key.at(row) > 0; });
+  bool is_near(const TopologyCounts& counts, NodeRow row) const {
+    if (!counts.has_many_keys())
+      return std::ranges::any_of(counts.keys(), [row](const auto& key) { return key.at(row) > 0; });
+    return std::ranges::any_of(nodes_.node(row).labels, [&](const Label& label) {
+      const std::optional<std::size_t> place = counts.find(label.key);
+      return place && counts.keys()[*place].at(row) > 0;
+    });
   }
 
   const RequiredTerms& required_;
+  const NodeTable& nodes_;
   bool is_first_;
   bool has_avoided_;
   bool has_avoiding_;
@@ -207,7 +228,7 @@ void InterPodAffinity::filter(const Cycle& cycle, FilterPass& pass) const {
     pass.fail_all({std::string(kNoState)});
     return;
   }
-  const Judge judge(*required);
+  const Judge judge(*required, cycle.nodes());
   pass.feasible().for_each([&](NodeRow row) {
     if (judge.lacks_affinity(row))
       pass.reject(row, Code::kUnschedulableAndUnresolvable, kAffinity);

@@ -440,6 +440,11 @@ TEST_F(InterPodAffinityAtRareKeys, ANodeWithAllKeysIsFound) {
   begin(pod("near", {}, terms(near)));
   EXPECT_EQ(rejected(kNoAffinity).size(), kNodes);
   EXPECT_EQ(judged()["all"], kFits);
+  begin(pod("away", {}, terms(away)));
+  EXPECT_EQ(rejected(kAvoided), std::vector<std::string>{"all"}) << "other values are elsewhere";
+  add(pod("loner", {{"app", "x"}}, terms(away), "all"));
+  begin(pod("plain", {{"app", "y"}}));
+  EXPECT_EQ(rejected(kAvoids), std::vector<std::string>{"all"});
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::optional<std::size_t> TopologyCounts::find(Symbol key) const {
 
 bool TopologyCounts::can_do_without(Symbol key, const PodQuery& query,
                                     const Cluster& cluster) const {
-  if (keys_.size() < kManyKeys || find(key)) return false;
+  if (!has_many_keys() || find(key)) return false;
   const NodeSet& rows = cluster.pod_counts().count(query).rows;
   if (rows.count() > kFewRows) return false;
   bool any = false;
@@ -80,7 +80,7 @@ void TopologyCounts::note(OfKey& of_key, std::uint64_t id, std::int64_t number) 
 
 bool TopologyCounts::add(const AffinityPods::Match& match, std::int64_t number,
                          const Cluster& cluster) {
-  if (keys_.size() >= kManyKeys && !find(match.term.topology_key) &&
+  if (has_many_keys() && !find(match.term.topology_key) &&
       !cluster.affinity_pods().may_be_at_key(match))
     return false;
   const std::optional<std::size_t> place = place_of(match.term.topology_key, cluster);
@@ -94,6 +94,12 @@ bool TopologyCounts::add(const AffinityPods::Match& match, std::int64_t number,
     any |= add(*place, row, wrapping_mul(pods, number));
   });
   return any;
+}
+
+void TopologyCounts::add(std::size_t place, const PodCount& pods) {
+  note(keys_[place], pods.version, 1);
+  make_own(keys_[place]);
+  pods.rows.for_each([&](NodeRow row) { add(place, row, pods.by_row[row]); });
 }
 
 bool TopologyCounts::add(std::size_t place, const DomainSums& pods, std::int64_t number) {

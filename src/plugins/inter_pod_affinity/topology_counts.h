@@ -24,6 +24,8 @@ namespace berth::plugins {
 
 class TopologyCounts {
  public:
+  static constexpr std::size_t kManyKeys = 64;  // when there are so many, others have to count
+
   TopologyCounts() = default;
   TopologyCounts(TopologyCounts&&) = default;
   TopologyCounts& operator=(TopologyCounts&&) = default;
@@ -46,6 +48,10 @@ class TopologyCounts {
   // when no node has the key.
   std::optional<std::size_t> place_of(Symbol key, const Cluster& cluster);
   std::span<const OfKey> keys() const { return keys_; }
+  // More than a node usually has labels.
+  bool has_many_keys() const { return keys_.size() >= kManyKeys; }
+  // Its place, if it is there.
+  std::optional<std::size_t> find(Symbol key) const;
   // For one that is not there yet: whether so many are that it may stay away, since no pod of the
   // query is on a node that has it.
   bool can_do_without(Symbol key, const PodQuery& query, const Cluster& cluster) const;
@@ -56,6 +62,7 @@ class TopologyCounts {
   // For every domain as many times as it has pods, which are to stay as they are as long as this
   // does; whether there are any.
   bool add(std::size_t place, const DomainSums& pods, std::int64_t number);
+  void add(std::size_t place, const PodCount& pods);
   // The same for the pods of a term, at its own key.
   bool add(const AffinityPods::Match& match, std::int64_t number, const Cluster& cluster);
 
@@ -69,10 +76,7 @@ class TopologyCounts {
   static void make_own(OfKey& of_key);
   static void note(OfKey& of_key, std::uint64_t id, std::int64_t number);
 
-  std::optional<std::size_t> find(Symbol key) const;
-
-  static constexpr std::size_t kFewKeys = 16;   // so many are looked through
-  static constexpr std::size_t kManyKeys = 64;  // when there are so many, others have to count
+  static constexpr std::size_t kFewKeys = 16;  // so many are looked through
   std::vector<OfKey> keys_;
   std::unordered_map<Symbol, std::size_t> places_;  // of keys_, once they are more
   std::size_t others_than_zero_ = 0;

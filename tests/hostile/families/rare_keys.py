@@ -1,5 +1,5 @@
-"""Topology keys that one node each has. There are half as many nodes as keys: what costs something for every key and
-every node grows sixteenfold."""
+"""Topology keys that one node has: each another node, or all the same. There are half as many nodes as keys: what
+costs something for every key and every node grows sixteenfold."""
 from cluster import Case, nodes, pod
 from families.inter_pod_affinity import affinity, term
 
@@ -8,12 +8,18 @@ WAYS = ("evaluate", "simulate")  # for the codecs these are terms like any
 
 def cases(scale):
     keys = [f"k{i}" for i in range(scale.object_bytes // 150)]
-    all_nodes = nodes(len(keys) // 2)
+    several = nodes(len(keys) // 2)
     for i, key in enumerate(keys):
-        all_nodes[i % len(all_nodes)]["metadata"]["labels"][key] = "v"
+        several[i % len(several)]["metadata"]["labels"][key] = "v"
+    yield from cases_on(several, "a key for each node", keys)
+    single = nodes(len(keys) // 2)
+    single[0]["metadata"]["labels"].update((key, "v") for key in keys)
+    yield from cases_on(single, "all keys on one node", keys)
 
+
+def cases_on(all_nodes, where, keys):
     def one(name, placed, *pending):
-        return Case(f"{name}, a key for each node", all_nodes + [placed, *pending], ways=WAYS)
+        return Case(f"{name}, {where}", all_nodes + [placed, *pending], ways=WAYS)
 
     terms = [term(key, {"app": "web"}) for key in keys]
     for kind in ("podAffinity", "podAntiAffinity"):
