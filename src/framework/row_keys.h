@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,10 +22,13 @@ class RowKeys {
     std::span<const Domain> domains = {};
     std::span<const std::int64_t> by_domain = {};
 
+    // Of a row without the key: no number that one with it could have, also not a negative one.
+    static constexpr std::int64_t kWithoutKey = std::numeric_limits<std::int64_t>::min();
+
     std::int64_t at(NodeRow row) const {
       if (!by_row.empty()) return by_row[row];
-      // A row without the key is like no other.
-      return domains.empty() ? 0 : domains[row] == kNoDomain ? -1 : by_domain[domains[row]];
+      if (domains.empty()) return 0;
+      return domains[row] == kNoDomain ? kWithoutKey : by_domain[domains[row]];
     }
   };
 
