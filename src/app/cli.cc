@@ -190,6 +190,8 @@ void add_evaluate(CLI::App& program, EvaluateFlags& flags) {
                     "A pod that finds a node stays there before the next is judged");
   command->add_flag("--preempt", options.preempt,
                     "Say what preemption would do for pods that fit nowhere");
+  command->add_flag("--all-rejections", options.all_rejections,
+                    "Name every plugin that rejects a node, not only the first");
   command->add_flag("--verify-increments", options.verify_increments, kVerifyIncrements);
   option("-o,--output", flags.output, "FORMAT", "json or table (default json)")
       ->check(checked(check_evaluation_format));

@@ -22,6 +22,7 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
   how.profile = options.profile;
   how.sequence = options.sequence;
   how.preempt = options.preempt;
+  how.all_rejections = options.all_rejections;
   how.verify_increments = options.verify_increments;
   if (Result<void> set = how.gates.set(options.feature_gates); !set) return set;
   if (Result<void> valid = how.gates.validate(); !valid) return valid;

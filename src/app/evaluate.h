@@ -19,6 +19,7 @@ struct EvaluateOptions {
   bool sequence = false;
   bool verify_increments = false;
   bool preempt = false;
+  bool all_rejections = false;
   Format output = Format::kJson;
 };
 

@@ -56,6 +56,14 @@ class Writer {
     field_if("reasons", verdict.reasons);
     end('}');
   }
+  void value(const std::vector<Verdict>& verdicts) {
+    begin('[');
+    for (const Verdict& verdict : verdicts) {
+      item();
+      value(verdict);
+    }
+    end(']');
+  }
   void value(const Narrowing& narrowing) {
     begin('{');
     field("by", narrowing.by);
@@ -81,6 +89,7 @@ class Writer {
     if (decision.pre_filter) field("preFilter", *decision.pre_filter);
     if (decision.narrowed) field("narrowed", *decision.narrowed);
     field_if("rejected", decision.rejected);
+    field_if("alsoRejected", decision.also_rejected);
     field_if("scores", decision.scores);
     field_if("totals", decision.totals);
     field_if("best", decision.best);

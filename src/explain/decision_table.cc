@@ -94,21 +94,32 @@ std::string score_table(const PodDecision& decision) {
 
 // Nodes by what was said about them, the most common first.
 std::string rejections(const PodDecision& decision) {
-  std::map<Verdict, std::vector<std::string>> by_verdict;
-  for (const auto& [node, verdict] : decision.rejected) by_verdict[verdict].push_back(node);
-  std::vector<std::pair<Verdict, std::vector<std::string>>> groups(by_verdict.begin(),
-                                                                   by_verdict.end());
+  using Verdicts = std::vector<Verdict>;
+  std::map<Verdicts, std::vector<std::string>> by_verdicts;
+  for (const auto& [node, first] : decision.rejected) {
+    Verdicts verdicts{first};
+    if (const auto others = decision.also_rejected.find(node);
+        others != decision.also_rejected.end())
+      verdicts.insert(verdicts.end(), others->second.begin(), others->second.end());
+    by_verdicts[verdicts].push_back(node);
+  }
+  std::vector<std::pair<Verdicts, std::vector<std::string>>> groups(by_verdicts.begin(),
+                                                                    by_verdicts.end());
   std::ranges::sort(groups, [](const auto& a, const auto& b) {
     return a.second.size() != b.second.size() ? a.second.size() > b.second.size()
                                               : a.first < b.first;
   });
   std::string text;
-  for (const auto& [verdict, nodes] : groups) {
-    const bool helpless = verdict.code == Code::kUnschedulableAndUnresolvable;
-    const std::string why =
-        fmt::format("{}: {}{}", verdict.plugin, fmt::join(verdict.reasons, ", "),
-                    helpless ? " (preemption cannot help)" : "");
-    text += wrapped(fmt::format("    {:>4}  ", nodes.size()), words_of(why), 10);
+  for (const auto& [verdicts, nodes] : groups) {
+    std::string head = fmt::format("    {:>4}  ", nodes.size());
+    for (const Verdict& verdict : verdicts) {
+      const bool helpless = verdict.code == Code::kUnschedulableAndUnresolvable;
+      const std::string why =
+          fmt::format("{}: {}{}", verdict.plugin, fmt::join(verdict.reasons, ", "),
+                      helpless ? " (preemption cannot help)" : "");
+      text += wrapped(head, words_of(why), 10);
+      head.assign(10, ' ');
+    }
     text += wrapped(std::string(10, ' '), listed(nodes), 10);
   }
   return text;

@@ -137,6 +137,21 @@ TEST(DecisionTable, TellsWhatIsInTheWay) {
 )");
 }
 
+TEST(DecisionTable, NamesAllWhoRejectANodeWhenTheyAreKnown) {
+  PodDecision decision = placed();
+  decision.also_rejected["c"] = {{Code::kUnschedulableAndUnresolvable,
+                                  "TaintToleration",
+                                  {"node(s) had untolerated taint(s)"}}};
+  EXPECT_THAT(to_paragraph(decision),
+              HasSubstr("       1  NodeResourcesFit: Insufficient cpu\n"
+                        "          TaintToleration: node(s) had untolerated taint(s) (preemption"
+                        " cannot help)\n"
+                        "          c\n"));
+  EXPECT_THAT(to_json_line(decision),
+              HasSubstr(R"("alsoRejected": {"c": [{"code": "UnschedulableAndUnresolvable", )"
+                        R"("plugin": "TaintToleration", )"));
+}
+
 TEST(DecisionTable, StaysReadableWithManyNodes) {
   PodDecision decision;
   decision.pod = "default/p";

@@ -26,9 +26,10 @@ namespace berth::explain {
 struct EvaluatorOptions {
   config::Configuration configuration;
   config::FeatureGates gates;
-  std::string profile;    // its scheduler name; empty: the first
-  bool sequence = false;  // every pod that finds a node stays there for the next
-  bool preempt = false;   // ask PostFilter when nothing fits
+  std::string profile;          // its scheduler name; empty: the first
+  bool sequence = false;        // every pod that finds a node stays there for the next
+  bool preempt = false;         // ask PostFilter when nothing fits
+  bool all_rejections = false;  // by every plugin that rejects a node, not only the first
   // Decide from what is kept between pods too, and compare.
   bool verify_increments = false;
 };

@@ -124,6 +124,25 @@ TEST_F(EvaluatorTest, ADecisionHasVerdictsScoresAndTheFirstOfTheBestByName) {
   EXPECT_THAT(decision.message, IsEmpty());
 }
 
+TEST_F(EvaluatorTest, AllWhoRejectANodeAreNamedWhenThatIsAsked) {
+  for (const char* name : {"Full", "Tainted", "Fine", "Far"})
+    filter(name, [name](const Cycle& cycle, NodeRow row) {
+      return cycle.nodes().name_text(row) == "b" || std::string_view(name) == "Fine"
+                 ? Outcome()
+                 : Outcome::unschedulable(std::string("is ") + name);
+    });
+  nodes({"a", "b"});
+  pod(world.pod("p"));
+  EXPECT_THAT(decide().at(0).also_rejected, IsEmpty());
+  options.all_rejections = true;
+  const PodDecision decision = decide().at(0);
+  EXPECT_EQ(decision.chosen, "b");
+  EXPECT_EQ(decision.rejected.at("a"), (Verdict{Code::kUnschedulable, "Full", {"is Full"}}));
+  EXPECT_THAT(decision.also_rejected.at("a"),
+              ElementsAre(Verdict{Code::kUnschedulable, "Tainted", {"is Tainted"}},
+                          Verdict{Code::kUnschedulable, "Far", {"is Far"}}));
+}
+
 TEST_F(EvaluatorTest, ReasonsAreSorted) {
   filter("No", [](const Cycle&, NodeRow) {
     Outcome outcome = Outcome::unschedulable("z");

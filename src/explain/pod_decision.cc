@@ -1,6 +1,7 @@
 #include "explain/pod_decision.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "api/pod.h"
@@ -47,8 +48,11 @@ PodDecision decision_of(const Pod& pod, const NodeTable& nodes, const SearchTrac
     for (const NodeRow row : trace.narrowed->to) narrowing.to.push_back(name_of(row));
     std::ranges::sort(narrowing.to);
   }
-  for (const SearchTrace::Rejected& rejected : trace.rejected)
+  for (const SearchTrace::Rejected& rejected : trace.rejected) {
     decision.rejected.emplace(name_of(rejected.row), verdict_of(rejected.by.front()));
+    for (const Outcome& other : rejected.by | std::views::drop(1))
+      decision.also_rejected[name_of(rejected.row)].push_back(verdict_of(other));
+  }
   for (const SearchTrace::Scores& scores : trace.scores)
     trace.feasible.for_each([&](NodeRow row) {
       decision.scores[name_of(row)][scores.name] = scores.by_row[row].weighted;

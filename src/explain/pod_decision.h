@@ -48,6 +48,7 @@ struct PodDecision {
   std::optional<Verdict> pre_filter;
   std::optional<Narrowing> narrowed;
   std::map<std::string, Verdict> rejected;  // by node: the first Filter plugin that said no
+  std::map<std::string, std::vector<Verdict>> also_rejected;  // by whom else, when that was asked
   // By feasible node and plugin: after normalisation, times weight.
   std::map<std::string, std::map<std::string, std::int64_t>> scores;
   std::map<std::string, std::int64_t> totals;

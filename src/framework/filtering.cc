@@ -224,8 +224,10 @@ std::vector<Outcome> Framework::every_rejection(Cycle& cycle, NodeRow row) const
   }
   cycle.may_suspend = may_suspend;
   verdict = first;
-  // The row may be full of nominated pods only: nobody rejects it without them.
-  if (all.empty() && is_rejected(first.code)) all.push_back(explain(cycle, first));
+  // With the pods that are nominated to the row another plugin, or none but these, may reject it.
+  Outcome known = explain(cycle, first);
+  std::erase_if(all, [&](const Outcome& other) { return other.plugin == known.plugin; });
+  all.insert(all.begin(), std::move(known));
   return all;
 }
 

@@ -83,6 +83,17 @@ TEST(Simulation, OfTracedPodsEveryAttemptIsToldInFull) {
   EXPECT_THAT(run.report.not_traced, ElementsAre("nobody"));
 }
 
+TEST(Simulation, TracesChangeNothing) {
+  std::string manifests = node("n1") + node("n2") + node("n3", "2");
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) manifests += pod(name);
+  manifests += pod("big", "4", "priority: 5") + pod("huge", "9");
+  const Simulated run(manifests);
+  const Simulated traced(manifests, "", {}, {"*"});
+  ASSERT_EQ(traced.error, "");
+  EXPECT_EQ(traced.report.timeline, run.report.timeline);
+  EXPECT_GE(traced.report.traces.size(), 10U);
+}
+
 TEST(Simulation, ATracedPodTellsWhomItPreempts) {
   const Simulated run(node("n1", "1") + pod("low") +
                           pod("high", "1", "priority: 5\n  schedulingGates: [{name: g}]"),
