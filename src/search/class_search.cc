@@ -5,14 +5,13 @@
 #include <utility>
 
 namespace berth {
-namespace {}  // namespace
 
 PodClass* ClassSearch::class_of(const Framework& framework, const Pod& pod) {
   const std::size_t hash = PodClass::hash_of(framework, pod);
   if (PodClass* found =
           classes_.find(hash, [&](const PodClass& known) { return known.is_of(framework, pod); }))
     return found;
-  if (!seen_once_.again(hash)) return nullptr;
+  if (seen_before_.insert(hash)) return nullptr;  // the first of its kind
   return &classes_.insert(hash, std::make_unique<PodClass>(framework, pod, asked_));
 }
 
@@ -38,7 +37,7 @@ bool ClassSearch::can_keep(Cycle& cycle, const Framework& framework) {
 
 std::optional<ClassSearch::Found> ClassSearch::run(Cycle& cycle, const Framework& framework,
                                                    Evaluation* evaluation) {
-  // Resources in a pod's status are its own.
+  // Pods with resources in their status never share a class.
   const PodExtra* const extra = cycle.pod().extra();
   if ((extra && extra->has_resources()) || framework.plugins().score.empty() ||
       !can_keep(cycle, framework))
@@ -49,19 +48,19 @@ std::optional<ClassSearch::Found> ClassSearch::run(Cycle& cycle, const Framework
   hidden_.clear();
   std::optional<Found> found;
   if (kept->is_final()) {
-    found =
-        kept->fits().empty() ? nowhere(cycle, *kept, evaluation) : choose(cycle, framework, *kept);
+    found = kept->fits().empty() ? no_feasible_node(cycle, *kept, evaluation)
+                                 : choose(cycle, framework, *kept);
     if (found && found->feasible == 0) return found;
-  } else if (judge_apart(cycle, framework, *kept))
+  } else if (hide_rows_full_of_nominated(cycle, framework, *kept))
     found = choose(cycle, framework, *kept);
-  if (found && evaluation) tell(*kept, *evaluation);
+  if (found && evaluation) copy_verdicts(*kept, *evaluation);
   for (const Hidden& hidden : hidden_) kept->show(hidden.row, hidden.score);
   return found;
 }
 
 // No row fits; the verdicts are in the cycle's scratch then.
-std::optional<ClassSearch::Found> ClassSearch::nowhere(Cycle& cycle, PodClass& kept,
-                                                       Evaluation* evaluation) {
+std::optional<ClassSearch::Found> ClassSearch::no_feasible_node(Cycle& cycle, PodClass& kept,
+                                                                Evaluation* evaluation) {
   if (!kept.tell_verdicts(cycle, cluster_)) return std::nullopt;
   if (evaluation) {
     *evaluation = {NodeSet(cluster_.nodes().rows()), {}, {}, kept.listed_reasons()};
@@ -72,7 +71,8 @@ std::optional<ClassSearch::Found> ClassSearch::nowhere(Cycle& cycle, PodClass& k
 
 // Rows that important pods are nominated to must be good with these as well; those that are not are
 // hidden for this pod.
-bool ClassSearch::judge_apart(Cycle& cycle, const Framework& framework, PodClass& kept) {
+bool ClassSearch::hide_rows_full_of_nominated(Cycle& cycle, const Framework& framework,
+                                              PodClass& kept) {
   const Nominator& nominator = framework.nominator();
   const Pod& pod = cycle.pod();
   for (const Symbol node : nominator.nominated_nodes()) {
@@ -232,7 +232,7 @@ bool ClassSearch::normalize_kept(const Cycle& cycle, const Framework& framework,
   return true;
 }
 
-void ClassSearch::tell(const PodClass& kept, Evaluation& evaluation) const {
+void ClassSearch::copy_verdicts(const PodClass& kept, Evaluation& evaluation) const {
   const ScoreTree& tree = kept.tree();
   evaluation.verdicts.clear();
   evaluation.feasible = NodeSet(cluster_.nodes().rows());

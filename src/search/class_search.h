@@ -16,7 +16,7 @@
 #include "cluster/kept_answers.h"
 #include "search/increment_check.h"
 #include "search/pod_class.h"
-#include "search/seen_once.h"
+#include "search/seen_before.h"
 #include "search/selection.h"
 
 namespace berth {
@@ -41,8 +41,8 @@ class ClassSearch {
  private:
   PodClass* class_of(const Framework& framework, const Pod& pod);
   static bool can_keep(Cycle& cycle, const Framework& framework);
-  std::optional<Found> nowhere(Cycle& cycle, PodClass& kept, Evaluation* evaluation);
-  bool judge_apart(Cycle& cycle, const Framework& framework, PodClass& kept);
+  std::optional<Found> no_feasible_node(Cycle& cycle, PodClass& kept, Evaluation* evaluation);
+  bool hide_rows_full_of_nominated(Cycle& cycle, const Framework& framework, PodClass& kept);
   std::optional<Found> choose(Cycle& cycle, const Framework& framework, PodClass& kept);
   std::optional<Found> among_groups(Cycle& cycle, const Framework& framework, PodClass& kept);
   std::optional<Found> among_rows(Cycle& cycle, const Framework& framework, PodClass& kept);
@@ -52,7 +52,7 @@ class ClassSearch {
   const NodeSet& in_groups(const PodClass& kept, std::span<const ScoreTree::Group> groups);
   bool normalize_kept(const Cycle& cycle, const Framework& framework, const PodClass& kept,
                       const NodeSet& rows);
-  void tell(const PodClass& kept, Evaluation& evaluation) const;
+  void copy_verdicts(const PodClass& kept, Evaluation& evaluation) const;
   bool add(const Placed<ScorePlugin>& placed, const NodeSet& rows, std::span<const Score> scores);
 
   Cluster& cluster_;
@@ -60,7 +60,7 @@ class ClassSearch {
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
   PodClass::AskedRows asked_;
   KeptAnswers<PodClass> classes_{kMaxBytes};
-  SeenOnce seen_once_;
+  SeenBefore seen_before_;
 
   // ---- reused from pod to pod
   struct Hidden {

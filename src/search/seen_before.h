@@ -1,4 +1,4 @@
-// SeenOnce: pods seen lately, by hash. A class is worth its memory from the second pod on.
+// SeenBefore: pods seen lately, by hash. A class is worth its memory from the second pod on.
 //
 // Eight hashes share a place, and the one not seen for longest goes. Were they alone in theirs,
 // then of a hundred classes two would meet sooner or later, and taking turns drive each other out
@@ -13,16 +13,16 @@
 
 namespace berth {
 
-class SeenOnce {
+class SeenBefore {
  public:
-  // Whether this one was seen before.
-  bool again(std::size_t hash) {
+  // Whether it is new, as a std::set says it.
+  bool insert(std::size_t hash) {
     Place& place = places_[hash % places_.size()];
     auto at = std::ranges::find(place, hash);
-    const bool seen = at != place.end();
-    if (!seen) *--at = hash;
+    const bool is_new = at == place.end();
+    if (is_new) *--at = hash;
     std::rotate(place.begin(), at, at + 1);
-    return seen;
+    return is_new;
   }
 
  private:
