@@ -12,6 +12,19 @@
 namespace berth {
 namespace {
 
+// With sanitizers a coroutine's frame keeps what an optimised one does not.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kMostBytes = 1536;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr std::size_t kMostBytes = 1536;
+#else
+constexpr std::size_t kMostBytes = 1024;
+#endif
+#else
+constexpr std::size_t kMostBytes = 1024;
+#endif
+
 // How many plugins hold each pod.
 class WaitingPodsInTheEngine : public ::testing::TestWithParam<int> {};
 
@@ -60,7 +73,7 @@ TEST_P(WaitingPodsInTheEngine, CostAtMostAKibibyteEachAndNoThread) {
     remembered += name.capacity() > 15 ? name.capacity() + 9 : 0;
   const std::size_t each = (testing::live_bytes() - before - remembered) / pods;
   RecordProperty("bytes_each", std::to_string(each));
-  EXPECT_LE(each, 1024u);
+  EXPECT_LE(each, kMostBytes);
 
   loop.run_until(TimePoint{std::chrono::minutes(5)});
   EXPECT_EQ((*engine)->waiting_pods().size(), 0u) << "their time is up";
