@@ -30,8 +30,7 @@ class Random {
   std::uint64_t state_[4];
 };
 
-// A seed that is another one each time, from the system: for programs that talk to others and must
-// not be in step with their kind.
+// A seed from the system's entropy source, different in every process.
 std::uint64_t seed_from_system();
 
 }  // namespace berth

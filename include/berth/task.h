@@ -1,34 +1,34 @@
 // Task<T>: a coroutine that runs on the world thread and finishes with a T.
 //
 // A task begins when it is awaited, or when a TaskSet spawns it. It awaits only what resumes on the
-// world thread. An exception that leaves a task comes out of the co_await of whoever waits for it;
-// with nobody waiting it ends the process. Outcomes are values here; exceptions only come from
-// foreign code, and are caught where it is called.
+// world thread. An exception that leaves a task comes out of the co_await on it; in a task that is
+// not awaited it ends the process. Outcomes are values here; exceptions only come from foreign
+// code, and are caught where it is called.
 //
 //   Task<Result<void>> call = api.bind(pod, node);     // nothing has happened yet
 //   Result<void> answer = co_await call;               // now it runs, and we wait
 //
-// Rules that keep g++ 12 happy: name what you await; coroutines are functions, not capturing
-// lambdas; parameters that must live on are taken by value.
+// Limits of g++ 12: give the awaited object a name; write coroutines as functions, not as capturing
+// lambdas; take parameters that must outlive the call by value.
 #pragma once
 
 #include <coroutine>
 #include <cstddef>
 #include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 
 namespace berth {
 
 class TaskSet;
 
-namespace task_detail {
+namespace internal {
 
-// What every promise has: who waits for it, and what went wrong.
+// What every promise has: the coroutine that awaits it, and its exception.
 struct PromiseCore {
   std::coroutine_handle<> awaiter = std::noop_coroutine();
   std::exception_ptr exception;
@@ -40,6 +40,9 @@ struct PromiseCore {
   }
 };
 
+// Aborts: two tasks wait for one Eventual.
+[[noreturn]] void second_waiter();
+
 struct ResumeAwaiter {
   bool await_ready() const noexcept { return false; }
   template <typename Promise>
@@ -49,16 +52,16 @@ struct ResumeAwaiter {
   void await_resume() const noexcept {}
 };
 
-}  // namespace task_detail
+}  // namespace internal
 
 template <typename T>
 class [[nodiscard]] Task {
  public:
-  struct promise_type : task_detail::PromiseCore {
+  struct promise_type : internal::PromiseCore {
     std::optional<T> value;
 
     Task get_return_object() { return Task(Handle::from_promise(*this)); }
-    task_detail::ResumeAwaiter final_suspend() noexcept { return {}; }
+    internal::ResumeAwaiter final_suspend() noexcept { return {}; }
     void return_value(T result) { value.emplace(std::move(result)); }
   };
   using Handle = std::coroutine_handle<promise_type>;
@@ -90,7 +93,7 @@ class [[nodiscard]] Task {
 template <>
 class [[nodiscard]] Task<void> {
  public:
-  struct promise_type : task_detail::PromiseCore {
+  struct promise_type : internal::PromiseCore {
     // Set while a TaskSet owns the frame; the links make the set a list without a node per task.
     TaskSet* owner = nullptr;
     promise_type* previous = nullptr;
@@ -131,8 +134,9 @@ class [[nodiscard]] Task<void> {
   Handle handle_;
 };
 
-// Tasks that nobody awaits, owned until they finish. What is unfinished when the set ends is
-// destroyed where it stands: its locals' destructors run, the code after its await does not.
+// Owns tasks that are not awaited, until they finish. Unfinished tasks are destroyed with the set,
+// where they are suspended: the destructors of their local variables run, the code after the await
+// does not.
 class TaskSet {
  public:
   TaskSet() = default;
@@ -211,12 +215,6 @@ class [[nodiscard]] WhenAll {
   TaskSet set_;
 };
 
-// `auto all = when_all(std::move(tasks)); co_await all;`
-template <typename T>
-WhenAll<T> when_all(std::vector<Task<T>> tasks) {
-  return WhenAll<T>(std::move(tasks));
-}
-
 // Awaitable: until the loop reaches `when`. Destroying the waiting task cancels the timer.
 class [[nodiscard]] SleepUntil {
  public:
@@ -265,7 +263,7 @@ class Eventual {
 
     bool await_ready() const noexcept { return eventual_->is_set(); }
     void await_suspend(std::coroutine_handle<> awaiter) {
-      BERTH_CHECK(eventual_->waiter_ == nullptr);
+      if (eventual_->waiter_ != nullptr) internal::second_waiter();
       awaiter_ = awaiter;
       waiting_ = true;
       eventual_->waiter_ = this;
@@ -287,7 +285,8 @@ class Eventual {
     if (waiter_) waiter_->eventual_ = nullptr;
   }
 
-  // The first value counts; a second one is dropped. Resumes whoever waits, before returning.
+  // The first value counts; a second one is dropped. Resumes the waiting coroutine before
+  // returning.
   void set(T value) {
     if (value_) return;
     value_.emplace(std::move(value));
@@ -304,6 +303,91 @@ class Eventual {
  private:
   std::optional<T> value_;
   Waiter* waiter_ = nullptr;
+};
+
+// ---- cancellation -------------------------------------------------------------------------------
+//
+// One side asks a running task to end early and says why, the other side notices at its next await.
+//
+//   CancelSource source;                       // held by the side that may stop the work
+//   Task<Outcome> task = plugin.pre_bind(…, source.token());
+//   source.cancel("preempted by DefaultPreemption");
+//
+// A token can be polled (cancelled(), cause()) or calls back (on_cancel). The source must outlive
+// the tasks that hold its token.
+
+class CancelSource;
+
+namespace internal {
+
+// A ring of registrations. Each can leave the ring by itself, also after the ring's owner is gone.
+struct Link {
+  Link() = default;
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+  ~Link() { unlink(); }
+
+  bool alone() const { return next == this; }
+  void unlink() {
+    previous->next = next;
+    next->previous = previous;
+    previous = next = this;
+  }
+  void insert_before(Link& other) {
+    previous = other.previous;
+    next = &other;
+    previous->next = this;
+    other.previous = this;
+  }
+
+  Link* previous = this;
+  Link* next = this;
+};
+
+}  // namespace internal
+
+class CancelToken {
+ public:
+  CancelToken() = default;  // never cancelled
+
+  bool cancelled() const;
+  const std::string& cause() const;  // empty unless cancelled
+
+  // Calls `work` when the source is cancelled (at once if it already is), unless the registration
+  // goes first.
+  class [[nodiscard]] Registration : private internal::Link {
+   public:
+    Registration(CancelSource* source, Callback work);
+
+   private:
+    friend class CancelSource;
+    Callback work_;
+  };
+  Registration on_cancel(Callback work) const { return Registration(source_, std::move(work)); }
+
+ private:
+  friend class CancelSource;
+  explicit CancelToken(CancelSource* source) : source_(source) {}
+  CancelSource* source_ = nullptr;
+};
+
+class CancelSource {
+ public:
+  CancelSource() = default;
+  CancelSource(const CancelSource&) = delete;
+  CancelSource& operator=(const CancelSource&) = delete;
+
+  CancelToken token() { return CancelToken(this); }
+  bool cancelled() const { return cause_.has_value(); }
+
+  // The first cause stays. What is called back may end this source.
+  void cancel(std::string cause);
+
+ private:
+  friend class CancelToken;
+  friend class CancelToken::Registration;
+  std::optional<std::string> cause_;
+  internal::Link waiting_;  // the ring's head
 };
 
 }  // namespace berth

@@ -4,11 +4,12 @@
 // cluster and are compared all day; they become symbols where objects enter, and are turned back
 // into text only to be shown. One table per engine; it arrives by constructor.
 //
-// A symbol is valid while somebody holds it: objects that keep symbols keep a SymbolHold with them.
-// When the last holder of a string is gone its number is given to another string, so that the table
-// does not grow with churn. Names of pods and UIDs, which hardly repeat, do not belong here.
+// A symbol is valid while it is held: objects that keep symbols keep a SymbolHold with them. When
+// the last holder of a string is gone its number is given to another string, so that the table does
+// not grow with churn. Names of pods and UIDs, which hardly repeat, do not belong here.
 //
-// Threads: everything here may be called from any thread.
+// Threads: Symbols may be used from any thread; a SymbolHold belongs to one thread at a time. A
+// SymbolHold without a table holds nothing: it has no text and cannot intern.
 #pragma once
 
 #include <atomic>
@@ -22,8 +23,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "base/thread.h"
 
 namespace berth {
 
@@ -45,7 +44,7 @@ class Symbols {
 
   // The symbol of `text`, with one more holder.
   Symbol intern(std::string_view text);
-  // The symbol of `text` if somebody holds it, else the empty symbol. Not held for the caller.
+  // The symbol of `text` if it is held, else the empty symbol. Not held for the caller.
   Symbol find(std::string_view text) const;
 
   void retain(Symbol symbol);

@@ -26,7 +26,7 @@ class RefCounted {
   void release() const noexcept {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete static_cast<const T*>(this);
   }
-  // How many Refs there are. Exact only for somebody who knows that no other thread copies one.
+  // How many Refs there are. Exact only if no other thread copies one.
   std::uint32_t use_count() const noexcept { return count_.load(std::memory_order_acquire); }
 
  protected:

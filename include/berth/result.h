@@ -1,8 +1,8 @@
 // Result<T>: what an operation that may fail gives back.
 //
 // Used wherever something outside the scheduler's own logic can go wrong: decoding, API calls,
-// cluster bookkeeping. A plugin's opinion about a pod is not an error; that is Status or Outcome
-// (framework/status.h).
+// cluster bookkeeping. A plugin's verdict about a pod is not an error; that is Status or Outcome
+// (berth/status.h).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Loop: the only source of time and of "later".
+// Loop: the only source of time, timers and posted work.
 //
 // Everything that schedules pods runs on one thread, the world. The world asks its Loop what time
 // it is, asks it to call back at a time, and lets other threads hand it work through it. RealLoop
@@ -11,12 +11,10 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
-
-#include "base/thread.h"
-#include "base/tick_clock.h"
 
 namespace berth {
 
@@ -73,8 +71,8 @@ class Loop {
   // Any thread.
   virtual TimePoint now() const = 0;
   virtual WallTime wall_now() const = 0;
-  // Any thread. For how long something took: cheaper than now(), and to be compared with nothing
-  // but other readings of itself.
+  // Any thread. For measuring durations: cheaper than now(). Compare it only with other values of
+  // tick().
   virtual TimePoint tick() const { return now(); }
 
   // Any thread. Runs `work` on the world thread, after everything posted before it.
@@ -89,30 +87,6 @@ class Loop {
   TimerId after(Duration delay, Callback work, TimerKind kind = TimerKind::kWork) {
     return at(now() + delay, std::move(work), kind);
   }
-};
-
-// The timers of one loop, in the order in which they are due.
-class Timers {
- public:
-  TimerId set(TimePoint when, Callback work, TimerKind kind);
-  void cancel(TimerId id);
-
-  bool empty() const { return timers_.empty(); }
-  TimePoint next() const { return timers_.begin()->first.when; }
-  Callback take_next();
-  std::size_t count(TimerKind kind) const {
-    return kind == TimerKind::kWork ? work_ : size() - work_;
-  }
-  std::size_t size() const { return timers_.size(); }
-
- private:
-  static TimerKind kind_of(TimerId id) { return static_cast<TimerKind>(id.sequence & 1); }
-
-  // A hundred thousand waiting pods have a timer each: the kind is the sequence's lowest bit, which
-  // costs nothing and leaves the order as it is.
-  std::uint64_t last_sequence_ = 0;
-  std::size_t work_ = 0;
-  std::map<TimerId, Callback> timers_;
 };
 
 class VirtualLoop;
@@ -166,9 +140,9 @@ class VirtualLoop final : public Loop {
   WallTime wall_now() const override {
     return wall_start_.load(std::memory_order_relaxed) + now().since_start;
   }
-  void post(Callback work) override EXCLUDES(inbox_mutex_);
+  void post(Callback work) override;
   TimerId at(TimePoint when, Callback work, TimerKind kind = TimerKind::kWork) override;
-  void cancel(TimerId id) override { timers_.cancel(id); }
+  void cancel(TimerId id) override;
 
   // The clock's: with all loops that share it.
   bool step() { return clock_.step(); }
@@ -195,45 +169,36 @@ class VirtualLoop final : public Loop {
   VirtualClock own_clock_;  // of a loop that shares none
   VirtualClock& clock_;
   std::atomic<WallTime> wall_start_;
-  Timers timers_;
   bool halted_ = false;
-
-  mutable Mutex inbox_mutex_;
-  std::vector<Callback> inbox_ GUARDED_BY(inbox_mutex_);
+  struct Waiting;  // timers and posted work
+  std::unique_ptr<Waiting> waiting_;
 };
 
 // The clocks of the machine. run() makes the calling thread the world.
 class RealLoop final : public Loop {
  public:
   RealLoop();
+  ~RealLoop() override;
+  RealLoop(const RealLoop&) = delete;
+  RealLoop& operator=(const RealLoop&) = delete;
 
   TimePoint now() const override;
   WallTime wall_now() const override;
-  TimePoint tick() const override { return {ticks_.since_start()}; }
-  void post(Callback work) override EXCLUDES(mutex_);
+  TimePoint tick() const override;
+  void post(Callback work) override;
   TimerId at(TimePoint when, Callback work, TimerKind kind = TimerKind::kWork) override;
-  void cancel(TimerId id) override { timers_.cancel(id); }
+  void cancel(TimerId id) override;
 
-  // Works until stop(). What is posted afterwards stays undone.
-  void run() EXCLUDES(mutex_);
+  // Works until stop(). Work that is posted later waits for the next run().
+  void run();
 
-  // Any thread. run() returns after the work at hand.
-  void stop() EXCLUDES(mutex_);
+  // Any thread. run() returns after the posted work that it has taken already. A stop() before
+  // run() makes the next run() return at once.
+  void stop();
 
  private:
-  void wait_for_work() EXCLUDES(mutex_);
-  void run_posted() EXCLUDES(mutex_);
-  void run_due() EXCLUDES(mutex_);
-  bool stopping() const EXCLUDES(mutex_);
-
-  const std::chrono::steady_clock::time_point start_;
-  const TickClock ticks_;
-  Timers timers_;
-
-  mutable Mutex mutex_;
-  Condition work_arrived_;
-  std::vector<Callback> inbox_ GUARDED_BY(mutex_);
-  bool stopping_ GUARDED_BY(mutex_) = false;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace berth
