@@ -1,18 +1,22 @@
-// What plugins say. Two sizes of the same thing:
+// The verdicts of plugins, in two sizes:
 //
-//   Status   about one node, in one word: fifty thousand of them a pod must not allocate
-//   Outcome  about the pod at one step of its way, with sentences
+//   Status   about one node, 8 bytes, no allocation: a pod may have fifty thousand
+//   Outcome  about the pod at one step, with texts
 //
 // Codes are upstream's, in upstream's order.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "berth/node_set.h"
 
 namespace berth {
 
@@ -33,8 +37,8 @@ constexpr bool is_rejected(Code code) {
          code == Code::kPending;
 }
 
-// A verdict about one node. Default: Success. The sentence behind `reason` is upstream's, letter
-// for letter; it is looked up when somebody reads the verdict.
+// A verdict about one node. Default: Success. The text behind `reason` is upstream's, letter for
+// letter; it is looked up when the verdict is printed.
 struct Status {
   Code code = Code::kSuccess;
   std::uint8_t reason = 0;     // index into the plugin's reasons(), or kListed
@@ -54,7 +58,7 @@ struct FitError;
 // A verdict about the pod: upstream's Status object.
 struct Outcome {
   Code code = Code::kSuccess;
-  std::string plugin;  // who said it; empty for nobody in particular
+  std::string plugin;  // the plugin that returned it; may be empty
   std::vector<std::string> reasons;
   std::optional<std::string> error;           // an attached error's text; comes before the reasons
   std::shared_ptr<const FitError> fit_error;  // when that error is "no node fits"
@@ -95,5 +99,42 @@ struct Outcome {
   // all_reasons(), comma separated.
   std::string message() const;
 };
+
+// ---- why no node was good enough for a pod -----------------------------------------------------
+
+// The result of filtering (core.md §1.6). The verdicts by row are in the cycle (Cycle::verdicts);
+// `explicit_nodes` are the rows that have one. All other nodes share `absent`.
+struct Diagnosis {
+  NodeSet explicit_nodes;
+  Outcome absent = Outcome::of(Code::kUnschedulableAndUnresolvable);
+  std::set<std::string> unschedulable_plugins;
+  std::set<std::string> pending_plugins;
+  std::string pre_filter_message;
+  std::string post_filter_message;
+
+  // Adds a plugin that rejected. An empty name is ignored; a pending plugin is added to both sets.
+  void add_plugin(Code code, const std::string& plugin);
+};
+
+// The error when there is no node at all.
+inline constexpr std::string_view kNoNodesAvailable = "no nodes available to schedule pods";
+
+// "No node fits", as an error with upstream's sentence.
+struct FitError {
+  std::size_t all_nodes = 0;
+  // How many nodes gave which reason (explicit verdicts and the absent ones).
+  std::map<std::string, std::size_t> reasons;
+  std::set<std::string> unschedulable_plugins;
+  std::set<std::string> pending_plugins;
+  std::string pre_filter_message;
+  std::string post_filter_message;
+
+  // `0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.`
+  std::string message() const;
+};
+
+// "0/1 nodes are available: 1 <reason>.": the form in which a rejection by Reserve, Permit or a
+// permit wait is reported.
+std::shared_ptr<const FitError> fit_error_for_one(const Outcome& rejection);
 
 }  // namespace berth

@@ -1,15 +1,17 @@
-// ClusterApi: the door through which the scheduler changes the cluster. `kube` implements it with
-// HTTP, `sim` with a store, latency and faults; what comes of a call is seen through the watch.
+// ClusterApi: the interface through which the scheduler writes to the cluster. `kube` implements it
+// with HTTP, `storeapi` over objects in memory; the watch shows the result of a call.
+//
+// Called on the world thread; its tasks resume there. Must not throw: an exception ends the process.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "api/object.h"
-#include "api/pod.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/object.h"
+#include "berth/pod.h"
+#include "berth/result.h"
+#include "berth/task.h"
 
 namespace berth {
 
@@ -33,7 +35,7 @@ struct PodEvent {
   std::string action;
   std::string note;
   std::string reporting_controller;  // the profile's scheduler name
-  Ref<const Pod> related;            // who else has to do with it: the preemptor; may be null
+  Ref<const Pod> related;            // the other pod involved, e.g. the preemptor; may be null
 };
 
 class ClusterApi {
@@ -41,9 +43,9 @@ class ClusterApi {
   virtual ~ClusterApi() = default;
 
   virtual Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) = 0;
-  // Whether the pod is on that node. Asked after somebody else was to bind it and said that he
-  // could not, or (`unanswered`) nothing: then the binding may still be under way. Doors through
-  // which nobody else binds answer no.
+  // Whether the pod is bound to that node. Called after an extender was asked to bind it and
+  // reported a failure or, with `unanswered`, did not answer; the binding may then still be in
+  // progress. The default returns false.
   virtual Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name, bool unanswered);
   // Against `pod`, the newest version known. The answer is the version that is stored now; empty
   // where statuses are not kept.
@@ -56,8 +58,8 @@ class ClusterApi {
   //   PersistentVolume       annotations, spec.claimRef
   //   PersistentVolumeClaim  annotations
   //   ResourceClaim          finalizers; with update_status: allocation, reservedFor, devices
-  // Everything else stays as stored. The answer is the object as stored now. Doors behind which
-  // there are no such objects answer kNotFound.
+  // Everything else stays as stored. The answer is the object as stored now. The defaults return
+  // kNotFound, for implementations without such objects.
   virtual Task<Result<AnyObject>> update(AnyObject object) = 0;
   virtual Task<Result<AnyObject>> update_status(AnyObject object);
   // A ResourceClaim without a name gets one from its generate_name.

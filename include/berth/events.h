@@ -1,5 +1,5 @@
-// Cluster events: what happened, in the words that plugins register for (core.md §2.5), and the
-// hints by which a plugin says whether an event can help a pod that it rejected (§2.6).
+// Cluster events that plugins register for (core.md §2.5), and the hints by which a plugin decides
+// whether an event can help a pod that it rejected (§2.6).
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/node.h"
-#include "api/object.h"
-#include "api/pod.h"
-#include "base/result.h"
+#include "berth/node.h"
+#include "berth/object.h"
+#include "berth/pod.h"
+#include "berth/result.h"
 
 namespace berth {
 
@@ -66,7 +66,7 @@ struct ClusterEvent {
   std::string label() const;
 };
 
-// Whether somebody who registered for `registered` is to hear of `incoming`.
+// Whether a registration for `registered` covers the event `incoming`.
 bool matches(const ClusterEvent& registered, const ClusterEvent& incoming);
 
 namespace events {
@@ -93,7 +93,7 @@ enum class QueueingHint : std::uint8_t { kSkip, kQueue };
 using HintFunction = std::function<Result<QueueingHint>(const Pod& pod, const AnyObject& before,
                                                         const AnyObject& after)>;
 
-// What a hint goes by, of the rejected pod.
+// Which parts of the rejected pod a hint uses.
 enum class HintScope : std::uint8_t {
   kPod,  // anything
   // Its spec, namespace, labels and controller, and whether the event is about this very pod: pods

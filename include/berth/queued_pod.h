@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/pod.h"
-#include "base/loop.h"
-#include "base/ref.h"
+#include "berth/loop.h"
+#include "berth/pod.h"
+#include "berth/ref.h"
 
 namespace berth {
 

@@ -7,28 +7,29 @@
 #include <span>
 #include <vector>
 
-#include "base/symbols.h"
-#include "cluster/topology.h"
+#include "berth/symbols.h"
+#include "berth/topology.h"
 
 namespace berth {
 
 class RowKeys {
  public:
-  // A number by row, directly or by the row's topology domain. It changes for a row only when that
+  // A number by row, directly or by the row's topology domain. The spans live until the search ends. It changes for a row only when that
   // row is in the log of changed rows; any other change comes with another version.
   struct Numbers {
     std::uint64_t version = 0;
     std::span<const std::int32_t> by_row = {};  // empty: by domain
-    std::span<const Domain> domains = {};
+    RowDomains domains = {};
     std::span<const std::int64_t> by_domain = {};
 
-    // Of a row without the key: no number that one with it could have, also not a negative one.
+    // The number of a row without the key: differs from every number that by_domain may contain.
     static constexpr std::int64_t kWithoutKey = std::numeric_limits<std::int64_t>::min();
 
     std::int64_t at(NodeRow row) const {
       if (!by_row.empty()) return by_row[row];
-      if (domains.empty()) return 0;
-      return domains[row] == kNoDomain ? kWithoutKey : by_domain[domains[row]];
+      if (by_domain.empty()) return 0;
+      const Domain domain = domains[row];
+      return domain == kNoDomain ? kWithoutKey : by_domain[domain];
     }
   };
 

@@ -1,8 +1,8 @@
 // NodeSet: a set of node rows, one bit each.
 //
-// Rows are bits of words; over the words lies a second level, a bit for each that may have rows,
-// 64 words a span. So a few rows far apart cost what they are, among a hundred nodes as among a
-// hundred thousand, and many rows are still run through word by word.
+// A two-level bitmap: one bit per row, and above it one bit per word of 64 rows that may have rows.
+// Sparse sets cost the rows they hold; dense sets are visited word by word. insert() and erase()
+// take rows below capacity(). Sets of different capacity are not equal.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +26,12 @@ class NodeSet {
   NodeSet(NodeSet&& other) noexcept
       : words_(std::move(other.words_)),
         filled_(std::move(other.filled_)),
-        begin_(std::exchange(other.begin_, kNowhere)),
+        begin_(std::exchange(other.begin_, kNoSpan)),
         end_(std::exchange(other.end_, 0)) {}
   NodeSet& operator=(NodeSet&& other) noexcept {
     words_ = std::move(other.words_);
     filled_ = std::move(other.filled_);
-    begin_ = std::exchange(other.begin_, kNowhere);
+    begin_ = std::exchange(other.begin_, kNoSpan);
     end_ = std::exchange(other.end_, 0);
     return *this;
   }
@@ -71,7 +71,7 @@ class NodeSet {
       visit_words(s, filled_[s], [&](std::size_t w) { words_[w] = 0; });
       filled_[s] = 0;
     }
-    begin_ = kNowhere;
+    begin_ = kNoSpan;
     end_ = 0;
   }
 
@@ -186,13 +186,13 @@ class NodeSet {
   }
 
   static constexpr std::size_t kFan = 64;  // rows a word, words a span
-  static constexpr std::size_t kNowhere = ~std::size_t{0};
+  static constexpr std::size_t kNoSpan = ~std::size_t{0};
 
   std::vector<std::uint64_t> words_;
-  // A bit for each word, a number for each span: without it the word has no row; with it, perhaps.
+  // One bit per word of words_: 0 means that the word is empty, 1 that it may not be.
   std::vector<std::uint64_t> filled_;
-  std::size_t begin_ = kNowhere;  // no row is in a span before this one
-  std::size_t end_ = 0;           // nor in this one or a later one
+  std::size_t begin_ = kNoSpan;  // no row is in a span before this one
+  std::size_t end_ = 0;          // nor in this one or a later one
 };
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// SearchTrace: what a search for a node found out, node by node: who said no and why, who gave how
-// many points; and what came of it. A search fills it for whoever asks; nobody else pays for it.
+// SearchTrace: the steps of one search for a node: the rejections of each node, the scores of each
+// plugin, and the result. Filled on request; other searches do not pay for it.
 //
 // Rows are those of the cluster during the attempt.
 #pragma once
@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "cluster/node_set.h"
-#include "framework/status.h"
+#include "berth/node_set.h"
+#include "berth/status.h"
 
 namespace berth {
 
 struct SearchTrace {
-  // Asked for: all plugins that reject a node; otherwise the first, after which upstream asks no
-  // further.
+  // Whether all plugins that reject a node are listed; otherwise only the first, at which upstream
+  // stops.
   bool every_rejection = false;
 
   // PreFilter left only some nodes.
@@ -48,11 +48,11 @@ struct SearchTrace {
   std::optional<Narrowed> narrowed;
   std::vector<Rejected> rejected;  // in snapshot order; up to the first error, if there was one
   NodeSet feasible;                // empty when a filter failed
-  // Absent when nothing was scored, for want of a choice, or when scoring failed.
+  // Empty when only one node was feasible, or when scoring failed.
   std::vector<Scores> scores;             // in the order of the profile, then extenders
   std::vector<std::int64_t> totals;       // by row, of feasible ones
   std::vector<NodeRow> best;              // the feasible rows with the highest total
-  std::optional<PostFilter> post_filter;  // when it was asked, because nothing fits
+  std::optional<PostFilter> post_filter;  // if it ran, because no node fits
   Outcome outcome;          // Success, or why there is no node (with a FitError: none fits)
   NodeRow chosen = kNoRow;  // with Success
 };

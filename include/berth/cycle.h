@@ -11,24 +11,26 @@
 #include <utility>
 #include <vector>
 
-#include "api/pod.h"
-#include "cluster/cluster.h"
-#include "framework/status.h"
+#include "berth/pod.h"
+#include "berth/status.h"
+#include "berth/views.h"
 
 namespace berth {
 
 class Framework;
 class Plugin;
 
-// The arrays that every attempt needs and none keeps: made once and lent from pod to pod.
+namespace internal {
+
+// Buffers that every attempt needs and none keeps: allocated once and reused from pod to pod.
 struct CycleScratch {
   std::vector<Status> verdicts;                          // by row
   std::vector<std::vector<std::string>> listed_reasons;  // what Status::kListed refers to
-  std::vector<std::int64_t> scores;                      // by row, of the plugin at hand
+  std::vector<std::int64_t> scores;                      // by row, of the current plugin
   std::vector<std::int32_t> sums;                        // by row
-  std::vector<NodeRow> deferred;                         // rows that a filter has put off
+  std::vector<NodeRow> deferred;                         // rows that a filter deferred
 
-  // For a pod whose verdicts are set before they are read, row by row.
+  // For a pod whose verdicts are written before they are read.
   void begin(std::size_t rows) {
     if (verdicts.size() < rows) verdicts.resize(rows);
     listed_reasons.clear();
@@ -54,6 +56,8 @@ class PluginMask {
   std::uint64_t words_[2] = {0, 0};
 };
 
+}  // namespace internal
+
 class Cycle {
  public:
   Cycle(Ref<const Pod> pod, const Cluster& cluster) : pod_(std::move(pod)), cluster_(cluster) {}
@@ -66,7 +70,8 @@ class Cycle {
   const NodeTable& nodes() const { return cluster_.nodes(); }
   const Symbols& symbols() const { return cluster_.symbols(); }
 
-  // What `plugin` leaves for its own later steps: one value per plugin and type.
+  // What `plugin` leaves for its own later steps: one value per plugin and type. The reference is
+  // valid until the next put of that type.
   template <typename T>
   T& put(const Plugin& plugin, T value) {
     auto box = std::make_unique<Box<T>>(std::move(value));
@@ -89,43 +94,43 @@ class Cycle {
     return nullptr;
   }
 
-  // What `plugin` has put is not needed any more.
+  // Drops the state of `plugin`.
   template <typename T>
   void drop(const Plugin& plugin) {
     std::erase_if(states_, [&](const State& state) {
       return state.plugin == &plugin && state.type == type_tag<T>();
     });
   }
-  // Drops what plugins have put, but for those that `keeps` names.
+  // Drops the states of all plugins for which `keeps` is false.
   template <typename Keeps>
   void drop_states(Keeps keeps) {
     std::erase_if(states_, [&](const State& state) { return !keeps(state.plugin); });
     states_.shrink_to_fit();
   }
 
-  // Plugins that said Skip: their later steps are left out.
-  PluginMask skip_filter;
-  PluginMask skip_score;
-  PluginMask skip_pre_bind;
-  PluginMask parallel_pre_bind;
+  // Plugins that returned Skip: their later steps are not run.
+  internal::PluginMask skip_filter;
+  internal::PluginMask skip_score;
+  internal::PluginMask skip_pre_bind;
+  internal::PluginMask parallel_pre_bind;
 
   // Whether the calls into plugins are timed one by one in this attempt.
   bool sampled = false;
 
-  // Whether a filter may put rows off (FilterPass::defer): whoever runs the filters then gives
-  // others a turn and asks again.
+  // Whether a filter may defer rows (FilterPass::defer): the caller then lets other work run and
+  // calls the filter again.
   bool may_suspend = false;
-  std::uint32_t turn = 0;  // how often others have had their turn
+  std::uint32_t turn = 0;  // how often other work has run
 
-  // Whose profile this attempt runs in: for PostFilter plugins, which ask all filters again.
+  // The profile of this attempt: for PostFilter plugins, which run all filters again.
   const Framework* framework = nullptr;
 
-  // Pods to be woken when this attempt succeeds (upstream's pods-to-activate).
+  // Pods to activate when this attempt succeeds (upstream's pods-to-activate).
   std::vector<Ref<const Pod>> pods_to_activate;
 
   // ---- verdicts by node; only while the scheduling cycle is open
-  void lend(CycleScratch* scratch) { scratch_ = scratch; }
-  CycleScratch* scratch() const { return scratch_; }
+  void lend(internal::CycleScratch* scratch) { scratch_ = scratch; }
+  internal::CycleScratch* scratch() const { return scratch_; }
   // The sentences of a verdict given by `plugin`.
   std::vector<std::string> reasons_of(const Status& status, const Plugin* plugin) const;
   // Files a list of sentences; the number is a Status's argument with kListed.
@@ -155,7 +160,7 @@ class Cycle {
   Ref<const Pod> pod_;
   const Cluster& cluster_;
   std::vector<State> states_;
-  CycleScratch* scratch_ = nullptr;
+  internal::CycleScratch* scratch_ = nullptr;
 };
 
 }  // namespace berth

@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "config/configuration.h"
-#include "framework/handle.h"
-#include "framework/plugin.h"
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "berth/plugin_args.h"
+#include "berth/result.h"
 
 namespace berth {
 
-// `arguments` are the plugin's typed arguments from the configuration; a plugin of somebody else
-// gets them as OpaqueArgs.
+// `arguments` are the plugin's typed arguments from the configuration; an out-of-tree plugin gets
+// them as OpaqueArgs.
 using PluginFactory = std::function<Result<std::unique_ptr<Plugin>>(
     const config::PluginArgs& arguments, const Handle& handle)>;
 
@@ -32,6 +32,7 @@ class PluginTable {
  public:
   // Fails with `a plugin named <n> already exists`.
   Result<void> add(PluginEntry entry);
+  // Both are valid until the next add().
   const PluginEntry* find(std::string_view name) const;
   const std::vector<PluginEntry>& entries() const { return entries_; }
 

@@ -1,4 +1,4 @@
-// What a plugin sees and what it says: one small interface per extension point.
+// The plugin interfaces: one per extension point.
 //
 // A plugin is asked once per pod about all nodes, not once per node: it reads columns of the
 // NodeTable and marks the rows that it rejects. One that would rather look at one node at a time
@@ -10,7 +10,8 @@
 //   scheduling cycle  PreFilter Filter PostFilter PreScore Score Reserve Permit
 //   binding cycle     PreBind Bind PostBind
 //
-// All calls come on the world thread. A plugin that throws fails the pod at hand, nothing else.
+// All calls come on the world thread. A plugin that throws fails the pod at hand, nothing else. A
+// plugin has at most 255 reasons(), a profile at most 128 plugins.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +19,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/cancel.h"
-#include "base/task.h"
-#include "cluster/node_set.h"
-#include "framework/cycle.h"
-#include "framework/diagnosis.h"
-#include "framework/events.h"
-#include "framework/queued_pod.h"
-#include "framework/row_keys.h"
-#include "framework/status.h"
+#include "berth/cycle.h"
+#include "berth/events.h"
+#include "berth/node_set.h"
+#include "berth/queued_pod.h"
+#include "berth/row_keys.h"
+#include "berth/status.h"
+#include "berth/task.h"
 
 namespace berth {
 
@@ -37,22 +37,20 @@ inline constexpr Score kMinScore = 0;
 inline constexpr Score kMaxScore = 100;
 
 // What a plugin's answer about a row, at Filter and at Score, depends on. It tells which answers
-// can be kept for the next pod that is like this one (ARCHITECTURE.md, "What is kept between
-// pods").
+// can be kept for the next pod that is like this one (ARCHITECTURE.md, "Classes: what is kept
+// between pods").
 enum class Dependence : std::uint8_t {
-  // The pod's spec, namespace and labels, the row's own columns, and how many nodes there are.
-  // Asked
-  // again about the rows that changed. normalize() may look at which scores there are, but not at
-  // how many rows have them.
+  // The pod's spec, namespace and labels, the row's own columns, and the number of nodes. Only
+  // changed rows are asked about again. normalize() may depend on which scores occur, not on how
+  // many rows have them.
   kRow,
   // Counts of pods per topology domain: asked again for every pod, but only about one row of those
   // that are alike in filter_keys() and score_keys().
   kDomain,
   // Objects of some kinds: the same, and as a rule every row is asked about.
   kObjects,
-  // Asked about all rows for every pod, unless PreFilter said Skip and, for Score, score_keys()
-  // says
-  // that all rows are alike.
+  // All rows are asked about for every pod, unless PreFilter returned Skip and, for Score,
+  // score_keys() says that all rows are alike.
   kAnything,
 };
 
@@ -63,9 +61,10 @@ class Plugin {
   // The sentences that Status::reason refers to.
   virtual std::span<const std::string_view> reasons() const { return {}; }
   virtual Dependence dependence() const { return Dependence::kAnything; }
-  // With kDomain and kObjects, after PreFilter of this cycle: adds what the answers at Filter, and
-  // those at Score, are a function of. False: nothing such, every row is asked about. What kRow
-  // adds to score_keys() means that for this pod the row is not enough: nothing of it is kept.
+  // For kDomain and kObjects, called after PreFilter: adds the keys that the answers at Filter
+  // (Score) depend on. Rows with equal keys get one answer. Returns false if there are no such
+  // keys; then every row is asked about. A kRow plugin that adds a score key excludes this pod from
+  // kept results.
   virtual bool filter_keys(const Cycle&, RowKeys&) const { return false; }
   virtual bool score_keys(Cycle&, RowKeys&) const { return false; }
 
@@ -107,7 +106,8 @@ struct PreFilterResult {
 class PreFilterPlugin : public virtual Plugin {
  public:
   virtual PreFilterResult pre_filter(Cycle& cycle) const = 0;
-  // A trial puts a pod on a row, or takes it off: what pre_filter left behind is to follow.
+  // A trial adds a pod to a row, or removes one: updates the state that pre_filter stored in the
+  // cycle.
   virtual Outcome add_pod(Cycle&, const Pod&, NodeRow) const { return {}; }
   virtual Outcome remove_pod(Cycle&, const Pod&, NodeRow) const { return {}; }
 };
@@ -136,9 +136,9 @@ class FilterPass {
     feasible_.erase(row);
     verdicts_[row] = {code, Status::kListed, plugin_, listed};
   }
-  // Not decided yet: the row is asked about again after others had their turn (Cycle::turn). Only
-  // where the cycle may suspend. The plugin goes on then from where it was, so that every turn
-  // brings it nearer to its answer, and keeps the answer: a trial is begun anew every time.
+  // Defers the decision about this row: filter() is called again for it after the loop has run
+  // other work (Cycle::turn). Allowed only if Cycle::may_suspend. The plugin keeps its progress and
+  // its answer itself, because a trial is set up anew before each call.
   void defer(NodeRow row) {
     feasible_.erase(row);
     verdicts_[row] = {Code::kWait, 0, plugin_, 0};
@@ -214,10 +214,10 @@ class PerNodeScore : public ScorePlugin {
 
 class ReservePlugin : public virtual Plugin {
  public:
-  virtual Outcome reserve(Cycle& cycle, std::string_view node_name) const = 0;
+  virtual Outcome reserve(Cycle& cycle, std::string_view node_name) = 0;
   // Must be idempotent: it is called for every Reserve plugin when anything later fails, also for
   // those whose reserve failed or was never reached.
-  virtual void unreserve(Cycle& cycle, std::string_view node_name) const = 0;
+  virtual void unreserve(Cycle& cycle, std::string_view node_name) = 0;
 };
 
 struct PermitResult {
@@ -235,7 +235,7 @@ struct PermitResult {
 
 class PermitPlugin : public virtual Plugin {
  public:
-  virtual PermitResult permit(Cycle& cycle, std::string_view node_name) const = 0;
+  virtual PermitResult permit(Cycle& cycle, std::string_view node_name) = 0;
 };
 
 struct PreBindPreFlight {
@@ -243,15 +243,14 @@ struct PreBindPreFlight {
   bool allow_parallel = false;  // may run side by side with other plugins that allow it
 };
 
-// The error of a pre_bind that ended because it was cancelled; it is told in the cause's words.
+// The error of a pre_bind that was cancelled. It is reported with the text of the cause.
 inline constexpr std::string_view kContextCanceled = "context canceled";
 
 class PreBindPlugin : public virtual Plugin {
  public:
   virtual PreBindPreFlight pre_bind_pre_flight(Cycle&, std::string_view) const { return {}; }
   // The cycle and the name live until the task is done. `cancel` may end it early, with a cause.
-  virtual Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name,
-                                 CancelToken cancel) const = 0;
+  virtual Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) = 0;
 };
 
 class BindPlugin : public virtual Plugin {
@@ -262,7 +261,7 @@ class BindPlugin : public virtual Plugin {
 
 class PostBindPlugin : public virtual Plugin {
  public:
-  virtual void post_bind(Cycle& cycle, std::string_view node_name) const = 0;
+  virtual void post_bind(Cycle& cycle, std::string_view node_name) = 0;
 };
 
 // Part of a pod's signature: pods with equal signatures get equal answers from this plugin.

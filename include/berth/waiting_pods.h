@@ -8,10 +8,10 @@
 //                       └── preempt() ─────────────────────────────────► Error, retried later
 //
 // and leaves when the binding cycle has taken the outcome with settled(). An outcome that comes
-// before anybody waits for it is kept; one that comes second is dropped, and its caller is told.
+// before it is awaited is kept; a second one is dropped, and the call that gave it returns false.
 //
-// A waiting pod is an entry and one timer, never a thread: a hundred thousand of them are
-// nothing special. One table serves all profiles.
+// A waiting pod is an entry and one timer, never a thread, so that there may be hundreds of
+// thousands. One table serves all profiles.
 //
 // Threads: allow, reject, preempt, contains, find, list, for_each and size may be called from any
 // thread. hold and settled belong to the world thread; timers are touched and waiting tasks resumed
@@ -29,11 +29,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
-#include "base/loop.h"
-#include "base/thread.h"
-#include "framework/observer.h"
-#include "framework/status.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
+#include "berth/pod.h"
+#include "berth/status.h"
 
 namespace berth {
 
@@ -46,7 +45,7 @@ struct WaitingPod {
 
 class WaitingPods {
  public:
-  // Upstream caps every plugin's wish at this.
+  // Upstream limits every plugin's timeout to this.
   static constexpr Duration kLongestWait = std::chrono::minutes(15);
 
   explicit WaitingPods(Loop& loop);
@@ -55,8 +54,8 @@ class WaitingPods {
   WaitingPods& operator=(const WaitingPods&) = delete;
 
   // Begins the wait of a pod, which must not be waiting already. The deadlines run from now,
-  // whether or not anyone awaits them yet; a timeout of zero or less is over as soon as the loop
-  // goes on. Without holds there is nothing to wait for.
+  // whether or not they are awaited yet; a timeout of zero or less ends in the next turn of the
+  // loop. Without holds there is nothing to wait for.
   void hold(Ref<const Pod> pod, std::string node_name, std::span<const PermitHold> holds);
 
   // Awaitable: the outcome of the pod's wait, after which the pod is no longer listed. A pod that
@@ -68,7 +67,7 @@ class WaitingPods {
   // pod. False if that changed nothing.
   bool allow(const Uid& uid, std::string_view plugin);
 
-  // `plugin` turns the pod away; it need not be one that holds it. False if the pod had settled
+  // `plugin` rejects the pod; it need not be one that holds it. False if the pod had settled
   // before, or is not waiting. Plugins that had not allowed stay listed until the pod leaves.
   bool reject(const Uid& uid, std::string_view plugin, std::string message);
 
@@ -84,7 +83,7 @@ class WaitingPods {
 
  private:
   struct Table;
-  std::shared_ptr<Table> table_;  // shared with nobody but work under way in the loop
+  std::shared_ptr<Table> table_;  // shared only with work posted to the loop
 };
 
 class [[nodiscard]] WaitingPods::Settled {
