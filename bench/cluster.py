@@ -5,7 +5,8 @@
                [--skip-backlog] [--skip-bare] [--skip-start] [--json]
 
 First N pods onto N nodes, with a fresh server for each scheduler and one for a bare client that only
-binds; then a start beside many bound pods, one server for all. Uses the end-to-end suite's harness.
+binds; then a start, and a standby that begins to lead, beside many bound pods, one server for all. Uses
+the end-to-end suite's harness.
 """
 import argparse
 import json

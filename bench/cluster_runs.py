@@ -1,8 +1,9 @@
 """Servers, schedulers and pods that cluster.py measures: N pods onto N nodes, as they are made and all at
-once; a bare client that only binds; a start beside many bound pods.
+once; a bare client that only binds; a start, and the beginning of a leader, beside many bound pods.
 """
 import functools
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -10,8 +11,8 @@ import time
 import cluster_burst
 from cluster_measure import Bindings, Failed, Usage, count_of, say, settle
 from harness import objects, servers
-from harness.process import tail
-from harness.schedulers import Scheduler
+from harness.process import tail, wait_until
+from harness.schedulers import QUICK_ELECTION, Scheduler
 
 # For both alike: what holds them back shall be the server, not the limit on their own requests.
 FLAGS = ("--kube-api-qps=5000", "--kube-api-burst=5000", "-v=0")
@@ -102,7 +103,11 @@ class Bench:
             time.sleep(min(10, bound / 10000))  # the server comes to rest
             for name, program in programs:
                 say(f"{name}: start beside {bound:,} bound pods")
-                yield name, attempt(self._start_once, running, program)
+                figures = attempt(self._start_once, running, program)
+                if "failed" not in figures:
+                    say(f"{name}: leading begins beside {bound:,} bound pods")
+                    figures.update(attempt(self._take_over, running, program))
+                yield name, figures
 
     def _start_once(self, running, program):
         self._count += 1
@@ -118,15 +123,43 @@ class Bench:
             scheduler.stop()
         return {"seconds": watch.first - start, "cpu_seconds": used.cpu, "peak_mib": used.peak_mib}
 
+    def _take_over(self, running, program):
+        """One that stands by and has seen everything, from when it gains the lease of a leader that was killed
+        to its first binding."""
+        self._count += 1
+        leader = self._start(running, program, "leader", QUICK_ELECTION)
+        wait_until("the lease to be taken", lambda: _gained_lease_at(leader), 60)
+        standby = self._start(running, program, "standby", QUICK_ELECTION)
+        pid = standby.child.pid
+        try:
+            standby.wait_ready(180)
+            before = settle(pid)
+            leader.kill()
+            name = f"first-{self._count}"
+            watch = Bindings(running.client, only=name)
+            running.client.create("pods", objects.pod(name, memory="500Mi"), "default")
+            watch.wait(1, standby.child.running)
+            used = Usage(pid)
+        finally:
+            leader.kill()
+            standby.stop()
+        bound_at = watch.first + time.time() - time.monotonic()
+        return {
+            "lead_seconds": bound_at - _gained_lease_at(standby),
+            "lead_cpu_seconds": used.cpu - before.cpu,
+            "lead_before_mib": before.peak_mib,
+            "lead_peak_mib": used.peak_mib,
+        }
+
     def _server(self):
         self._count += 1
         folder = os.path.join(self._folder, f"server-{self._count}")
         os.makedirs(folder)
         return Running(folder, self._binaries)
 
-    def _start(self, running, program):
-        name = f"scheduler-{self._count}"
-        scheduler = Scheduler(program, name, running.folder, running.kubeconfig(), flags=FLAGS)
+    def _start(self, running, program, role="scheduler", flags=()):
+        name = f"{role}-{self._count}"
+        scheduler = Scheduler(program, name, running.folder, running.kubeconfig(), flags=(*FLAGS, *flags))
         running.schedulers.append(scheduler)
         return scheduler
 
@@ -187,6 +220,15 @@ def _rate(watch):
 
 def _per_pod(seconds, watch):
     return 1000 * seconds / watch.count
+
+
+def _gained_lease_at(scheduler):
+    """When it says that it did, in seconds since the epoch; None: it has not yet."""
+    said = re.search(r"^I(\d{4} [\d:]+)(\.\d+) .*successfully acquired lease", scheduler.log(), re.I | re.M)
+    if not said:
+        return None
+    at = time.strptime(f"{time.localtime().tm_year}{said[1]}", "%Y%m%d %H:%M:%S")
+    return time.mktime(at) + float(said[2])
 
 
 def _average_ms(metrics, family):

@@ -18,6 +18,10 @@ START_ROWS = (
     ("seconds", "process start to first binding, s", "{:.2f}"),
     ("cpu_seconds", "scheduler's CPU until then, s", "{:.2f}"),
     ("peak_mib", "peak memory until then, MiB", "{:,.0f}"),
+    ("lead_seconds", "standby: lease gained to first binding, s", "{:.2f}"),
+    ("lead_cpu_seconds", "standby's CPU meanwhile, s", "{:.2f}"),
+    ("lead_before_mib", "standby's peak memory before, MiB", "{:,.0f}"),
+    ("lead_peak_mib", "standby's peak memory then, MiB", "{:,.0f}"),
 )
 
 

@@ -12,30 +12,11 @@
 #include "engine/engine.h"
 #include "framework/metrics_observer.h"
 #include "plugins/table.h"
+#include "storeapi/cluster_view.h"
+#include "storeapi/store_api.h"
 
 namespace berth {
 namespace {
-
-// Says yes at once and shows the bound pod.
-class ImmediateApi final : public ClusterApi {
- public:
-  Engine* engine = nullptr;
-  std::uint64_t version = 1;
-
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
-    PodDraft draft = draft_of(*pod);
-    draft.node_name = std::move(node);
-    draft.resource_version = std::to_string(++version);
-    engine->apply({DeltaType::kUpdated, make_pod(std::move(draft))});
-    co_return Result<void>();
-  }
-  Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
-    co_return std::string();
-  }
-  Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
-  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
-  void record(PodEvent) override {}
-};
 
 // A cluster of nodes in ten zones with the default profile, and pods that run on them.
 class Scene {
@@ -47,7 +28,7 @@ class Scene {
             ? config::default_configuration(options.gates)
             : config::parse_configuration(configuration, options.gates, world.interner).value();
     engine_ = *Engine::make(loop_, world.interner, plugins_, api_, observer_, options);
-    api_.engine = engine_.get();
+    objects_.serve(engine_->cluster(), [this](Delta delta) { engine_->apply(std::move(delta)); });
     for (std::int64_t i = 0; i < nodes; ++i) {
       const Ref<const Node> node =
           world.node(node_name(i))
@@ -139,7 +120,8 @@ class Scene {
 
   const PluginTable plugins_ = plugins::make_plugin_table();
   VirtualLoop loop_;
-  ImmediateApi api_;
+  ClusterView objects_{loop_, ClusterView::Shows::kAtOnce};
+  StoreApi api_{loop_, objects_, {.keeps_statuses = false}};
   telemetry::Registry registry_;
   MetricsObserver observer_{loop_, registry_};
   std::unique_ptr<Engine> engine_;

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Checks that the rooms keep to scripts/rooms.toml.
 
- - no file includes a header of a room that its room may not see;
+ - no file includes a header of a room that its room may not see (tests may see those of [tests], too);
  - a room links every room whose headers it includes, and none that it may not see;
+ - a room links no room, and is allowed to see no room, of which it includes nothing;
  - product code includes nothing from a testing/ folder;
  - no header of ours includes a header of a third party;
- - every source file is named in its room's CMakeLists.txt.
+ - a public header (include/berth) includes nothing but public headers and the standard library;
+ - every source file is named in its room's CMakeLists.txt;
+ - the picture of the rooms in ARCHITECTURE.md has the arrows of rooms.toml, and no others.
 
 Prints one line per fault and exits with 1 if there is any.
+
+    check_rooms.py [ROOT]      the tree to check; by default the one this script stands in
 """
 
 import re
@@ -15,7 +20,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+PUBLIC = ROOT / "include" / "berth"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 ROOM_CALL = re.compile(r"\bberth_room\(\s*(\w+)\s+([^)]*)\)")
 KEYWORDS = {"SOURCES", "ROOMS", "LIBRARIES", "TESTS", "TEST_LIBRARIES", "BENCHMARKS"}
@@ -80,8 +86,19 @@ def check_includes(path: Path, visible: set[str], rooms: set[str], owner: str) -
     used = set()
     for line, quote, name in includes(path):
         first = name.split("/")[0]
+        if first == "berth" and owner in rooms:
+            if name not in public:
+                fault(path, line, f"{name} is not a public header that rooms.toml knows")
+                continue
+            used.add(public[name])
+            if public[name] not in visible:
+                fault(path, line, f"{owner} may not see {public[name]} ({name})")
+            continue
         if quote == '"':
             if first == "berth":
+                continue
+            if path.parent == PUBLIC:
+                fault(path, line, f'"{name}" in a public header: only berth/ and the standard library')
                 continue
             if owner not in rooms and ((path.parent / name).exists() or (ROOT / name).exists()):
                 continue  # a neighbour, outside src/
@@ -120,6 +137,8 @@ def check_links(room: str, folder: Path, used: set[str], used_by_tests: set[str]
         reach |= reached(other)
     for other in sorted(used - reach):
         fault(path, None, f"{room} includes headers of {other} and does not link it")
+    for other in sorted(set(links) - used):
+        fault(path, None, f"{room} links {other} and includes none of its headers")
     tests = reach.copy()
     for library in arguments.get("TEST_LIBRARIES", []):
         match = re.match(r"berth_(\w+?)(_testing)?$", library)
@@ -127,6 +146,32 @@ def check_links(room: str, folder: Path, used: set[str], used_by_tests: set[str]
             tests |= reached(match.group(1))
     for other in sorted(used_by_tests - tests):
         fault(path, None, f"tests of {room} include headers of {other} and do not link it")
+
+
+def check_permissions(room: str, used: set[str]) -> None:
+    """A permission that only widens what may be included through others counts as unused, too."""
+    for other in table["rooms"][room]:
+        if other not in used:
+            fault(RULES, None, f"{room} may see {other} and includes none of its headers")
+
+
+def check_picture() -> None:
+    """Its lines: `room room ──► room room`, with a caption in front of some."""
+    path = ROOT / "ARCHITECTURE.md"
+    if not path.exists():
+        return
+    drawn: dict[str, set[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        left, arrow, right = line.partition(" ──► ")
+        rooms = right.split()
+        if not arrow or not rooms or not set(rooms) <= set(table["rooms"]):
+            continue
+        for room in left.split():
+            if room in table["rooms"]:
+                drawn.setdefault(room, set()).update(rooms)
+    for room, seen in table["rooms"].items():
+        if drawn.get(room, set()) != set(seen):
+            fault(path, None, f"the picture of the rooms does not say that {room} sees {' '.join(seen) or 'none'}")
 
 
 def reached(room: str) -> set[str]:
@@ -149,10 +194,23 @@ def check_listed(folder: Path) -> None:
             fault(path, None, "is not named in a CMakeLists.txt")
 
 
-table = tomllib.loads((ROOT / "scripts" / "rooms.toml").read_text(encoding="utf-8"))
+RULES = ROOT / "scripts" / "rooms.toml"
+table = tomllib.loads(RULES.read_text(encoding="utf-8"))
 sees = closed(table["rooms"])
 system_headers = set(table["headers"]["system"])
+tests_see = {
+    room: sees[room].union(*(sees[other] for other in table.get("tests", {}).get(room, [])))
+    for room in sees
+}
 linked: dict[str, set[str]] = {}
+public = {f"berth/{header}.h": room for room, headers in table.get("public", {}).items() for header in headers}
+
+for path in sorted(PUBLIC.rglob("*")):
+    name = f"berth/{path.name}"
+    if name not in public:
+        fault(path, None, "is not listed under [public] in rooms.toml")
+    else:
+        check_includes(path, sees[public[name]], set(sees), public[name])
 
 for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
     files = sorted(p for p in folder.rglob("*") if p.suffix in (".h", ".cc"))
@@ -165,9 +223,11 @@ for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
     used: set[str] = set()
     used_by_tests: set[str] = set()
     for path in files:
-        found = check_includes(path, sees[room], set(sees), room)
+        visible = tests_see[room] if is_test(path) else sees[room]
+        found = check_includes(path, visible, set(sees), room)
         (used_by_tests if is_test(path) else used).update(found)
     check_links(room, folder, used, used_by_tests)
+    check_permissions(room, used | used_by_tests)
     check_listed(folder)
 
 for door, rooms in table["doors"].items():
@@ -176,6 +236,7 @@ for door, rooms in table["doors"].items():
         if path.suffix in (".h", ".cc"):
             check_includes(path, visible, set(sees), door)
 
+check_picture()
 for text in faults:
     print(text)
 sys.exit(1 if faults else 0)

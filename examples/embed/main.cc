@@ -8,12 +8,14 @@
 #include <berth/scheduler.h>
 
 #include <chrono>
+#include <cstdint>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -66,37 +68,44 @@ class Quorum final : public berth::PermitPlugin, public berth::ReservePlugin {
     return std::vector<berth::EventRegistration>();
   }
 
-  Outcome reserve(Cycle& cycle, std::string_view) const override {
-    const Symbol group = cycle.pod().labels().get(group_);
-    if (!group.empty()) arrived_[group].insert(cycle.pod().uid());
-    return {};
-  }
+  Outcome reserve(Cycle&, std::string_view) override { return {}; }
 
-  // Whoever leaves takes the others of its group along.
-  void unreserve(Cycle& cycle, std::string_view) const override {
-    const auto group = arrived_.find(cycle.pod().labels().get(group_));
-    if (group == arrived_.end()) return;
-    group->second.erase(cycle.pod().uid());
-    for (const Uid& uid : std::set<Uid>(group->second))
+  // Gives up the places of the whole group when one of its pods loses its own.
+  void unreserve(Cycle& cycle, std::string_view) override {
+    for (const Uid& uid : waiting_members(cycle.pod()))
       handle_.waiting_pods.reject(uid, name(), "the group did not come together");
   }
 
-  berth::PermitResult permit(Cycle& cycle, std::string_view) const override {
-    const Symbol group = cycle.pod().labels().get(group_);
-    if (group.empty()) return {};
-    const std::set<Uid>& members = arrived_[group];
-    if (members.size() < kQuorum)
+  berth::PermitResult permit(Cycle& cycle, std::string_view) override {
+    const Pod& pod = cycle.pod();
+    if (pod.labels().get(group_).empty()) return {};
+    std::size_t placed = 0;  // assumed ones among them, and so this pod itself
+    cycle.cluster().for_each_placed(
+        [&](const Pod& other, NodeRow, bool) { placed += same_group(pod, other) ? 1 : 0; });
+    if (placed < kQuorum)
       return berth::PermitResult::wait(std::chrono::minutes(1), "waiting for the group");
-    for (const Uid& uid : members) handle_.waiting_pods.allow(uid, name());
+    for (const Uid& uid : waiting_members(pod)) handle_.waiting_pods.allow(uid, name());
     return {};
   }
 
  private:
   static constexpr std::size_t kQuorum = 3;
+
+  bool same_group(const Pod& pod, const Pod& other) const {
+    const Symbol group = pod.labels().get(group_);
+    return !group.empty() && other.labels().get(group_) == group &&
+           other.namespace_name() == pod.namespace_name();
+  }
+  std::vector<Uid> waiting_members(const Pod& pod) const {
+    std::vector<Uid> members;
+    for (const berth::WaitingPod& waiting : handle_.waiting_pods.list())
+      if (same_group(pod, *waiting.pod)) members.push_back(waiting.pod->uid());
+    return members;
+  }
+
   Handle handle_;
   berth::SymbolHold symbols_;
   Symbol group_;
-  mutable std::map<Symbol, std::set<Uid>> arrived_;  // plugins are asked through const interfaces
 };
 
 // Prints what the scheduler does, with the virtual second in which it does.

@@ -6,13 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "berth/random.h"
 
 namespace berth {
 namespace {
-
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 using Int128 = BigDecimal::Int128;
 
@@ -38,8 +35,11 @@ TEST(BigDecimal, IsWrittenAsItWasRead) {
   }
   EXPECT_EQ(text(BigDecimal::parse("", 0)), "0");
   EXPECT_EQ(text(BigDecimal::parse("000", 7)), "0");
-  EXPECT_EQ(text(BigDecimal::scaled(kMin, 30)), "-9223372036854775808" + std::string(30, '0'));
-  EXPECT_EQ(text(BigDecimal(Int128{kMax} * kMax)), "85070591730234615847396907784232501249");
+  using Limits = std::numeric_limits<std::int64_t>;
+  EXPECT_EQ(text(BigDecimal::scaled(Limits::min(), 30)),
+            "-9223372036854775808" + std::string(30, '0'));
+  EXPECT_EQ(text(BigDecimal(Int128{Limits::max()} * Limits::max())),
+            "85070591730234615847396907784232501249");
 }
 
 TEST(BigDecimal, ANumberHasOneForm) {

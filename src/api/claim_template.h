@@ -3,10 +3,10 @@
 #pragma once
 
 #include "api/devices.h"
-#include "api/interner.h"
-#include "api/pod.h"
-#include "base/loop.h"
-#include "base/ref.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/pod.h"
+#include "berth/ref.h"
 
 namespace berth {
 

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "api/json_reader.h"
-#include "api/kinds_json.h"
-#include "api/node_json.h"
-#include "api/pod_json.h"
-#include "api/storage_json.h"
+#include "api/envelope.h"
+#include "api/kind_decoders.h"
+#include "api/written_pod.h"
+#include "wire/json_reader.h"
+#include "wire/proto_reader.h"
 
 namespace berth {
 namespace {
@@ -55,12 +55,13 @@ Result<AnyObject> decode_as_pod(std::string_view json, Interner& interner,
   return freeze(*std::move(pod), interner);
 }
 
-Result<Ref<Object>> decode_written(ObjectKind kind, std::string_view json, Interner& interner) {
-  if (is_storage_kind(kind)) return decode_storage(kind, json, interner);
-  if (kind != ObjectKind::kNode) return decode_small_kind(kind, json, interner);
-  Result<Ref<Node>> node = decode_written_node(json, interner);
-  if (!node) return fail(std::move(node).error());
-  return Ref<Object>(*std::move(node));
+// Null: a kind that is not decoded, or a pod.
+template <typename Reader>
+KindDecoder<Reader> decoder_of(ObjectKind kind) {
+  for (const auto find : {node_decoder<Reader>, small_kind_decoder<Reader>, storage_decoder<Reader>,
+                          claim_decoder<Reader>, device_decoder<Reader>})
+    if (const KindDecoder<Reader> decode = find(kind)) return decode;
+  return nullptr;
 }
 
 }  // namespace
@@ -83,15 +84,15 @@ bool is_namespaced(ObjectKind kind) {
 Result<AnyObject> decode_object(ObjectKind kind, std::string_view json, Interner& interner,
                                 const Admission* admission, std::string_view name) {
   if (kind == ObjectKind::kPod) return decode_as_pod(json, interner, admission, name);
-  if (kind != ObjectKind::kNode && !is_small_kind(kind) && !is_storage_kind(kind))
-    return AnyObject();
-  Result<Ref<Object>> object = decode_written(kind, json, interner);
+  const KindDecoder<JsonReader> decode = decoder_of<JsonReader>(kind);
+  if (decode == nullptr) return AnyObject();
+  JsonReader reader(json);
+  Result<Ref<Object>> object = decode(reader, interner);
   if (!object) return fail(std::move(object).error());
   Object& written = **object;
   if (written.name.empty()) written.name = name;
   if (admission) admit(written, *admission);
-  if (kind == ObjectKind::kNode) finish(static_cast<Node&>(written));
-  written.symbols.shrink_to_fit();
+  set_derived_fields(written);
   return Ref<const Object>(*std::move(object));
 }
 
@@ -111,6 +112,37 @@ Result<AnyObject> decode_object(std::string_view json, Interner& interner,
   if (api_version.empty()) return fail(ErrorKind::kInvalid, "apiVersion: must be set");
   if (kind.empty()) return fail(ErrorKind::kInvalid, "kind: must be set");
   return decode_object(object_kind(api_version, kind), json, interner, admission);
+}
+
+Result<Ref<const Node>> decode_node(std::string_view json, Interner& interner) {
+  Result<AnyObject> node = decode_object(ObjectKind::kNode, json, interner, nullptr);
+  if (!node) return fail(std::move(node).error());
+  return Ref<const Node>(&static_cast<const Node&>(*std::get<Ref<const Object>>(*node)));
+}
+
+Result<AnyObject> decode_object_proto(ObjectKind kind, std::string_view message,
+                                      Interner& interner) {
+  if (kind == ObjectKind::kPod) {
+    Result<Ref<const Pod>> pod = decode_pod_proto(message, interner);
+    if (!pod) return fail(std::move(pod).error());
+    return *std::move(pod);
+  }
+  const KindDecoder<ProtoReader> decode = decoder_of<ProtoReader>(kind);
+  if (decode == nullptr) return AnyObject();
+  ProtoReader reader(message);
+  Result<Ref<Object>> object = decode(reader, interner);
+  if (!object) return fail(std::move(object).error());
+  set_derived_fields(**object);
+  return Ref<const Object>(*std::move(object));
+}
+
+Result<AnyObject> decode_object_proto(std::string_view bytes, Interner& interner) {
+  const Result<Envelope> envelope = open_envelope(bytes);
+  if (!envelope) return fail(envelope.error());
+  if (envelope->api_version.empty()) return fail(ErrorKind::kInvalid, "apiVersion: must be set");
+  if (envelope->kind.empty()) return fail(ErrorKind::kInvalid, "kind: must be set");
+  return decode_object_proto(object_kind(envelope->api_version, envelope->kind), envelope->object,
+                             interner);
 }
 
 }  // namespace berth

@@ -1,12 +1,13 @@
-// Any object from its JSON.
+// Any object from its JSON or its protobuf.
 #pragma once
 
 #include <string_view>
 
 #include "api/defaulting.h"
-#include "api/interner.h"
-#include "api/object.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/node.h"
+#include "berth/object.h"
+#include "berth/result.h"
 
 namespace berth {
 
@@ -24,5 +25,15 @@ Result<AnyObject> decode_object(std::string_view json, Interner& interner,
                                 const Admission* admission);
 Result<AnyObject> decode_object(ObjectKind kind, std::string_view json, Interner& interner,
                                 const Admission* admission, std::string_view name = {});
+
+// A node, as an API server has it.
+Result<Ref<const Node>> decode_node(std::string_view json, Interner& interner);
+
+// The message of one object as an API server has it, without envelope: an item of a list. Kinds that
+// are not decoded give an empty object. Errors begin with the numbers of the field.
+Result<AnyObject> decode_object_proto(ObjectKind kind, std::string_view message,
+                                      Interner& interner);
+// With the envelope (envelope.h), which names the kind.
+Result<AnyObject> decode_object_proto(std::string_view bytes, Interner& interner);
 
 }  // namespace berth

@@ -4,10 +4,9 @@
 #include <benchmark/benchmark.h>
 
 #include "api/envelope.h"
-#include "api/pod_json.h"
-#include "api/pod_proto.h"
 #include "api/proto_json.h"
 #include "api/testing/golden.h"
+#include "api/written_pod.h"
 
 namespace berth {
 namespace {

@@ -1,15 +1,14 @@
-#include "api/decode_proto.h"
+#include "api/decode.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/decode.h"
 #include "api/envelope.h"
 #include "api/kinds.h"
-#include "api/node.h"
-#include "api/pod_proto.h"
 #include "api/proto_json.h"
 #include "api/testing/golden.h"
+#include "api/written_pod.h"
+#include "berth/node.h"
 
 namespace berth {
 namespace {
@@ -142,7 +141,7 @@ TEST(DecodeProto, AbsentFieldsAreAbsentInBothEncodings) {
     SCOPED_TRACE(json);
     const auto bytes = json_to_proto("v1", "Pod", json);
     ASSERT_TRUE(bytes) << bytes.error().message;
-    const auto from_proto = decode_object_proto(ObjectKind::kPod, "v1", *bytes, interner);
+    const auto from_proto = decode_object_proto(ObjectKind::kPod, *bytes, interner);
     const auto from_json = decode_object(ObjectKind::kPod, json, interner, nullptr);
     ASSERT_TRUE(from_json && from_proto);
     expect_same(*from_json, *from_proto);
@@ -189,8 +188,7 @@ TEST(DecodeProto, EveryTruncationIsReadOrRefused) {
     ASSERT_TRUE(envelope);
     const ObjectKind kind = object_kind(envelope->api_version, envelope->kind);
     for (std::size_t size = 0; size < envelope->object.size(); size += 3)
-      static_cast<void>(decode_object_proto(kind, envelope->api_version,
-                                            envelope->object.substr(0, size), interner));
+      static_cast<void>(decode_object_proto(kind, envelope->object.substr(0, size), interner));
   }
 }
 

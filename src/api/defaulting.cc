@@ -8,8 +8,8 @@
 
 #include "api/devices.h"
 #include "api/names.h"
-#include "api/node_json.h"
 #include "api/storage.h"
+#include "berth/node.h"
 
 namespace berth {
 namespace {
@@ -176,6 +176,35 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
+// ---- objects that were decoded without admission -------------------------------------------------
+
+template <typename Kind>
+Ref<Object> copied_as(const Object& object) {
+  const auto* same = dynamic_cast<const Kind*>(&object);
+  return same ? Ref<Object>(make_ref<Kind>(*same)) : nullptr;
+}
+
+// Null for a kind that scheduling does not read.
+template <typename... Kinds>
+Ref<Object> copied_as_one_of(const Object& object) {
+  Ref<Object> copy;
+  static_cast<void>(((copy = copied_as<Kinds>(object)) || ...));
+  return copy;
+}
+
+Result<AnyObject> admit_pod(const Pod& pod, Interner& interner, const Admission& admission) {
+  WrittenPod written(interner);
+  written.meta = pod.meta();
+  written.spec = pod.spec();
+  written.own = draft_of(pod);
+  written.priority_given = pod.priority() != 0;
+  written.preemption_policy_given = pod.spec().preemption_policy == PreemptionPolicy::kNever;
+  if (Result<void> admitted = admit(written, admission); !admitted)
+    return fail(admitted.error().kind,
+                fmt::format("Pod {}: {}", pod.full_name(), admitted.error().message));
+  return AnyObject(freeze(std::move(written), interner));
+}
+
 }  // namespace
 
 void apply_defaults(PodSpec& spec) {
@@ -319,6 +348,37 @@ void admit(Object& object, const Admission& admission) {
     DeviceClass& device_class = static_cast<DeviceClass&>(object);
     if (!device_class.creation_time) device_class.creation_time = admission.now;
   }
+}
+
+void set_derived_fields(Object& object) {
+  if (object.kind == ObjectKind::kNode) {
+    Node& node = static_cast<Node&>(object);
+    node.symbol = node.symbols.intern(node.name);
+    node.allocatable_resources = to_resources(node.allocatable, *node.symbols.table());
+  }
+  object.symbols.shrink_to_fit();
+}
+
+Result<AnyObject> admit(AnyObject any, Interner& interner, const Admission& admission) {
+  if (const auto* pod = std::get_if<Ref<const Pod>>(&any)) {
+    const bool stored = !(*pod)->uid().empty() && !(*pod)->resource_version().empty();
+    return stored ? Result<AnyObject>(std::move(any)) : admit_pod(**pod, interner, admission);
+  }
+  const auto* object = std::get_if<Ref<const Object>>(&any);
+  if (!object) return fail(ErrorKind::kInvalid, "there is no object");
+  const bool stored = !(*object)->uid.empty() && !(*object)->resource_version.empty();
+  if (stored && (*object)->kind != ObjectKind::kNode) return any;
+  Ref<Object> copy =
+      copied_as_one_of<Node, Namespace, Service, ReplicationController, ReplicaSet, StatefulSet,
+                       PriorityClass, PodDisruptionBudget, PersistentVolume, PersistentVolumeClaim,
+                       StorageClass, CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment,
+                       ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass>(**object);
+  if (!copy)
+    return fail(ErrorKind::kInvalid, fmt::format("{} {} is not read by scheduling",
+                                                 to_string((*object)->kind), (*object)->name));
+  if (!stored) admit(*copy, admission);
+  set_derived_fields(*copy);
+  return AnyObject(Ref<const Object>(std::move(copy)));
 }
 
 }  // namespace berth

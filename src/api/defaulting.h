@@ -11,12 +11,12 @@
 #include <string_view>
 
 #include "api/kinds.h"
-#include "api/node.h"
-#include "api/object.h"
-#include "api/pod_json.h"
-#include "base/loop.h"
-#include "base/ref.h"
-#include "base/result.h"
+#include "api/written_pod.h"
+#include "berth/loop.h"
+#include "berth/node.h"
+#include "berth/object.h"
+#include "berth/ref.h"
+#include "berth/result.h"
 
 namespace berth {
 
@@ -26,9 +26,18 @@ struct Admission {
   std::uint64_t resource_version = 1;  // of objects that have none
 };
 
+// Sets the fields that follow from others, when an object is complete: a node's symbol and
+// resources.
+void set_derived_fields(Object& object);
+
 // Everything at once, in an API server's order. The pod must have its name and namespace.
 Result<void> admit(WrittenPod& pod, const Admission& admission);
 void admit(Object& object, const Admission& admission);
+
+// The same for an object that was decoded, or put together, without it: a new object, as an API
+// server would store it. A pod cannot say any more whether its priority was given: one of 0 counts
+// as left out. What has a UID and a version has been stored before and stays as it is.
+Result<AnyObject> admit(AnyObject object, Interner& interner, const Admission& admission);
 
 // ---- the parts --------------------------------------------------------------------------------
 

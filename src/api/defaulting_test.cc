@@ -7,7 +7,7 @@
 
 #include "api/decode.h"
 #include "api/names.h"
-#include "api/yaml.h"
+#include "wire/yaml.h"
 
 namespace berth {
 namespace {
@@ -344,6 +344,78 @@ TEST(Defaulting, NamespacesAreLabelledWithTheirName) {
       "metadata: {name: prod, labels: {a: b, kubernetes.io/metadata.name: wrong}}");
   EXPECT_EQ(space->labels.size(), 2U);
   EXPECT_EQ(space->labels.get(server.symbol("kubernetes.io/metadata.name")), server.symbol("prod"));
+}
+
+// ---- objects that were decoded without it
+
+TEST(Defaulting, ADecodedPodIsAdmittedLikeAWrittenOne) {
+  Server server;
+  server.with_class("default", 7, /*global_default=*/true);
+  const std::string json = Server::json(
+      "metadata: {name: a, namespace: ns, labels: {app: web}}\n"
+      "spec: {schedulingGates: [{name: g}], topologySpreadConstraints: [{maxSkew: 1, topologyKey: "
+      "zone, labelSelector: {}, matchLabelKeys: [app]}], containers: [{name: c, resources: "
+      "{limits: {cpu: 2}}}]}");
+  const auto written = decode_object(ObjectKind::kPod, json, server.interner, &server.admission);
+  const auto decoded = decode_object(ObjectKind::kPod, json, server.interner, nullptr);
+  ASSERT_TRUE(written && decoded);
+  const auto admitted = admit(*decoded, server.interner, server.admission);
+  ASSERT_TRUE(admitted) << admitted.error().message;
+  const Pod& one = *std::get<Ref<const Pod>>(*written);
+  const Pod& other = *std::get<Ref<const Pod>>(*admitted);
+  EXPECT_EQ(one.spec_ref(), other.spec_ref()) << "equal specs are one object";
+  EXPECT_EQ(one.meta_ref(), other.meta_ref());
+  EXPECT_EQ(one.uid(), other.uid());
+  EXPECT_EQ(one.resource_version(), other.resource_version());
+  EXPECT_EQ(one.creation_time(), other.creation_time());
+  EXPECT_EQ(one.generation(), other.generation());
+  EXPECT_EQ(other.priority(), 7);
+  ASSERT_TRUE(other.condition("PodScheduled"));
+}
+
+TEST(Defaulting, ADecodedNodeIsAdmittedLikeAWrittenOne) {
+  Server server;
+  const std::string json =
+      Server::json("metadata: {name: a}\nstatus: {capacity: {cpu: 1500u, pods: 7}}");
+  const auto decoded = decode_object(ObjectKind::kNode, json, server.interner, nullptr);
+  ASSERT_TRUE(decoded);
+  const auto admitted = admit(*decoded, server.interner, server.admission);
+  ASSERT_TRUE(admitted) << admitted.error().message;
+  const auto& node = static_cast<const Node&>(*std::get<Ref<const Object>>(*admitted));
+  EXPECT_EQ(defaulted_amount(node.allocatable, names::kCpu), "2m");
+  EXPECT_EQ(node.allocatable_resources.milli_cpu, 2);
+  EXPECT_NE(node.uid, "");
+  EXPECT_EQ(node.resource_version, "1");
+}
+
+TEST(Defaulting, WhatAnApiServerHasStoredStaysAsItIs) {
+  Server server;
+  server.with_class("default", 7, /*global_default=*/true);
+  const auto stored = decode_object(
+      ObjectKind::kPod,
+      Server::json("metadata: {name: a, namespace: ns, uid: u, resourceVersion: '5'}\nspec: {}"),
+      server.interner, nullptr);
+  ASSERT_TRUE(stored);
+  const auto admitted = admit(*stored, server.interner, server.admission);
+  ASSERT_TRUE(admitted);
+  EXPECT_EQ(std::get<Ref<const Pod>>(*admitted), std::get<Ref<const Pod>>(*stored));
+}
+
+// A program may make a node as its API server stores it, without what a decoder derives.
+TEST(Defaulting, AStoredNodeGetsTheResourcesThatADecoderDerives) {
+  Server server;
+  auto made = make_ref<Node>(server.interner.hold());
+  made->name = "a";
+  made->uid = "u";
+  made->resource_version = "5";
+  made->allocatable.set(names::kCpu, Quantity::of(2));
+  const auto admitted =
+      admit(AnyObject(Ref<const Object>(made)), server.interner, server.admission);
+  ASSERT_TRUE(admitted) << admitted.error().message;
+  const auto& node = static_cast<const Node&>(*std::get<Ref<const Object>>(*admitted));
+  EXPECT_EQ(node.allocatable_resources.milli_cpu, 2000);
+  EXPECT_EQ(node.symbols.text(node.symbol), "a");
+  EXPECT_EQ(node.resource_version, "5");
 }
 
 }  // namespace

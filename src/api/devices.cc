@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/devices_parts.h"
 #include "base/keyed_hash.h"
 
 namespace berth {
@@ -63,25 +62,6 @@ void retain_symbols(const AllocationResult& allocation, SymbolHold& hold) {
 const DeviceAttribute* Device::attribute(Symbol attribute_name) const {
   const auto found = std::ranges::find(attributes, attribute_name, &DeviceAttribute::name);
   return found == attributes.end() ? nullptr : &*found;
-}
-
-void take_claim_metadata(WrittenMeta& meta, ResourceClaim& claim) {
-  claim.generate_name = std::move(meta.generate_name);
-  claim.finalizers = std::move(meta.finalizers);
-  claim.annotations = std::move(meta.annotations);
-  claim.controller = meta.controller;
-  claim.controller_uid = std::move(meta.controller_uid);
-  claim.creation_time = meta.creation_time;
-  claim.deletion_time = meta.deletion_time;
-}
-
-AllocationConfigSource allocation_config_source(std::string_view text) {
-  return text == "FromClaim" ? AllocationConfigSource::kFromClaim
-                             : AllocationConfigSource::kFromClass;
-}
-
-void note_rest(AllocatedDeviceStatus& status, std::string_view encoded) {
-  status.rest = status.rest * 31 + hash_text(encoded);
 }
 
 void apply_defaults(ResourceClaimSpec& spec, SymbolHold& symbols) {

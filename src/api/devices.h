@@ -15,13 +15,13 @@
 #include <variant>
 #include <vector>
 
-#include "api/labels.h"
-#include "api/node_selector.h"
-#include "api/object.h"
-#include "api/pod.h"
-#include "api/resources.h"
-#include "base/loop.h"
-#include "base/symbols.h"
+#include "berth/labels.h"
+#include "berth/loop.h"
+#include "berth/node_selector.h"
+#include "berth/object.h"
+#include "berth/pod.h"
+#include "berth/resources.h"
+#include "berth/symbols.h"
 
 namespace berth {
 

@@ -7,7 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
 
-#include "api/proto_reader.h"
+#include "wire/proto_reader.h"
 
 namespace berth {
 namespace {

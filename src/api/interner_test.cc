@@ -1,4 +1,4 @@
-#include "api/interner.h"
+#include "berth/interner.h"
 
 #include <gtest/gtest.h>
 

@@ -10,19 +10,18 @@
 #include <vector>
 
 #include "api/envelope.h"
-#include "api/json_tree.h"
 #include "api/proto_json.h"
-#include "api/proto_table.h"
-#include "api/quantity.h"
+#include "api/schema.h"
 #include "base/base64.h"
 #include "base/time_text.h"
+#include "berth/resources.h"
+#include "wire/json_tree.h"
 
 namespace berth {
 namespace {
 
-using proto_table::Field;
-using proto_table::MessageId;
-using proto_table::Type;
+using schema::MessageId;
+using schema::Type;
 using Kind = JsonValue::Kind;
 using protozero::pbf_writer;
 
@@ -48,8 +47,9 @@ class ProtoWriter {
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  void field(const Field& field, const JsonValue& json, pbf_writer& out);
-  void value(const Field& field, std::uint32_t number, const JsonValue& json, pbf_writer& out);
+  void field(const schema::Field& field, const JsonValue& json, pbf_writer& out);
+  void value(const schema::Field& field, std::uint32_t number, const JsonValue& json,
+             pbf_writer& out);
   void special(Type type, const JsonValue& json, pbf_writer& out);
   void time(bool micro, const JsonValue& json, pbf_writer& out);
   void int_or_string(const JsonValue& json, pbf_writer& out);
@@ -106,9 +106,9 @@ std::int64_t ProtoWriter::integer(const JsonValue& json, std::int64_t least, std
 void ProtoWriter::message(MessageId message, const JsonValue& json, pbf_writer& out) {
   if (!json.is_null() && !expect(json, Kind::kObject, "a map")) return;
   const std::size_t outer = path_.size();
-  for (const Field& known : proto_table::fields_of(message)) {
+  for (const schema::Field& known : schema::fields_of(message)) {
     if (error_) return;
-    if (known.is(proto_table::kInline)) {
+    if (known.is(schema::kInline)) {
       nested(known.number, out,
              [&](pbf_writer& inner) { this->message(known.message, json, inner); });
       continue;
@@ -121,16 +121,16 @@ void ProtoWriter::message(MessageId message, const JsonValue& json, pbf_writer& 
   }
 }
 
-void ProtoWriter::field(const Field& field, const JsonValue& json, pbf_writer& out) {
+void ProtoWriter::field(const schema::Field& field, const JsonValue& json, pbf_writer& out) {
   const std::size_t outer = path_.size();
-  if (field.is(proto_table::kRepeated)) {
+  if (field.is(schema::kRepeated)) {
     if (!expect(json, Kind::kArray, "a list")) return;
     for (std::size_t i = 0; i < json.items.size() && !error_; ++i) {
       path_ += fmt::format("[{}]", i);
       value(field, field.number, json.items[i], out);
       path_.resize(outer);
     }
-  } else if (field.is(proto_table::kMap)) {
+  } else if (field.is(schema::kMap)) {
     if (!expect(json, Kind::kObject, "a map")) return;
     std::map<std::string_view, const JsonValue*> sorted;
     for (const JsonMember& member : json.members) sorted[member.name] = &member.value;
@@ -142,12 +142,12 @@ void ProtoWriter::field(const Field& field, const JsonValue& json, pbf_writer& o
       value(field, 2, *item, entry);
       path_.resize(outer);
     }
-  } else if (!json.is_null() || !field.is(proto_table::kPointer)) {
+  } else if (!json.is_null() || !field.is(schema::kPointer)) {
     value(field, field.number, json, out);
   }
 }
 
-void ProtoWriter::value(const Field& field, std::uint32_t number, const JsonValue& json,
+void ProtoWriter::value(const schema::Field& field, std::uint32_t number, const JsonValue& json,
                         pbf_writer& out) {
   switch (field.type) {
     case Type::kString: {
@@ -237,7 +237,7 @@ void ProtoWriter::int_or_string(const JsonValue& json, pbf_writer& out) {
 
 Result<std::string> write(std::string_view api_version, std::string_view kind,
                           const JsonValue& json) {
-  const auto known = proto_table::find_message(api_version, kind);
+  const auto known = schema::find_message(api_version, kind);
   if (!known) return fail(ErrorKind::kNotFound, fmt::format("no kind {}, {}", api_version, kind));
   std::string bytes;
   pbf_writer out(bytes);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "api/labels.h"
-#include "api/object.h"
+#include "berth/labels.h"
+#include "berth/object.h"
 
 namespace berth {
 

@@ -1,4 +1,4 @@
-#include "api/labels.h"
+#include "berth/labels.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <tuple>
 
+#include "base/ascii.h"
 #include "base/go_quote.h"
 #include "base/keyed_hash.h"
 
@@ -90,8 +91,7 @@ namespace {
 constexpr std::size_t kLongestName = 63;
 constexpr std::size_t kLongestSubdomain = 253;
 
-bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_alphanumeric(char c) { return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
+bool is_lower_or_digit(char c) { return is_lower_case(c) || is_digit(c); }
 
 // Alphanumeric at both ends; in between also '-', '_' and '.'.
 bool is_name(std::string_view text) {

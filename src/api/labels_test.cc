@@ -1,4 +1,4 @@
-#include "api/labels.h"
+#include "berth/labels.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,10 @@
 
 #include "api/decode.h"
 #include "api/defaulting.h"
-#include "api/json_reader.h"
-#include "api/yaml.h"
+#include "api/field_check.h"
+#include "wire/json_reader.h"
+#include "wire/json_tree.h"
+#include "wire/yaml.h"
 
 namespace berth {
 namespace {
@@ -181,6 +183,21 @@ Result<std::vector<ManifestObject>> read_manifest(std::string_view text,
                                                   const std::string& file_name,
                                                   Interner& interner) {
   return ManifestReader(file_name, interner).read(text);
+}
+
+std::vector<std::string> name_unknown_fields(const std::vector<ManifestObject>& objects) {
+  constexpr std::size_t kMostSuggestions = 100;  // somebody mistyped; nobody did so more often
+  std::vector<std::string> lines;
+  for (const ManifestObject& object : objects) {
+    const Result<JsonValue> tree = parse_json(object.json);
+    if (!tree) continue;
+    for (const FieldFault& fault : check_fields(object.api_version, object.kind_text, *tree)) {
+      const std::string meant = lines.size() < kMostSuggestions ? fault.meant() : std::string();
+      lines.push_back(fmt::format("{}: {}: {}", object.where, shown(object), fault.text()));
+      if (!meant.empty()) lines.back() += fmt::format(", did you mean \"{}\"?", meant);
+    }
+  }
+  return lines;
 }
 
 Result<void> admit_all(std::vector<ManifestObject>& objects, Interner& interner, WallTime now) {

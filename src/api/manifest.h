@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/interner.h"
-#include "api/object.h"
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/object.h"
+#include "berth/result.h"
 
 namespace berth {
 
@@ -31,6 +31,12 @@ struct ManifestObject {
 //   web.yaml: document 2 (line 17): Pod default/web-1: spec.priority: expected an integer, got …
 Result<std::vector<ManifestObject>> read_manifest(std::string_view text,
                                                   const std::string& file_name, Interner& interner);
+
+// One line for every field that an object's kind does not have (one that stands twice is an error of
+// read_manifest() already):
+//   web.yaml: document 2 (line 17): Pod default/web-1: unknown field "spec.nodeSelectr", did you
+//   mean "nodeSelector"?
+std::vector<std::string> name_unknown_fields(const std::vector<ManifestObject>& objects);
 
 // Makes of the objects, all files together, what an API server would (defaulting.h). After reading,
 // because a pod may name a PriorityClass that comes later.

@@ -5,7 +5,7 @@
 
 #include "api/kinds.h"
 #include "api/names.h"
-#include "api/node.h"
+#include "berth/node.h"
 
 namespace berth {
 namespace {
@@ -162,6 +162,31 @@ TEST(Manifest, ErrorsNameFileDocumentObjectAndField) {
   Manifests manifests;
   for (const Row& row : rows)
     EXPECT_THAT(manifests.error(row.text), StartsWith(row.message)) << row.text;
+}
+
+TEST(Manifest, FieldsThatAKindDoesNotHaveAreNamed) {
+  Manifests manifests;
+  const auto objects = manifests.read(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {nodeSelectr: {disk: ssd}, containers: [{name: c, colour: red}]}
+---
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: any}
+whatever: 1
+)");
+  EXPECT_THAT(name_unknown_fields(objects),
+              ElementsAre("web.yaml: document 1 (line 2): Pod default/web: unknown field "
+                          "\"spec.nodeSelectr\", did you mean \"nodeSelector\"?",
+                          "web.yaml: document 1 (line 2): Pod default/web: unknown field "
+                          "\"spec.containers[0].colour\""));
+  // A key that stands twice does not come so far, in YAML or in JSON.
+  EXPECT_EQ(manifests.error(R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},
+      "spec": {"unschedulable": true, "unschedulable": false}})"),
+            "web.yaml: yaml: unmarshal errors:\n"
+            "  line 2: key \"unschedulable\" already set in map");
 }
 
 TEST(Manifest, ListsInListsHaveAnEnd) {

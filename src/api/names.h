@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/symbols.h"
+#include "berth/symbols.h"
 
 namespace berth::names {
 

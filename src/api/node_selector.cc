@@ -1,12 +1,12 @@
-#include "api/node_selector.h"
+#include "berth/node_selector.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "api/names.h"
-#include "api/node.h"
 #include "base/go_quote.h"
+#include "berth/node.h"
 
 namespace berth {
 

@@ -1,4 +1,4 @@
-#include "api/node_selector.h"
+#include "berth/node_selector.h"
 
 #include <gtest/gtest.h>
 

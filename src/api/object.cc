@@ -1,4 +1,4 @@
-#include "api/object.h"
+#include "berth/object.h"
 
 namespace berth {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/claim_json.h"
 #include "api/decode.h"
 #include "api/devices.h"
-#include "api/devices_json.h"
 #include "api/storage.h"
 
 namespace berth {

@@ -15,10 +15,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/interner.h"
-#include "api/json_tree.h"
-#include "api/object.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/object.h"
+#include "berth/result.h"
+#include "wire/json_tree.h"
 
 namespace berth {
 

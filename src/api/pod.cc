@@ -1,4 +1,4 @@
-#include "api/pod.h"
+#include "berth/pod.h"
 
 #include <algorithm>
 #include <cstring>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "api/names.h"
-#include "api/pod.h"
 #include "api/testing/builders.h"
+#include "berth/pod.h"
 
 namespace berth {
 namespace {

@@ -1,12 +1,12 @@
 // Whole objects from protobuf to JSON and back, whatever is in them, by the table of fields
-// (proto_table.h). What comes out is what upstream's own codecs write: fields in the same order,
+// (schema.h). What comes out is what upstream's own codecs write: fields in the same order,
 // the same empties left out. Fields that the table does not know are dropped. Any thread.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth {
 

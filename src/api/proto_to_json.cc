@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "api/envelope.h"
-#include "api/json_text.h"
-#include "api/json_tree.h"
 #include "api/proto_json.h"
-#include "api/proto_reader.h"
-#include "api/proto_table.h"
+#include "api/read_values.h"
+#include "api/schema.h"
 #include "base/base64.h"
 #include "base/time_text.h"
+#include "wire/json_text.h"
+#include "wire/json_tree.h"
+#include "wire/proto_reader.h"
 
 namespace berth {
 namespace {
 
-using proto_table::Field;
-using proto_table::MessageId;
-using proto_table::Type;
+using schema::MessageId;
+using schema::Type;
 
 // Objects within objects as bytes (RawExtension): deeper ones are left as null.
 constexpr int kMaxEmbedded = 8;
@@ -46,21 +46,21 @@ class JsonWriter {
   };
   using Values = std::span<const Value>;
 
-  std::vector<Value> collect(std::span<const Field> fields, std::string_view bytes);
+  std::vector<Value> collect(std::span<const schema::Field> fields, std::string_view bytes);
   // Calls on_field(field, its values) for all fields that a message can have, in JSON's order.
   template <typename OnField>
   void each_field(MessageId message, std::string_view bytes, OnField&& on_field);
-  void field(const Field& field, Values values, bool& first);
-  void list(const Field& field, Values values);
-  void map(const Field& field, Values values);
-  void value(const Field& field, const Value& value);
+  void field(const schema::Field& field, Values values, bool& first);
+  void list(const schema::Field& field, Values values);
+  void map(const schema::Field& field, Values values);
+  void value(const schema::Field& field, const Value& value);
   void special(Type type, std::string_view bytes);
   void quantity(std::string_view bytes);
   void int_or_string(std::string_view bytes);
   void raw(std::string_view bytes);
   void string_list(std::string_view bytes);
   void object(MessageId message, std::string_view bytes);
-  bool is_zero(const Field& field, Values values);
+  bool is_zero(const schema::Field& field, Values values);
   bool is_zero_object(MessageId message, std::string_view bytes);
   void check(const ProtoReader& proto) {
     if (!error_ && proto.error()) error_ = proto.error();
@@ -72,8 +72,8 @@ class JsonWriter {
 };
 
 // A list or map of nothing does not differ from one that is not there.
-bool is_collection(const Field& field) {
-  return field.is(proto_table::kRepeated) || field.is(proto_table::kMap);
+bool is_collection(const schema::Field& field) {
+  return field.is(schema::kRepeated) || field.is(schema::kMap);
 }
 
 bool is_scalar(Type type) {
@@ -81,17 +81,17 @@ bool is_scalar(Type type) {
          type == Type::kInt64 || type == Type::kBytes;
 }
 
-std::vector<JsonWriter::Value> JsonWriter::collect(std::span<const Field> fields,
+std::vector<JsonWriter::Value> JsonWriter::collect(std::span<const schema::Field> fields,
                                                    std::string_view bytes) {
   std::vector<Value> values;
   ProtoReader proto(bytes);
   proto.fields([&](std::uint32_t number) {
-    const auto known = std::ranges::lower_bound(fields, number, {}, &Field::number);
+    const auto known = std::ranges::lower_bound(fields, number, {}, &schema::Field::number);
     if (known == fields.end() || known->number != number) return;
     Value found;
     found.rank = known->rank;
     const bool wants_number =
-        !known->is(proto_table::kMap) &&
+        !known->is(schema::kMap) &&
         (known->type == Type::kBool || known->type == Type::kInt32 || known->type == Type::kInt64);
     found.is_number = wants_number;
     if (wants_number) {
@@ -111,7 +111,7 @@ std::vector<JsonWriter::Value> JsonWriter::collect(std::span<const Field> fields
 
 template <typename OnField>
 void JsonWriter::each_field(MessageId message, std::string_view bytes, OnField&& on_field) {
-  const std::span<const Field> known = proto_table::fields_of(message);
+  const std::span<const schema::Field> known = schema::fields_of(message);
   const std::vector<Value> values = collect(known, bytes);
   std::size_t begin = 0;
   for (std::size_t rank = 0; rank < known.size() && !error_; ++rank) {
@@ -124,19 +124,19 @@ void JsonWriter::each_field(MessageId message, std::string_view bytes, OnField&&
 
 void JsonWriter::fields(MessageId message, std::string_view bytes, bool& first) {
   each_field(message, bytes,
-             [&](const Field& known, Values values) { field(known, values, first); });
+             [&](const schema::Field& known, Values values) { field(known, values, first); });
 }
 
-void JsonWriter::field(const Field& field, Values values, bool& first) {
-  if (field.is(proto_table::kInline)) {
+void JsonWriter::field(const schema::Field& field, Values values, bool& first) {
+  if (field.is(schema::kInline)) {
     fields(field.message, values.empty() ? std::string_view() : values.back().bytes, first);
     return;
   }
-  const bool nothing = values.empty() && (is_collection(field) || field.is(proto_table::kPointer));
-  if (field.is(proto_table::kOmitZero) && (nothing || is_zero(field, values))) return;
-  if (field.is(proto_table::kOmitEmpty)) {
+  const bool nothing = values.empty() && (is_collection(field) || field.is(schema::kPointer));
+  if (field.is(schema::kOmitZero) && (nothing || is_zero(field, values))) return;
+  if (field.is(schema::kOmitEmpty)) {
     if (nothing) return;
-    const bool pointer = field.is(proto_table::kPointer) && field.type != Type::kBytes;
+    const bool pointer = field.is(schema::kPointer) && field.type != Type::kBytes;
     if (!is_collection(field) && !pointer && is_scalar(field.type) && is_zero(field, values))
       return;
   }
@@ -146,16 +146,16 @@ void JsonWriter::field(const Field& field, Values values, bool& first) {
   out_ += ':';
   if (nothing) {
     out_ += "null";
-  } else if (field.is(proto_table::kRepeated)) {
+  } else if (field.is(schema::kRepeated)) {
     list(field, values);
-  } else if (field.is(proto_table::kMap)) {
+  } else if (field.is(schema::kMap)) {
     map(field, values);
   } else {
     value(field, values.empty() ? Value{} : values.back());
   }
 }
 
-void JsonWriter::list(const Field& field, Values values) {
+void JsonWriter::list(const schema::Field& field, Values values) {
   out_ += '[';
   for (bool first = true; const Value& item : values) {
     if (!first) out_ += ',';
@@ -165,7 +165,7 @@ void JsonWriter::list(const Field& field, Values values) {
   out_ += ']';
 }
 
-void JsonWriter::map(const Field& field, Values values) {
+void JsonWriter::map(const schema::Field& field, Values values) {
   std::map<std::string_view, Value> sorted;
   for (const Value& item : values) {
     ProtoReader proto(item.bytes);
@@ -192,7 +192,7 @@ void JsonWriter::map(const Field& field, Values values) {
   out_ += '}';
 }
 
-void JsonWriter::value(const Field& field, const Value& value) {
+void JsonWriter::value(const schema::Field& field, const Value& value) {
   switch (field.type) {
     case Type::kString: append_json_string(out_, value.bytes); break;
     case Type::kBool: out_ += value.number != 0 ? "true" : "false"; break;
@@ -228,7 +228,7 @@ void JsonWriter::special(Type type, std::string_view bytes) {
     }
     default: {
       const bool micro = type == Type::kMicroTime;
-      const std::optional<WallTime> time = micro ? proto.micro_time() : proto.time();
+      const std::optional<WallTime> time = micro ? read_micro_time(proto) : read_time(proto);
       if (!time) {
         out_ += "null";
       } else {
@@ -241,7 +241,7 @@ void JsonWriter::special(Type type, std::string_view bytes) {
 
 void JsonWriter::quantity(std::string_view bytes) {
   ProtoReader proto(bytes);
-  const Quantity amount = proto.quantity();
+  const Quantity amount = read_quantity(proto);
   check(proto);
   append_json_string(out_, amount.to_string());
 }
@@ -278,7 +278,7 @@ void JsonWriter::raw(std::string_view bytes) {
   if (text.starts_with(kProtoMagic)) {
     const Result<Envelope> envelope = open_envelope(text);
     const auto message = envelope && depth_ < kMaxEmbedded
-                             ? proto_table::find_message(envelope->api_version, envelope->kind)
+                             ? schema::find_message(envelope->api_version, envelope->kind)
                              : std::nullopt;
     if (!message) {
       out_ += "null";
@@ -314,10 +314,10 @@ void JsonWriter::string_list(std::string_view bytes) {
   check(proto);
 }
 
-bool JsonWriter::is_zero(const Field& field, Values values) {
+bool JsonWriter::is_zero(const schema::Field& field, Values values) {
   if (values.empty()) return true;
   if (is_collection(field)) return false;
-  if (field.is(proto_table::kPointer) && field.type != Type::kBytes) return false;
+  if (field.is(schema::kPointer) && field.type != Type::kBytes) return false;
   const Value& last = values.back();
   switch (field.type) {
     case Type::kBool:
@@ -326,7 +326,7 @@ bool JsonWriter::is_zero(const Field& field, Values values) {
     case Type::kMessage: return is_zero_object(field.message, last.bytes);
     case Type::kQuantity: {
       ProtoReader proto(last.bytes);
-      const bool zero = proto.quantity().is_zero();
+      const bool zero = read_quantity(proto).is_zero();
       check(proto);
       return zero;
     }
@@ -345,8 +345,9 @@ bool JsonWriter::is_zero(const Field& field, Values values) {
 
 bool JsonWriter::is_zero_object(MessageId message, std::string_view bytes) {
   bool zero = true;
-  each_field(message, bytes,
-             [&](const Field& known, Values values) { zero = zero && is_zero(known, values); });
+  each_field(message, bytes, [&](const schema::Field& known, Values values) {
+    zero = zero && is_zero(known, values);
+  });
   return zero;
 }
 
@@ -370,12 +371,12 @@ void escape_for_html(std::string& json) {
 }  // namespace
 
 bool has_proto(std::string_view api_version, std::string_view kind) {
-  return proto_table::find_message(api_version, kind).has_value();
+  return schema::find_message(api_version, kind).has_value();
 }
 
 Result<std::string> proto_to_json(std::string_view api_version, std::string_view kind,
                                   std::string_view message) {
-  const auto known = proto_table::find_message(api_version, kind);
+  const auto known = schema::find_message(api_version, kind);
   if (!known) return fail(ErrorKind::kNotFound, fmt::format("no kind {}, {}", api_version, kind));
   std::string json;
   json.reserve(message.size() * 2 + 64);

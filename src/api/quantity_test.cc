@@ -1,4 +1,4 @@
-#include "api/quantity.h"
+#include "berth/resources.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "api/envelope.h"
+#include "api/fields.h"
 #include "api/proto_json.h"
-#include "api/proto_reader.h"
 #include "base/check.h"
+#include "wire/proto_reader.h"
 
 namespace berth {
 namespace {
@@ -77,20 +78,20 @@ std::string body(std::string_view api_version, std::string_view kind, std::strin
   return *std::move(json);
 }
 
-void read_lease_spec(ProtoReader& proto, Lease& lease) {
-  proto.fields([&](std::uint32_t field) {
-    switch (field) {
-      case 1: lease.holder_identity = proto.text(); break;
-      case 2: lease.duration_seconds = proto.int32(); break;
-      case 3: lease.acquire_time = proto.micro_time(); break;
-      case 4: lease.renew_time = proto.micro_time(); break;
-      case 5: lease.transitions = proto.int32(); break;
-      case 6: lease.strategy = proto.text(); break;
-      case 7: lease.preferred_holder = proto.text(); break;
-      default: break;
-    }
-  });
-}
+// Its metadata is sent back as it is.
+constexpr auto keep_metadata = [](ProtoReader& proto, SymbolHold& symbols, Lease& lease) {
+  lease.metadata = proto.text();
+  FieldList<"apimachinery.pkg.apis.meta.v1.ObjectMeta",
+            Field<"resourceVersion", &Lease::resource_version>>::read(proto, symbols, lease);
+};
+
+using LeaseFields = FieldList<
+    "api.coordination.v1.Lease", Custom<"metadata", keep_metadata>,
+    Inside<"spec", Field<"holderIdentity", &Lease::holder_identity>,
+           Field<"leaseDurationSeconds", &Lease::duration_seconds>,
+           Field<"acquireTime", &Lease::acquire_time>, Field<"renewTime", &Lease::renew_time>,
+           Field<"leaseTransitions", &Lease::transitions>, Field<"strategy", &Lease::strategy>,
+           Field<"preferredHolder", &Lease::preferred_holder>>>;
 
 }  // namespace
 
@@ -205,16 +206,8 @@ Result<Lease> read_lease_proto(std::string_view message) {
     return fail(sound.error());
   Lease lease;
   ProtoReader proto(message);
-  proto.fields([&](std::uint32_t field) {
-    if (field == 1) {
-      lease.metadata = proto.text();
-      proto.fields([&](std::uint32_t of_metadata) {
-        if (of_metadata == 6) lease.resource_version = proto.text();
-      });
-    } else if (field == 2) {
-      read_lease_spec(proto, lease);
-    }
-  });
+  SymbolHold no_symbols;
+  LeaseFields::read(proto, no_symbols, lease);
   if (proto.error()) return fail(*proto.error());
   return lease;
 }

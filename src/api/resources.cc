@@ -1,4 +1,4 @@
-#include "api/resources.h"
+#include "berth/resources.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "api/labels.h"
 #include "api/names.h"
-#include "api/pod.h"
+#include "berth/labels.h"
+#include "berth/pod.h"
 
 namespace berth {
 

@@ -1,4 +1,4 @@
-#include "api/resources.h"
+#include "berth/resources.h"
 
 #include <gtest/gtest.h>
 

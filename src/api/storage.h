@@ -3,7 +3,7 @@
 //
 // Annotations are fields of their own here, since scheduling knows a handful of them. Of an object
 // that is written back, only what the scheduler owns is laid over what the API server stores
-// (framework/cluster_api.h): of a volume claim_ref and bound_by_controller, of a claim
+// (berth/cluster_api.h): of a volume claim_ref and bound_by_controller, of a claim
 // selected_node.
 #pragma once
 
@@ -13,12 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "api/labels.h"
-#include "api/node_selector.h"
-#include "api/object.h"
-#include "api/pod.h"
-#include "api/quantity.h"
-#include "base/symbols.h"
+#include "berth/labels.h"
+#include "berth/node_selector.h"
+#include "berth/object.h"
+#include "berth/pod.h"
+#include "berth/resources.h"
+#include "berth/symbols.h"
 
 namespace berth {
 

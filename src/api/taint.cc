@@ -1,8 +1,8 @@
-#include "api/taint.h"
+#include "berth/node_selector.h"
 
 #include <algorithm>
 
-#include "api/labels.h"
+#include "berth/labels.h"
 
 namespace berth {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "api/storage.h"
-#include "base/symbols.h"
+#include "berth/symbols.h"
 
 namespace berth {
 

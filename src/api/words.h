@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/labels.h"
-#include "api/pod.h"
-#include "api/taint.h"
+#include "berth/labels.h"
+#include "berth/node_selector.h"
+#include "berth/pod.h"
 
 namespace berth {
 

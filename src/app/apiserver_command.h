@@ -4,7 +4,7 @@
 #include <iosfwd>
 
 #include "app/embedded_server.h"
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::app {
 

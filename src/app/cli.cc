@@ -68,11 +68,16 @@ std::string check_gates(const std::string& text) {
 constexpr const char* kVerifyIncrements =
     "Make every decision from scratch too, and stop at the first difference";
 
+constexpr const char* kStrict =
+    "Refuse objects with fields that their kind does not have; otherwise they are named on standard"
+    " error";
+
 // The words of `berth simulate` as they were written; valid once CLI11 has let them pass.
 struct SimulateFlags {
   std::vector<std::string> files, trace_pods;
   std::string scenario, config, gates, seed, until, output = "table";
   bool verify_increments = false;
+  bool strict = false;
 
   SimulateOptions options() const {
     SimulateOptions result;
@@ -82,6 +87,7 @@ struct SimulateFlags {
     result.config = config;
     result.feature_gates = gates;
     result.verify_increments = verify_increments;
+    result.strict = strict;
     if (!seed.empty()) std::from_chars(seed.data(), seed.data() + seed.size(), result.seed);
     if (!until.empty()) result.until = *parse_go_duration(until);
     if (output == "json") result.output = OutputFormat::kJson;
@@ -122,6 +128,7 @@ void add_simulate(CLI::App& program, SimulateFlags& flags) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_flag("--verify-increments", flags.verify_increments, kVerifyIncrements);
+  command->add_flag("--strict", flags.strict, kStrict);
 }
 
 struct BenchFlags {
@@ -193,6 +200,7 @@ void add_evaluate(CLI::App& program, EvaluateFlags& flags) {
   command->add_flag("--all-rejections", options.all_rejections,
                     "Name every plugin that rejects a node, not only the first");
   command->add_flag("--verify-increments", options.verify_increments, kVerifyIncrements);
+  command->add_flag("--strict", options.strict, kStrict);
   option("-o,--output", flags.output, "FORMAT", "json or table (default json)")
       ->check(checked(check_evaluation_format));
 }

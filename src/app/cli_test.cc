@@ -176,6 +176,28 @@ TEST_F(CliTest, WrongUsageIsOneLineAndCodeTwo) {
 
 // ---- what goes wrong
 
+TEST_F(CliTest, FieldsThatAKindDoesNotHaveAreWarnedOfAndStrictlyRefused) {
+  const std::string text = std::string(kCluster) +
+                           "\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: odd}\n"
+                           "spec: {nodeSelectr: {disk: ssd}, containers: [{name: c}]}\n";
+  const std::string odd = file("odd.yaml", text);
+  const std::string fault =
+      "Pod default/odd: unknown field \"spec.nodeSelectr\", did you mean \"nodeSelector\"?\n";
+  for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+           {"simulate", "-f", odd}, {"evaluate", "--cluster", odd}}) {
+    SCOPED_TRACE(args.front());
+    EXPECT_EQ(call(args), 0);
+    EXPECT_THAT(err.str(), AllOf(StartsWith("warning: " + odd), EndsWith(fault)));
+    EXPECT_THAT(out.str(), HasSubstr("odd"));
+    std::vector<std::string> strict = args;
+    strict.emplace_back("--strict");
+    EXPECT_EQ(call(strict), 1);
+    expect_one_line(err.str());
+    EXPECT_THAT(err.str(), EndsWith(fault));
+    EXPECT_THAT(out.str(), IsEmpty());
+  }
+}
+
 TEST_F(CliTest, AFailureIsOneLineAndCodeOne) {
   const std::string cluster = file("cluster.yaml", kCluster);
   const std::string missing = (folder / "missing.yaml").string();

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <utility>
 
-#include "api/json_text.h"
+#include "wire/json_text.h"
 
 namespace berth::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <iosfwd>
 #include <memory>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "config/flags/command.h"
 #include "telemetry/log.h"
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "api/json_tree.h"
 #include "memapi/json_edit.h"
+#include "wire/json_tree.h"
 
 namespace berth::app {
 namespace {
@@ -37,9 +37,7 @@ Demo::Demo(memapi::LocalClient& api, Random random, DemoOptions options)
     : api_(api), random_(std::move(random)), options_(options) {
   if (api_.list(memapi::resource_of("nodes")).empty()) make_cluster();
   // Nodes that have just come are not ready yet.
-  api_.loop().after(options_.interval, [this, weak = std::weak_ptr(alive_)] {
-    if (!weak.expired()) arrive();
-  });
+  api_.loop().after(options_.interval, lifetime_.guard([this] { arrive(); }));
 }
 
 Demo::~Demo() = default;
@@ -126,9 +124,7 @@ void Demo::arrive() {
   static_cast<void>(api_.create(demo_pods(), std::move(made)));
   leave();
   if (over()) return;
-  api_.loop().after(options_.interval, [this, weak = std::weak_ptr(alive_)] {
-    if (!weak.expired()) arrive();
-  });
+  api_.loop().after(options_.interval, lifetime_.guard([this] { arrive(); }));
 }
 
 // People clean up: pods that have ended or ask for too much go, gates are opened.

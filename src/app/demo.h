@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
-#include "base/loop.h"
-#include "base/random.h"
+#include "base/lifetime.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "memapi/local_client.h"
 
 namespace berth::app {
@@ -38,7 +38,7 @@ class Demo {
   Random random_;
   const DemoOptions options_;
   std::size_t arrivals_ = 0;
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  Lifetime lifetime_;
 };
 
 }  // namespace berth::app

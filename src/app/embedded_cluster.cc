@@ -4,11 +4,12 @@
 
 #include <utility>
 
+#include "api/claim_json.h"
 #include "api/decode.h"
 #include "api/devices.h"
-#include "api/devices_json.h"
-#include "api/pod.h"
 #include "base/time_text.h"
+#include "berth/pod.h"
+#include "framework/pod_status.h"
 #include "memapi/json_edit.h"
 
 namespace berth::app {
@@ -178,10 +179,8 @@ Task<Result<void>> EmbeddedCluster::bind(Ref<const Pod> pod, std::string node_na
 Task<Result<bool>> EmbeddedCluster::is_bound(Ref<const Pod> pod, std::string node_name, bool) {
   const memapi::ObjectRef present = api_.get(pods(), pod->namespace_name(), pod->name());
   if (!present) co_return false;
-  const Result<AnyObject> stored =
-      decode_object(ObjectKind::kPod, present->json, interner_, nullptr);
-  const auto* found = stored ? std::get_if<Ref<const Pod>>(&*stored) : nullptr;
-  co_return found && (*found)->uid() == pod->uid() && (*found)->node_name() == node_name;
+  co_return is_bound_to(decode_object(ObjectKind::kPod, present->json, interner_, nullptr), *pod,
+                        node_name);
 }
 
 Task<Result<std::string>> EmbeddedCluster::patch_status(Ref<const Pod> pod, PodStatusPatch patch) {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "api/interner.h"
 #include "api/owned_fields.h"
+#include "berth/cluster_api.h"
+#include "berth/interner.h"
 #include "engine/engine.h"
 #include "extender/kept_objects.h"
-#include "framework/cluster_api.h"
 #include "memapi/local_client.h"
 #include "telemetry/log.h"
 

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "config/load.h"
+#include "control_plane/controllers.h"
+#include "framework/testing/fake_plugins.h"
 #include "memapi/api_server.h"
-#include "memapi/controllers/controllers.h"
 #include "memapi/json_edit.h"
 #include "plugins/table.h"
 
@@ -18,6 +19,7 @@ namespace berth::app {
 namespace {
 
 using namespace std::chrono_literals;
+using berth::testing::run_task;
 using memapi::resource_of;
 using memapi::text_at;
 
@@ -25,9 +27,9 @@ using memapi::text_at;
 struct Whole {
   Whole() {
     const std::vector<std::string> everything{"*"};
-    controllers = std::make_unique<memapi::Controllers>(
-        api.local(), memapi::choose_controllers(everything).value(),
-        memapi::NodeAgentOptions{.lease_interval = Duration::zero()});
+    controllers = std::make_unique<control_plane::Controllers>(
+        api.local(), control_plane::choose_controllers(everything).value(),
+        control_plane::NodeAgentOptions{.lease_interval = Duration::zero()});
     EngineOptions options;
     options.configuration = config::default_configuration(options.gates);
     engine = Engine::make(loop, interner, plugins, cluster, observer, std::move(options)).value();
@@ -94,7 +96,7 @@ struct Whole {
   PluginTable plugins = plugins::make_plugin_table();
   Observer observer;
   EmbeddedCluster cluster{api.local(), interner};
-  std::unique_ptr<memapi::Controllers> controllers;
+  std::unique_ptr<control_plane::Controllers> controllers;
   std::unique_ptr<Engine> engine;
 };
 
@@ -210,14 +212,7 @@ TEST(EmbeddedCluster, WhatIsNoLongerThereCannotBeBound) {
   const Ref<const Pod> decoded = whole.engine->cluster().seen_pod("default", "p");
   ASSERT_TRUE(decoded);
   ASSERT_TRUE(whole.api.local().remove(resource_of("pods"), "default", "p"));
-  Result<void> answer;
-  TaskSet tasks;
-  const auto bind = [](EmbeddedCluster& cluster, Ref<const Pod> pod,
-                       Result<void>& result) -> Task<void> {
-    Task<Result<void>> bound = cluster.bind(pod, "n1");
-    result = co_await bound;
-  };
-  tasks.spawn(bind(whole.cluster, decoded, answer));
+  const Result<void> answer = run_task(whole.loop, whole.cluster.bind(decoded, "n1"));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::kNotFound);
 }
@@ -230,15 +225,7 @@ TEST(EmbeddedCluster, KnowsWhetherSomebodyElseHasBoundAPod) {
   const Ref<const Pod> decoded = whole.engine->cluster().seen_pod("default", "p");
   ASSERT_TRUE(decoded);
   const auto is_on = [&](const std::string& node) {
-    Result<bool> answer = false;
-    TaskSet tasks;
-    const auto look = [](EmbeddedCluster& cluster, Ref<const Pod> pod, std::string where,
-                         Result<bool>& result) -> Task<void> {
-      Task<Result<bool>> looking = cluster.is_bound(pod, where, false);
-      result = co_await looking;
-    };
-    tasks.spawn(look(whole.cluster, decoded, node, answer));
-    return answer.value();
+    return run_task(whole.loop, whole.cluster.is_bound(decoded, node, false)).value();
   };
   EXPECT_FALSE(is_on("n1"));
   ASSERT_TRUE(whole.api.local().bind("default", "p", decoded->uid_text(), "n1"));

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "app/embedded_cluster.h"
 #include "config/load.h"
 #include "engine/engine.h"
@@ -19,6 +18,7 @@
 #include "memapi/api_server.h"
 #include "memapi/json_edit.h"
 #include "plugins/table.h"
+#include "wire/json_tree.h"
 
 namespace berth::app {
 namespace {

@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "api/api_status.h"
-#include "api/json_text.h"
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/go_quote.h"
-#include "base/random.h"
+#include "berth/random.h"
 #include "memapi/api_error.h"
 #include "memapi/table_codec.h"
 #include "net/tls.h"
+#include "wire/json_text.h"
 
 namespace berth::app {
 namespace {
@@ -118,7 +118,8 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(Loop& loop,
   if (!where) return fail(where.error());
   self.address_ = where->address;
   self.port_ = where->port;
-  Result<std::vector<std::string>> names = memapi::choose_controllers(self.options_.controllers);
+  Result<std::vector<std::string>> names =
+      control_plane::choose_controllers(self.options_.controllers);
   if (!names) return fail(names.error());
   if (!self.options_.token_file.empty()) {
     Result<std::string> token = read_token(self.options_.token_file);
@@ -137,8 +138,8 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(Loop& loop,
   if (Result<void> loaded = self.load_data(); !loaded) return fail(loaded.error());
   self.server_->start();
   if (Result<void> listening = self.listen(loop); !listening) return fail(listening.error());
-  self.controllers_ = std::make_unique<memapi::Controllers>(self.server_->local(), *names,
-                                                            self.options_.node_agent);
+  self.controllers_ = std::make_unique<control_plane::Controllers>(self.server_->local(), *names,
+                                                                   self.options_.node_agent);
   if (!self.options_.kubeconfig.empty()) {
     // A secret may be in it.
     const Result<void> written = write_file(self.options_.kubeconfig, self.kubeconfig(), 0600);

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
+#include "control_plane/controllers.h"
 #include "memapi/api_server.h"
-#include "memapi/controllers/controllers.h"
 #include "net/http_server.h"
 
 namespace berth::app {
@@ -23,7 +23,7 @@ struct EmbeddedServerOptions {
   std::string token_file;                      // with what clients must present; empty: see below
   Duration event_ttl = std::chrono::hours(1);  // zero: events stay
   std::vector<std::string> controllers;        // words as choose_controllers() takes them
-  memapi::NodeAgentOptions node_agent;
+  control_plane::NodeAgentOptions node_agent;
 };
 
 class EmbeddedServer {
@@ -59,7 +59,7 @@ class EmbeddedServer {
   std::string url_;
   std::unique_ptr<memapi::ProtobufCodec> codec_;
   std::unique_ptr<memapi::ApiServer> server_;
-  std::unique_ptr<memapi::Controllers> controllers_;
+  std::unique_ptr<control_plane::Controllers> controllers_;
   std::unique_ptr<net::HttpServer> http_;
 };
 

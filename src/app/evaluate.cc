@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/interner.h"
 #include "api/manifest.h"
 #include "app/input.h"
+#include "berth/interner.h"
 #include "explain/decision_text.h"
 #include "explain/evaluator.h"
 #include "plugins/table.h"
@@ -34,10 +34,8 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
     err << fmt::format("{}: {} extender(s) are configured; an evaluation does not ask them\n",
                        options.config, how.configuration.extenders.size());
 
-  const Result<std::string> text = read_file(options.cluster);
-  if (!text) return fail(text.error());
   const Result<std::vector<ManifestObject>> objects =
-      read_manifest(*text, shown_path(options.cluster), interner);
+      read_manifests(options.cluster, options.strict, interner, err);
   if (!objects) return fail(objects.error());
 
   Result<std::unique_ptr<explain::Evaluator>> evaluator =

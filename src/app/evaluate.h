@@ -5,7 +5,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::app {
 
@@ -20,10 +20,12 @@ struct EvaluateOptions {
   bool verify_increments = false;
   bool preempt = false;
   bool all_rejections = false;
+  bool strict = false;  // unknown fields are errors
   Format output = Format::kJson;
 };
 
-// Prints the decisions to `out`, and one line about what was left aside to `err`.
+// Prints the decisions to `out`, and to `err` what was left aside and fields that an object does not
+// have.
 Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace berth::app

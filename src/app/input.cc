@@ -1,6 +1,7 @@
 #include "app/input.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstring>
@@ -26,6 +27,19 @@ Result<std::string> read_file(const std::string& path) {
                 fmt::format("cannot read {}: {}", path,
                             errno != 0 ? std::strerror(errno) : "it is not a file"));
   return std::move(text).str();
+}
+
+Result<std::vector<ManifestObject>> read_manifests(const std::string& path, bool strict,
+                                                   Interner& interner, std::ostream& warnings) {
+  const Result<std::string> text = read_file(path);
+  if (!text) return fail(text.error());
+  Result<std::vector<ManifestObject>> objects = read_manifest(*text, shown_path(path), interner);
+  if (!objects) return objects;
+  const std::vector<std::string> faults = name_unknown_fields(*objects);
+  if (strict && !faults.empty())
+    return fail(ErrorKind::kInvalid, fmt::format("{}", fmt::join(faults, "; ")));
+  for (const std::string& fault : faults) warnings << "warning: " << fault << '\n';
+  return objects;
 }
 
 std::string shown_path(const std::string& path) { return path == "-" ? "standard input" : path; }

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <utility>
 
-#include "api/quantity.h"
-#include "memapi/controllers/controller.h"
+#include "berth/resources.h"
+#include "control_plane/controller.h"
 #include "memapi/json_edit.h"
 
 namespace berth::app {
@@ -46,7 +46,7 @@ void LiveSummary::start() {
 }
 
 void LiveSummary::pod_changed(const memapi::Change& change) {
-  const std::string key = memapi::key_of(*change.object);
+  const std::string key = control_plane::key_of(*change.object);
   if (change.type == memapi::ChangeType::kDeleted) {
     pods_.erase(key);
     return;
@@ -59,7 +59,7 @@ void LiveSummary::pod_changed(const memapi::Change& change) {
     if (const JsonValue* requests = memapi::at(container, "resources.requests"))
       line.milli_cpu += milli_cpu(*requests);
   const JsonValue* annotations = memapi::at(tree, "metadata.annotations");
-  const JsonValue* owner = memapi::controller_of(tree);
+  const JsonValue* owner = control_plane::controller_of(tree);
   line.finite = (memapi::is_object(annotations) && annotations->find("berth/run-for")) ||
                 (owner != nullptr && memapi::text_at(*owner, "kind") == "Job");
   const std::string_view phase = memapi::text_at(tree, "status.phase");
@@ -69,7 +69,7 @@ void LiveSummary::pod_changed(const memapi::Change& change) {
       line.why = memapi::text_at(condition, "message");
   if (phase == "Succeeded" || phase == "Failed") {
     line.state = State::kEnded;
-  } else if (memapi::is_terminating(tree)) {
+  } else if (control_plane::is_terminating(tree)) {
     line.state = State::kEnding;
   } else if (phase == "Running") {
     line.state = State::kRunning;
@@ -140,7 +140,9 @@ void LiveSummary::preempted(const Pod& victim, const Pod& preemptor, std::string
   say(fmt::format("{} gives way to {} on {}", victim.full_name(), preemptor.full_name(), node));
 }
 
-void LiveSummary::trouble(std::string_view message) { say(fmt::format("trouble: {}", message)); }
+void LiveSummary::internal_error(std::string_view message) {
+  say(fmt::format("trouble: {}", message));
+}
 
 std::string LiveSummary::counts_line() const {
   return fmt::format(
@@ -209,14 +211,12 @@ void LiveSummary::draw() {
 
 void LiveSummary::redraw_later() {
   if (on_terminal()) draw();
-  api_.loop().after(
-      on_terminal() ? kDrawInterval : kSummaryInterval,
-      [this, weak = std::weak_ptr(alive_)] {
-        if (weak.expired()) return;
-        if (!on_terminal()) draw();
-        redraw_later();
-      },
-      TimerKind::kHousekeeping);
+  auto redraw = lifetime_.guard([this] {
+    if (!on_terminal()) draw();
+    redraw_later();
+  });
+  api_.loop().after(on_terminal() ? kDrawInterval : kSummaryInterval, std::move(redraw),
+                    TimerKind::kHousekeeping);
 }
 
 void LiveSummary::finish() {

@@ -10,8 +10,9 @@
 #include <memory>
 #include <string>
 
-#include "base/loop.h"
-#include "framework/observer.h"
+#include "base/lifetime.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
 #include "memapi/local_client.h"
 
 namespace berth::app {
@@ -35,7 +36,7 @@ class LiveSummary final : public Observer {
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
   void failed(const Pod& pod, const Outcome& outcome) override;
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
-  void trouble(std::string_view message) override;
+  void internal_error(std::string_view message) override;
 
  private:
   enum class State : std::uint8_t { kPending, kGated, kStarting, kRunning, kEnding, kEnded };
@@ -74,7 +75,7 @@ class LiveSummary final : public Observer {
   std::size_t preemptions_ = 0;
   std::unique_ptr<memapi::Following> pods_following_;
   std::unique_ptr<memapi::Following> nodes_following_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  Lifetime lifetime_;
 };
 
 }  // namespace berth::app

@@ -8,16 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "app/version.h"
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 #include "kube/client_config.h"
 #include "kube/http_api_client.h"
 #include "net/http_message.h"
 #include "serve/waiting_pods.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
+#include "wire/json_tree.h"
 
 namespace berth::app {
 namespace {

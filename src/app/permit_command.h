@@ -7,7 +7,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::app {
 

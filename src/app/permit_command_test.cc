@@ -10,7 +10,7 @@
 
 #include "api/testing/builders.h"
 #include "app/cli.h"
-#include "framework/waiting_pods.h"
+#include "berth/waiting_pods.h"
 #include "net/testing/loopback.h"
 #include "serve/waiting_pods.h"
 

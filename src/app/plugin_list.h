@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 
 namespace berth::app {
 

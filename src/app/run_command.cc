@@ -9,13 +9,13 @@
 #include <optional>
 #include <vector>
 
-#include "api/interner.h"
 #include "app/demo.h"
 #include "app/embedded_cluster.h"
 #include "app/input.h"
 #include "app/live_summary.h"
-#include "base/random.h"
 #include "base/signals.h"
+#include "berth/interner.h"
+#include "berth/random.h"
 #include "engine/engine.h"
 #include "extender/extenders.h"
 #include "framework/log_observer.h"

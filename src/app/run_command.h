@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/embedded_server.h"
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::app {
 

@@ -8,19 +8,19 @@
 #include <iostream>
 #include <utility>
 
-#include "api/interner.h"
-#include "api/json_text.h"
 #include "app/command_log.h"
 #include "app/scheduler_process.h"
 #include "base/file.h"
 #include "base/go_quote.h"
-#include "base/loop.h"
 #include "base/signals.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
 #include "config/flags/command.h"
 #include "config/write.h"
 #include "explain/evaluator.h"
 #include "kube/client_config.h"
 #include "plugins/table.h"
+#include "wire/json_text.h"
 
 namespace berth::app {
 namespace {

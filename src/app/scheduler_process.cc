@@ -243,6 +243,7 @@ void SchedulerProcess::start(std::function<void(Result<int>)> ended) {
 }
 
 void SchedulerProcess::begin() {
+  if (stopping_) return;  // a signal came first
   note_sync();
   reflectors_->on_synced([this] { note_sync(); });
   if (serving_)

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "api/yaml.h"
 #include "config/write.h"
+#include "wire/yaml.h"
 
 namespace berth::app {
 namespace {

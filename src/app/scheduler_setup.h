@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string>
 
-#include "base/loop.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
+#include "berth/plugin_table.h"
 #include "config/configuration.h"
 #include "config/flags/command.h"
-#include "framework/observer.h"
-#include "framework/plugin_table.h"
 #include "kube/client_config.h"
 #include "net/http_client.h"
 

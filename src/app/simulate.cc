@@ -6,23 +6,23 @@
 #include <ostream>
 #include <utility>
 
-#include "api/interner.h"
 #include "api/manifest.h"
-#include "api/yaml_text.h"
 #include "app/input.h"
+#include "berth/interner.h"
 #include "plugins/table.h"
 #include "sim/report.h"
 #include "sim/simulation.h"
+#include "wire/yaml_text.h"
 
 namespace berth::app {
 namespace {
 
-Result<std::vector<ManifestObject>> objects_of(const SimulateOptions& options, Interner& interner) {
+Result<std::vector<ManifestObject>> objects_of(const SimulateOptions& options, Interner& interner,
+                                               std::ostream& err) {
   std::vector<ManifestObject> all;
   for (const std::string& path : options.files) {
-    const Result<std::string> text = read_file(path);
-    if (!text) return fail(text.error());
-    Result<std::vector<ManifestObject>> objects = read_manifest(*text, shown_path(path), interner);
+    Result<std::vector<ManifestObject>> objects =
+        read_manifests(path, options.strict, interner, err);
     if (!objects) return fail(objects.error());
     std::move(objects->begin(), objects->end(), std::back_inserter(all));
   }
@@ -59,7 +59,7 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
                        options.config, simulation.configuration.extenders.size());
   Result<sim::Scenario> scenario = scenario_of(options);
   if (!scenario) return fail(scenario.error());
-  const Result<std::vector<ManifestObject>> objects = objects_of(options, interner);
+  const Result<std::vector<ManifestObject>> objects = objects_of(options, interner, err);
   if (!objects) return fail(objects.error());
 
   Result<std::unique_ptr<sim::Simulation>> made = sim::Simulation::make(

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 
 namespace berth::app {
 
@@ -20,13 +20,15 @@ struct SimulateOptions {
   std::string feature_gates;
   std::vector<std::string> trace_pods;  // NAME or NAMESPACE/NAME, with * for any text
   bool verify_increments = false;
+  bool strict = false;  // unknown fields are errors
   std::uint64_t seed = 0;
   // Some clusters never come to rest (pods that wake each other for ever); a day is enough.
   Duration until = std::chrono::hours(24);
   OutputFormat output = OutputFormat::kTable;
 };
 
-// Prints the result to `out`, and one line per object it skipped to `err`.
+// Prints the result to `out`, and to `err` one line per object it skipped and per field that an
+// object does not have.
 Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace berth::app

@@ -9,13 +9,33 @@ namespace berth {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+constexpr bool is_lower_case(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_upper_case(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_letter(char c) { return is_lower_case(c) || is_upper_case(c); }
+constexpr bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
+
+// The value of a hexadecimal digit; -1 if it is none.
+constexpr int hex_value(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
 constexpr char lower_case(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return is_upper_case(c) ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = lower_case(c);
+  return lower;
+}
+
+// "preEnqueue" for "PreEnqueue".
+inline std::string lower_first(std::string_view text) {
+  std::string lower(text);
+  if (!lower.empty()) lower.front() = lower_case(lower.front());
   return lower;
 }
 

@@ -1,4 +1,4 @@
-#include "base/cancel.h"
+#include "berth/task.h"
 
 namespace berth {
 
@@ -23,7 +23,7 @@ void CancelSource::cancel(std::string cause) {
   cause_ = std::move(cause);
   // One at a time, from a ring of our own: what a callback resumes may end other tasks, and their
   // registrations with them, or the task that owns this source.
-  cancel_detail::Link ring;
+  internal::Link ring;
   if (!waiting_.alone()) {
     ring.insert_before(waiting_);
     waiting_.unlink();

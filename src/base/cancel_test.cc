@@ -1,4 +1,4 @@
-#include "base/cancel.h"
+#include "berth/task.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "base/task.h"
 
 namespace berth {
 namespace {

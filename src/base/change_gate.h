@@ -1,8 +1,8 @@
-// ChangeGate: keeps the world still while somebody is looking at it.
+// ChangeGate: delays changes of the scheduling state while a suspended coroutine reads it.
 //
-// A coroutine that reads the world and is suspended in the middle closes the gate first. Timers and
-// other coroutines go on, but whatever would change what it reads waits here, in order, until the
-// gate opens: the reader sees one state from its first line to its last, without a copy of it.
+// A coroutine that reads the state and suspends in the middle closes the gate first. Timers and
+// other coroutines go on, but changes of the state wait here, in order, until the gate opens: the
+// reader sees one state from its first line to its last, without a copy of it.
 //
 //   gate.pass([this] { add_node(…); });             // now, or when the gate opens
 //   ChangeGate::Passed passed(gate);                // the same, in a coroutine
@@ -16,7 +16,7 @@
 #include <deque>
 #include <utility>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 
 namespace berth {
 
@@ -40,7 +40,7 @@ class ChangeGate {
   bool closed() const { return closed_; }
   std::size_t parked() const { return parked_.size(); }
 
-  // Awaitable. A task that is destroyed while it waits gives up its turn.
+  // Awaitable any number of times. A task that is destroyed while it waits gives up its turn.
   class [[nodiscard]] Passed {
    public:
     explicit Passed(ChangeGate& gate) : gate_(gate) {}

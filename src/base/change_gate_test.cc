@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "base/task.h"
+#include "berth/task.h"
 
 namespace berth {
 namespace {

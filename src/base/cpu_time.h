@@ -2,7 +2,7 @@
 // others have the machine.
 #pragma once
 
-#include "base/loop.h"
+#include "berth/loop.h"
 
 namespace berth {
 

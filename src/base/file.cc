@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/ascii.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,10 +14,7 @@ namespace berth {
 namespace {
 
 std::unexpected<Error> problem(std::string_view action, const std::string& path, int number) {
-  std::string reason = std::generic_category().message(number);
-  if (!reason.empty() && reason.front() >= 'A' && reason.front() <= 'Z') {
-    reason.front() = static_cast<char>(reason.front() - 'A' + 'a');
-  }
+  const std::string reason = lower_first(std::generic_category().message(number));
   return fail(number == ENOENT ? ErrorKind::kNotFound : ErrorKind::kInvalid,
               std::string(action) + " " + path + ": " + reason);
 }

@@ -1,9 +1,9 @@
 // HashIndex: finds small numbers (slots) by a hash of what the caller keeps under them.
 //
 // Open addressing with linear probing, at most two thirds full and, if it is large, at least an
-// eighth. The hash stands beside the slot, so
-// that neither probing nor growing visits what the slots stand for: a million of them grow in
-// milliseconds. What is the same is for the caller to say.
+// eighth. The hash stands beside the slot, so that neither probing nor growing visits what the
+// slots stand for: a table of a million grows in milliseconds. The caller compares entries of equal
+// hash.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ class HashIndex {
       BERTH_CHECK(cells_[hole].slot != kNone);
       hole = next(hole);
     }
-    // Whoever was pushed past the hole moves back into it, so that no search ends too early.
+    // Entries that were pushed past the hole move back into it, so that no search ends too early.
     for (std::size_t at = next(hole); cells_[at].slot != kNone; at = next(at)) {
       const std::size_t mask = cells_.size() - 1;
       const std::size_t distance_from_home = (at - home(cells_[at].hash)) & mask;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-#include "base/random.h"
+#include "berth/random.h"
 
 namespace berth {
 namespace {

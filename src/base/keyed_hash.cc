@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "base/random.h"
+#include "berth/random.h"
 
 namespace berth {
 namespace {

@@ -1,9 +1,9 @@
 // Hashes with a key that is drawn once per process, for tables whose contents come from outside:
-// whoever writes objects cannot know which strings would share a bucket.
+// the author of an object cannot choose strings that share a bucket.
 //
-// The numbers are others in every run. They serve to find things, never to order them: neither an
-// output nor a decision may depend on them, nor on the order in which a table that uses them is
-// iterated. Any thread.
+// The hashes differ in every run. They serve to find things, never to order them: neither an output
+// nor a decision may depend on them, nor on the order in which a table that uses them is iterated.
+// Any thread.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct TextHash {
   std::size_t operator()(std::string_view text) const { return hash_text(text); }
 };
 
-// The hash of a sequence of numbers. Whoever adds a list adds its length too.
+// The hash of a sequence of numbers. To add a list, add its length, too.
 class KeyedHash {
  public:
   void add(std::uint64_t value) { state_ = folded_product(state_ ^ value, factor_); }

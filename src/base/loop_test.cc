@@ -1,10 +1,12 @@
-#include "base/loop.h"
+#include "berth/loop.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <optional>
 #include <vector>
+
+#include "base/thread.h"
 
 namespace berth {
 namespace {

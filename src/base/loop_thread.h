@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/loop.h"
 #include "base/thread.h"
+#include "berth/loop.h"
 
 namespace berth {
 

@@ -92,7 +92,7 @@ Result<ProcessResult> run(const std::optional<Limits>& limits, const std::string
   std::vector<std::string> words{command};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = merged_environment(environment);
-  // What this program blocks to hear of it otherwise (SignalWatch) still ends the other one.
+  // Signals that this process blocks (SignalWatch) must still end the child.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;

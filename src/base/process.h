@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth {
 
@@ -38,8 +38,8 @@ class ProcessStop {
 Result<ProcessResult> run_process(
     const std::string& command, const std::vector<std::string>& arguments,
     const std::vector<std::pair<std::string, std::string>>& environment);
-// The same, until somebody stops it (kCancelled) or the time is over (kTimeout): then the program
-// is killed, with all that it started in its process group.
+// The same, until `stop` is used (kCancelled) or the time is over (kTimeout): then the program and
+// its process group are killed.
 Result<ProcessResult> run_process_until(
     const ProcessStop& stop, std::chrono::milliseconds most, const std::string& command,
     const std::vector<std::string>& arguments,

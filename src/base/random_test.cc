@@ -1,4 +1,4 @@
-#include "base/random.h"
+#include "berth/random.h"
 
 #include <gtest/gtest.h>
 

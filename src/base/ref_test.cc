@@ -1,4 +1,4 @@
-#include "base/ref.h"
+#include "berth/ref.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth {
 

@@ -38,7 +38,7 @@ SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullp
 SignalWatch::SignalWatch(std::vector<int> signals, std::function<void(int)> on_signal)
     : signals_(std::move(signals)), on_signal_(std::move(on_signal)) {
   const sigset_t set = set_of(signals_);
-  // A signal that every thread blocks waits until somebody reads it.
+  // A signal that every thread blocks stays pending until it is read.
   BERTH_CHECK(pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0);
   arrivals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   end_ = ::eventfd(0, EFD_CLOEXEC);

@@ -15,10 +15,10 @@
 namespace berth {
 
 // From now on a write to a pipe or socket whose reader has gone fails with EPIPE, and does not end
-// the process. Programs that run_process starts are ended by it as ever.
+// the process. Programs that run_process starts are still ended by it.
 void ignore_broken_pipes();
 
-// While it lives the calling thread takes no signals, nor do the threads that it starts.
+// While it exists, the calling thread and the threads that it starts take no signals.
 class SignalsBlocked {
  public:
   SignalsBlocked();
@@ -32,11 +32,11 @@ class SignalsBlocked {
 
 class SignalWatch {
  public:
-  // From now on `signals` no longer do what they did; each one that comes is told to `on_signal`,
-  // one after the other, on the watch's thread. Usually that posts to a Loop.
+  // Replaces the handling of `signals`: `on_signal` is called for each, one after the other, on the
+  // watch's thread. Usually it posts to a Loop.
   SignalWatch(std::vector<int> signals, std::function<void(int)> on_signal);
-  // When it returns nothing is being told any more, and signals do again what they did before.
-  // Those that came and were not told yet are dropped.
+  // Restores the handling of the signals. No call of on_signal is running when it returns; signals
+  // that are still pending are dropped.
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;

@@ -1,4 +1,4 @@
-#include "base/symbols.h"
+#include "berth/symbols.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/keyed_hash.h"
+#include "base/thread.h"
 
 namespace berth {
 
@@ -103,12 +104,12 @@ struct Symbols::Shard {
     return pages[page].load(std::memory_order_acquire)[index - first_of(page)];
   }
 
-  // Gives memory back after many strings are gone.
+  // Frees memory after many strings were released.
   void shrink_if_sparse() REQUIRES(mutex) {
     if (ids.bucket_count() > kFewBuckets && ids.size() * 8 < ids.bucket_count()) ids.rehash(0);
   }
 
-  // An index that nobody uses.
+  // An unused index.
   std::uint32_t take_index() REQUIRES(mutex) {
     if (!unused.empty()) {
       const std::uint32_t index = unused.back();

@@ -1,4 +1,4 @@
-#include "base/symbols.h"
+#include "berth/symbols.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include "base/thread.h"
 
 namespace berth {
 namespace {

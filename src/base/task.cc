@@ -1,14 +1,18 @@
-#include "base/task.h"
+#include "berth/task.h"
+
+#include "base/check.h"
 
 namespace berth {
+
+void internal::second_waiter() { check_failed("an Eventual has one waiter", __FILE__, __LINE__); }
 
 std::coroutine_handle<> Task<void>::promise_type::FinalAwaiter::await_suspend(
     std::coroutine_handle<promise_type> done) const noexcept {
   promise_type& promise = done.promise();
   if (promise.owner == nullptr) return promise.awaiter;
   if (promise.exception) std::terminate();
-  // Nobody awaits it: the frame goes now. This awaiter is part of the frame; nothing of it may be
-  // touched after destroy().
+  // Nothing awaits the task: its frame is destroyed now. This awaiter is part of the frame and must
+  // not be used after destroy().
   TaskSet& set = *promise.owner;
   set.unlink(promise);
   std::coroutine_handle<> successor = std::noop_coroutine();

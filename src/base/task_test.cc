@@ -1,4 +1,4 @@
-#include "base/task.h"
+#include "berth/task.h"
 
 #include <gtest/gtest.h>
 
@@ -226,7 +226,7 @@ using Numbers = std::optional<std::vector<int>>;
 
 Task<void> collect(std::vector<Task<int>> tasks, Numbers& out, std::string& error) {
   try {
-    auto all = when_all(std::move(tasks));
+    WhenAll<int> all(std::move(tasks));
     std::vector<int> values = co_await all;
     out = std::move(values);
   } catch (const std::runtime_error& caught) {

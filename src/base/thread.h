@@ -1,9 +1,10 @@
-// Thread, Mutex and the annotations that let clang check who may touch what under which lock.
+// Thread, Mutex and the annotations with which clang checks what may be used under which lock.
 //
 // The only place that starts threads. The world is one thread; the others decode bytes, talk to
 // sockets, or filter ranges of nodes, and hand their results to the world through its Loop.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 
 namespace berth {
 

@@ -104,7 +104,7 @@ class UnstableSort {
     return {j, !swapped};
   }
 
-  // Puts what equals the pivot to the front; says where the rest begins.
+  // Moves the elements equal to the pivot to the front; returns where the rest begins.
   Index split_off_equal(Index first, Index end, Index pivot) {
     swap(first, pivot);
     Index i = first + 1, j = end - 1;

@@ -1,11 +1,13 @@
-// Worker: a thread for work that would hold the world for too long, one piece after the other.
+// Worker: a thread for work that would block the world thread for too long, one job after the
+// other.
 //
 //   Worker worker("selectors");
 //   std::shared_ptr<Worker::Job> job = worker.start([=](const std::atomic<bool>& cancelled) { … });
 //   …
 //   if (job->wait(std::chrono::milliseconds(5))) …   // done: what the work has written may be read
 //
-// The thread begins with the first piece. start() is for one thread; a Job is for any.
+// The thread starts with the first job. start() may be called by one thread only, a Job be used by
+// any.
 #pragma once
 
 #include <atomic>
@@ -22,16 +24,17 @@ namespace berth {
 
 class Worker {
  public:
-  // Looks at the flag now and then, and ends early when it is set.
+  // The work reads the flag now and then, and ends early when it is set.
   using Work = std::function<void(const std::atomic<bool>& cancelled)>;
 
   class Job {
    public:
     explicit Job(Work work) : work_(std::move(work)) {}
 
-    // Whether it is done, at most so much later.
+    // Waits at most so long, and returns whether the work is done.
     bool wait(std::chrono::nanoseconds most);
-    // Nobody wants it any more: it is not begun, or ends early. It may still be running after this.
+    // The result is not needed any more: the work is not begun, or ends early. It may still be
+    // running after this.
     void cancel() { cancelled_ = true; }
 
    private:

@@ -146,7 +146,7 @@ std::uint64_t traversal(const Value& value, std::uint64_t& visits) {
 constexpr std::uint64_t kBytesPerPart = 16;
 
 // How many parts a value has, on all levels: a list that contains another one twice counts it
-// twice, as whoever compares or prints it meets it twice. Ends early at `most`.
+// twice, because comparing or printing it visits it twice. Ends early at `most`.
 void count_parts(const Value& value, std::uint64_t most, std::uint64_t& count) {
   if (count >= most) return;
   ++count;

@@ -76,7 +76,7 @@ class CostTracker {
   CostTracker(std::uint64_t limit, const WorkLimits& work) : limit_(limit), work_(work) {}
 
   std::uint64_t cost() const { return cost_; }
-  // So many steps, which are about to be taken. False: too many, or nobody waits for the result.
+  // Counts steps before they are taken. False: too many, or the result is not needed any more.
   bool work(std::uint64_t steps) {
     const bool cancelled =
         work_.cancelled != nullptr && work_.cancelled->load(std::memory_order_relaxed);

@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/quantity.h"
-#include "base/result.h"
+#include "berth/resources.h"
+#include "berth/result.h"
 
 namespace berth {
 
@@ -76,7 +76,7 @@ class DeviceSelector {
   // `cost`, where given, gets what the evaluation took, also of one that failed.
   Result<bool> matches(const SelectorDevice& device, std::uint64_t* cost = nullptr) const;
 
-  // What one evaluation costs says little about how long it takes: microseconds, or seconds. This
+  // The cost of an evaluation says little about how long it takes: microseconds, or seconds. This
   // one is given up (kTimeout) after a step too many, of which there are some twenty in a
   // microsecond, or when `cancelled` is set.
   struct TimeLimits {

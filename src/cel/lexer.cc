@@ -13,9 +13,13 @@ constexpr std::array<std::string_view, 24> kPunctuation = {
     "==", "!=", "<=", ">=", "&&", "||", "<", ">", "[", "]", "{", "}",
     "(",  ")",  ".",  ",",  "-",  "!",  "?", ":", "+", "*", "/", "%"};
 
-bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
-bool is_letter(char32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_hex(char32_t c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+bool is_decimal(char32_t c) { return c >= '0' && c <= '9'; }
+bool is_word_start(char32_t c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_hexadecimal(char32_t c) {
+  return is_decimal(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
 
 class Lexer {
  public:
@@ -63,8 +67,8 @@ class Lexer {
   TokenKind next() {
     if (const TokenKind kind = quoted_literal(); kind != TokenKind::kNull) return kind;
     const char32_t c = peek();
-    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
-    if (is_letter(c)) return word();
+    if (is_decimal(c) || (c == '.' && is_decimal(peek(1)))) return number();
+    if (is_word_start(c)) return word();
     if (c == '`') return quoted_identifier();
     for (const std::string_view each : kPunctuation) {
       if (c == static_cast<char32_t>(each[0]) &&
@@ -79,7 +83,7 @@ class Lexer {
 
   TokenKind word() {
     const std::size_t begin = at_;
-    while (is_letter(peek()) || is_digit(peek())) ++at_;
+    while (is_word_start(peek()) || is_decimal(peek())) ++at_;
     const std::u32string_view word = std::u32string_view(text_).substr(begin, at_ - begin);
     if (word == U"in") return TokenKind::kPunctuation;
     if (word == U"true") return TokenKind::kTrue;
@@ -89,24 +93,24 @@ class Lexer {
   }
 
   TokenKind number() {
-    if (peek() == '0' && peek(1) == 'x' && is_hex(peek(2))) {
+    if (peek() == '0' && peek(1) == 'x' && is_hexadecimal(peek(2))) {
       at_ += 2;
-      while (is_hex(peek())) ++at_;
+      while (is_hexadecimal(peek())) ++at_;
       return unsigned_mark() ? TokenKind::kUint : TokenKind::kInt;
     }
-    while (is_digit(peek())) ++at_;
+    while (is_decimal(peek())) ++at_;
     bool floating = false;
-    if (peek() == '.' && is_digit(peek(1))) {
+    if (peek() == '.' && is_decimal(peek(1))) {
       floating = true;
       ++at_;
-      while (is_digit(peek())) ++at_;
+      while (is_decimal(peek())) ++at_;
     }
     if (peek() == 'e' || peek() == 'E') {
       const std::size_t sign = peek(1) == '+' || peek(1) == '-' ? 1 : 0;
-      if (is_digit(peek(1 + sign))) {
+      if (is_decimal(peek(1 + sign))) {
         floating = true;
         at_ += 1 + sign;
-        while (is_digit(peek())) ++at_;
+        while (is_decimal(peek())) ++at_;
       }
     }
     if (floating) return TokenKind::kDouble;
@@ -122,7 +126,7 @@ class Lexer {
   TokenKind quoted_identifier() {
     ++at_;
     const std::size_t begin = at_;
-    while (is_letter(peek()) || is_digit(peek()) || peek() == '.' || peek() == '-' ||
+    while (is_word_start(peek()) || is_decimal(peek()) || peek() == '.' || peek() == '-' ||
            peek() == '/' || peek() == ' ') {
       ++at_;
     }
@@ -187,9 +191,9 @@ class Lexer {
         std::string_view("abfnrtv\"'\\?`").find(static_cast<char>(c)) != std::string_view::npos) {
       return 2;
     }
-    if ((c == 'x' || c == 'X') && all(2, is_hex)) return 4;
-    if (c == 'u' && all(4, is_hex)) return 6;
-    if (c == 'U' && all(8, is_hex)) return 10;
+    if ((c == 'x' || c == 'X') && all(2, is_hexadecimal)) return 4;
+    if (c == 'u' && all(4, is_hexadecimal)) return 6;
+    if (c == 'U' && all(8, is_hexadecimal)) return 10;
     if (c >= '0' && c <= '3' && all(2, octal)) return 4;
     return 0;
   }

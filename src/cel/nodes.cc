@@ -265,7 +265,7 @@ Value MapNode::build(Evaluation& evaluation) const {
   return Value::map(std::move(map));
 }
 
-// The variables of a fold while it runs. The accumulator begins when somebody looks at it first: a
+// The variables of a fold while it runs. The accumulator is initialized when it is first read: a
 // name that cel.bind() gives costs nothing where it is not used.
 class FoldNode::Run final : public Scope {
  public:
@@ -282,7 +282,7 @@ class FoldNode::Run final : public Scope {
     }
     if (!finishing_ && variable == parts_.variable) return first_;
     if (!finishing_ && variable == parts_.second_variable) return second_;
-    // Who looks things up from here is outside of this fold.
+    // Lookups from here are outside of this fold.
     Scope* const inside = std::exchange(evaluation_.scope, outside_);
     const Value& found = evaluation_.lookup(variable);
     evaluation_.scope = inside;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 namespace berth::cel {
@@ -61,10 +62,7 @@ std::optional<double> parse_double(std::string_view text) {
   const bool negative = rest.starts_with('-');
   if (rest.starts_with('+') || negative) rest.remove_prefix(1);
   if (rest.empty()) return std::nullopt;
-  std::string lower;
-  for (const char c : rest) {
-    lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  }
+  const std::string lower = lower_case(rest);
   if (lower == "inf" || lower == "infinity") {
     const double infinity = std::numeric_limits<double>::infinity();
     return negative ? -infinity : infinity;

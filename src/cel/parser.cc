@@ -116,7 +116,7 @@ class Parser {
   }
 
   std::int64_t new_id(std::int32_t offset) {
-    if (offsets_.empty()) offsets_.push_back(-1);  // 0 is nobody's
+    if (offsets_.empty()) offsets_.push_back(-1);  // 0 is no id
     offsets_.push_back(offset);
     return static_cast<std::int64_t>(offsets_.size()) - 1;
   }

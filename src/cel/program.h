@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "cel/checker.h"
 #include "cel/cost.h"
 #include "cel/value.h"

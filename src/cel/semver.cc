@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/go_quote.h"
 #include "cel/numbers.h"
 
@@ -11,14 +12,10 @@ namespace berth::cel {
 
 namespace {
 
-bool all_digits(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
+bool all_digits(std::string_view text) { return std::ranges::all_of(text, is_digit); }
 
 bool all_identifier(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-';
-  });
+  return std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-'; });
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator, std::size_t at_most) {

@@ -1,4 +1,4 @@
-// Unification: which types may stand for which, and what that says about type variables.
+// Unification: which types are assignable to which, and what follows for type variables.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "api/quantity.h"
+#include "berth/resources.h"
 #include "cel/semver.h"
 #include "cel/type.h"
 

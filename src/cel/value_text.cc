@@ -10,7 +10,7 @@ namespace berth::cel {
 
 namespace {
 
-// A list may hold the same list many times over: nobody reads further than this.
+// A list may hold the same list many times: the text is cut at this length.
 constexpr std::size_t kLongest = std::size_t{64} * 1024;
 
 void append(std::string& text, const Value& value);

@@ -83,10 +83,11 @@ class TermIndex {
   }
 
  private:
-  // A pod may have thousands of terms in one list, and take them all out when it goes.
+  // A pod may have thousands of terms in one list, all of which are removed with it.
   using Terms = boost::unordered_flat_set<TermNumber>;
 
-  // Where the fewest others are, so that a label which everybody has does not collect everybody.
+  // The requirement under which the fewest other terms are, so that a label that all pods have does
+  // not collect all terms.
   Under choose(const Selector& selector) const {
     Under best = kCommon;
     std::size_t fewest = std::numeric_limits<std::size_t>::max();
@@ -238,7 +239,7 @@ void AffinityPods::Kept::for_each_term(const Kind& kind, Visit visit) {
        {Role::kRequired, Role::kRequiredAnti, Role::kPreferred, Role::kPreferredAnti}) {
     const std::vector<AffinityTerm>& list = kind.list(role);
     for (std::size_t i = 0; i < list.size(); ++i)
-      // Nothing can match such a term, so that nobody needs to find it.
+      // Nothing can match such a term, so it need not be found.
       if (!list[i].selector.is_nothing()) visit(list[i], role);
   }
 }

@@ -14,9 +14,9 @@
 #include <span>
 #include <vector>
 
+#include "berth/views.h"
 #include "cluster/affinity_terms.h"
 #include "cluster/domain_sums.h"
-#include "cluster/node_table.h"
 
 namespace berth {
 
@@ -24,13 +24,13 @@ class AffinityPods {
  public:
   enum class Role : std::uint8_t { kRequired, kRequiredAnti, kPreferred, kPreferredAnti };
 
-  // A term of placed pods that matches an incoming one. Where these pods are, by_domain() says or
-  // for_each_place().
+  // A term of placed pods that matches an incoming one. by_domain() or for_each_place() give the
+  // places of these pods.
   struct Match {
     const AffinityTerm& term;
     Role role;
     std::uint32_t number;
-    std::uint64_t id;  // like no other term's, and no sums'
+    std::uint64_t id;  // unique among all terms and sums
   };
 
   explicit AffinityPods(const NodeTable& nodes);

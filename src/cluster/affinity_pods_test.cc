@@ -8,8 +8,9 @@
 #include <tuple>
 
 #include "api/testing/builders.h"
-#include "base/random.h"
-#include "cluster/cluster.h"
+#include "berth/random.h"
+#include "berth/views.h"
+#include "cluster/trial.h"
 
 namespace berth {
 namespace {
@@ -90,7 +91,7 @@ class AffinityPodsTest : public ::testing::Test {
         pods.for_each_place(match, [&](NodeRow row, std::int64_t here) { visited[row] += here; });
         cluster.nodes().nodes().for_each([&](NodeRow row) {
           if (sums) {
-            EXPECT_EQ(sums->by_domain()[column.by_row[row]], visited[row]);
+            EXPECT_EQ(sums->by_domain()[column.domains[row]], visited[row]);
           }
           if (visited[row] != 0)
             found[{match.role, std::string(incoming->text(match.term.topology_key)),

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "api/labels.h"
-#include "api/pod.h"
-#include "base/result.h"
+#include "berth/labels.h"
+#include "berth/pod.h"
+#include "berth/result.h"
 
 namespace berth {
 
@@ -38,8 +38,8 @@ struct AffinityTerms {
   std::vector<AffinityTerm> required_anti;
   std::vector<AffinityTerm> preferred;
   std::vector<AffinityTerm> preferred_anti;
-  // "requiredAffinityTerms: …": why a list is empty that should not be. For placed pods nobody
-  // minds.
+  // "requiredAffinityTerms: …": why a list that should have terms is empty. Ignored for placed
+  // pods.
   std::vector<std::string> errors;
 };
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cluster/cluster.h"
+#include "berth/views.h"
 
 namespace berth {
 namespace {
@@ -196,7 +196,7 @@ Result<void> AssumeCache::assume(Ref<const Object> object) {
         fmt::format("{} \"{}\" is out of sync (stored: {}, assume: {})", description_,
                     key_of(*object), entry.latest->resource_version, object->resource_version));
   Ref<const Object> before = std::exchange(entry.latest, object);
-  tell({std::move(before), std::move(object)});
+  notify({std::move(before), std::move(object)});
   return {};
 }
 
@@ -206,7 +206,7 @@ void AssumeCache::restore(std::string_view namespace_name, std::string_view name
   Entry& entry = found->second;
   if (entry.latest == entry.stored) return;
   Ref<const Object> before = std::exchange(entry.latest, entry.stored);
-  tell({std::move(before), entry.stored});
+  notify({std::move(before), entry.stored});
 }
 
 void AssumeCache::put(const Ref<const Object>& object) {
@@ -214,7 +214,7 @@ void AssumeCache::put(const Ref<const Object>& object) {
   const auto found = entries_.find(std::pair(namespace_name, std::string_view(object->name)));
   if (found == entries_.end()) {
     entries_.emplace(Key(namespace_name, object->name), Entry{object, object});
-    tell({Ref<const Object>(), object});
+    notify({Ref<const Object>(), object});
     return;
   }
   Entry& entry = found->second;
@@ -229,7 +229,7 @@ void AssumeCache::put(const Ref<const Object>& object) {
   }
   Ref<const Object> before = std::exchange(entry.latest, object);
   entry.stored = object;
-  tell({std::move(before), object});
+  notify({std::move(before), object});
 }
 
 void AssumeCache::remove(std::string_view namespace_name, std::string_view name) {
@@ -237,17 +237,17 @@ void AssumeCache::remove(std::string_view namespace_name, std::string_view name)
   if (found == entries_.end()) return;
   Ref<const Object> before = std::move(found->second.latest);
   entries_.erase(found);
-  tell({std::move(before), Ref<const Object>()});
+  notify({std::move(before), Ref<const Object>()});
 }
 
-void AssumeCache::tell(Change change) {
+void AssumeCache::notify(Change change) {
   to_tell_.push_back(std::move(change));
-  if (telling_) return;  // a handler's doing: told after what it handles
+  if (telling_) return;  // called from a handler: its change is notified after the current one
   telling_ = true;
   while (!to_tell_.empty()) {
     const Change next = std::move(to_tell_.front());
     to_tell_.pop_front();
-    handlers_.tell(next.before, next.after);
+    handlers_.notify(next.before, next.after);
   }
   telling_ = false;
 }

@@ -23,9 +23,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/object.h"
 #include "base/keyed_hash.h"
-#include "base/result.h"
+#include "berth/object.h"
+#include "berth/result.h"
 #include "cluster/object_changes.h"
 
 namespace berth {
@@ -40,7 +40,7 @@ class PassiveAssumeStore {
  public:
   using IndexOf = std::function<std::string(const Object&)>;
   // `resource` is the plural of the texts ("persistentvolumeclaims"). With `index_of` the stored
-  // objects are indexed by what it says of them.
+  // objects are indexed by its result.
   PassiveAssumeStore(const Cluster& cluster, ObjectKind kind, std::string resource,
                      IndexOf index_of);
   ~PassiveAssumeStore();
@@ -104,11 +104,6 @@ class PassiveAssumeCache {
       visit(Ref<const T>(static_cast<const T*>(object.get())));
     });
   }
-  std::vector<Ref<const T>> by_index(std::string_view index) const {
-    std::vector<Ref<const T>> found;
-    for_each(index, [&found](Ref<const T> object) { found.push_back(std::move(object)); });
-    return found;
-  }
 
   // kNotFound, or kConflict when the stored version is another:
   // `"ns/x" is out of sync (stored: A, assume: B)`.
@@ -133,9 +128,10 @@ class AssumeCache {
   AssumeCache(const AssumeCache&) = delete;
   AssumeCache& operator=(const AssumeCache&) = delete;
 
-  // Before is null for a new object, after for one that is gone. A new handler hears of all objects
-  // there are, as new. Changes are told in order, one at a time, before the call that made them
-  // returns; a change made by a handler is told after the one it handles.
+  // Before is null for a new object, after for one that is gone. A new handler is called for all
+  // existing objects, as new. Handlers are called in the order of changes, one change at a time,
+  // before the call that made the change returns; a change made by a handler comes after the one
+  // that it handles.
   using Handler =
       std::function<void(const Ref<const Object>& before, const Ref<const Object>& after)>;
   [[nodiscard]] Subscription add_handler(Handler handler);
@@ -151,7 +147,7 @@ class AssumeCache {
   // The object must be known and not older: `ResourceClaim "ns/x" is out of sync (stored: A,
   // assume: B)`.
   Result<void> assume(Ref<const Object> object);
-  // Back to what is stored; unknown objects are fine.
+  // Back to what is stored; does nothing for unknown objects.
   void restore(std::string_view namespace_name, std::string_view name);
   // How many are assumed and not yet confirmed by the watch.
   std::size_t assumed_count() const;
@@ -178,7 +174,7 @@ class AssumeCache {
   };
   const Entry* find(std::string_view namespace_name, std::string_view name) const;
   std::string not_found(std::string_view namespace_name, std::string_view name) const;
-  void tell(Change change);
+  void notify(Change change);
 
   std::string description_;
   std::map<Key, Entry, ByName> entries_;

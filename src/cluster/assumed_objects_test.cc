@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "api/testing/builders.h"
-#include "cluster/cluster.h"
+#include "berth/views.h"
 
 namespace berth {
 namespace {
@@ -63,8 +63,9 @@ struct Passive : AssumedObjects {
   }
   std::vector<std::string> of_class(const char* class_name) {
     std::vector<std::string> names;
-    for (const Ref<const Thing>& found : volumes.by_index(class_name))
+    volumes.for_each(class_name, [&](const Ref<const Thing>& found) {
       names.push_back(found->name + found->note);
+    });
     return names;
   }
 };
@@ -141,7 +142,9 @@ TEST_F(Passive, ACacheMadeLaterHasWhatWasThereBefore) {
   cluster.put(volume("a", "fast"));
   const PassiveAssumeCache<Thing> late{cluster, ObjectKind::kPersistentVolume, "persistentvolumes",
                                        [](const Thing& thing) { return thing.class_name; }};
-  EXPECT_EQ(late.by_index("fast").size(), 1U);
+  std::size_t found = 0;
+  late.for_each("fast", [&](const Ref<const Thing>&) { ++found; });
+  EXPECT_EQ(found, 1U);
 }
 
 TEST_F(Passive, EachProfileAssumesForItself) {
@@ -325,7 +328,7 @@ TEST_F(Watched, ANameIsToldOfEveryKindOfChange) {
   const Ref<const Pod> pod = world.pod("p");
   cluster.see_pod(pod);
   cluster.see_pod(world.pod("q"));
-  cluster.unsee_pod(*pod);
+  cluster.remove_seen_pod(*pod);
   EXPECT_EQ(times(), 2);
   cluster.add_node(world.node("n1"));
   cluster.add_node(world.node("n2"));

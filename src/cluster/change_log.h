@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/node_table.h"
+#include "berth/views.h"
 
 namespace berth {
 

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/pod.h"
-#include "cluster/node_set.h"
+#include "berth/node_set.h"
+#include "berth/pod.h"
 
 namespace berth {
 

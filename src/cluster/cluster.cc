@@ -1,4 +1,4 @@
-#include "cluster/cluster.h"
+#include "berth/views.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "berth/topology.h"
 #include "cluster/affinity_pods.h"
 #include "cluster/assumed_objects.h"
 #include "cluster/columns.h"
@@ -14,7 +15,6 @@
 #include "cluster/placed_pods.h"
 #include "cluster/pod_counts.h"
 #include "cluster/seen_pods.h"
-#include "cluster/topology.h"
 
 namespace berth {
 namespace {
@@ -47,14 +47,14 @@ struct Cluster::State {
   }
 
   void place(Ref<const Pod> pod, NodeRow row, bool assumed);
-  // All pods, when a ghost gets its node or a node goes that has pods.
+  // All pods, when a ghost gets its node or a node with pods is removed.
   void move_pods(NodeRow from, NodeRow to);
   void remove(const Entry& entry);
   // By another version, confirmed, on the same row.
   void replace(const Entry& entry, Ref<const Pod> pod);
-  // A pod has left the position: whoever is there now came from the end of the list.
+  // A pod was removed from the position: the pod there now was moved from the end of the list.
   void filled_hole(NodeRow row, std::uint32_t position);
-  // The sentence for a watch that says something impossible.
+  // The error for a watch that shows an impossible change.
   std::unexpected<Error> moved(const Entry& entry, const Pod& pod) const;
 
   NodeTable::Columns& columns;
@@ -146,7 +146,7 @@ void Cluster::add_node(Ref<const Node> node) {
   if (!has_row && known != kNoRow) state_->move_pods(known, row);
   const Ref<const Node> told = node;
   columns.set_node(row, std::move(node));
-  state_->object_changes.tell(ObjectKind::kNode, {}, told->name);
+  state_->object_changes.notify(ObjectKind::kNode, {}, told->name);
 }
 
 // Upstream's two differ only for orders of events that informers never deliver (core.md §6.8).
@@ -163,7 +163,7 @@ Result<void> Cluster::remove_node(Symbol name) {
     columns.free_if_unused(row);
   else
     state_->move_pods(row, columns.claim_ghost(name));
-  state_->object_changes.tell(ObjectKind::kNode, {}, told->name);
+  state_->object_changes.notify(ObjectKind::kNode, {}, told->name);
   return {};
 }
 
@@ -279,13 +279,13 @@ void Cluster::for_each_placed(
 void Cluster::see_pod(Ref<const Pod> pod) {
   const Ref<const Pod> told = pod;
   state_->seen.put(std::move(pod));
-  if (state_->object_changes.heard(ObjectKind::kPod))
-    state_->object_changes.tell(ObjectKind::kPod, told->namespace_name(), told->name());
+  if (state_->object_changes.is_followed(ObjectKind::kPod))
+    state_->object_changes.notify(ObjectKind::kPod, told->namespace_name(), told->name());
 }
-void Cluster::unsee_pod(const Pod& pod) {
+void Cluster::remove_seen_pod(const Pod& pod) {
   const Ref<const Pod> told(&pod);  // the one in the index may be the last
   state_->seen.remove(pod);
-  state_->object_changes.tell(ObjectKind::kPod, told->namespace_name(), told->name());
+  state_->object_changes.notify(ObjectKind::kPod, told->namespace_name(), told->name());
 }
 Ref<const Pod> Cluster::seen_pod(std::string_view namespace_name, std::string_view name) const {
   const Symbol known = symbols_->find(namespace_name);
@@ -304,7 +304,7 @@ void Cluster::for_each_seen(const std::function<void(const Ref<const Pod>&)>& vi
 
 void Cluster::put(Ref<const Object> object) {
   const ObjectKind kind = object->kind;
-  if (kind != ObjectKind::kResourceClaim && !state_->object_changes.heard(kind)) {
+  if (kind != ObjectKind::kResourceClaim && !state_->object_changes.is_followed(kind)) {
     state_->objects.put(std::move(object));
     return;
   }
@@ -312,7 +312,7 @@ void Cluster::put(Ref<const Object> object) {
       kind, object->symbols.table() ? symbols_->text(object->namespace_name) : "", object->name);
   state_->objects.put(object);
   if (kind == ObjectKind::kResourceClaim) state_->assumed_claims.put(object);
-  state_->object_changes.tell(kind, before, object);
+  state_->object_changes.notify(kind, before, object);
 }
 void Cluster::remove(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
   const Ref<const Object> before = find(kind, namespace_name, name);
@@ -320,7 +320,7 @@ void Cluster::remove(ObjectKind kind, std::string_view namespace_name, std::stri
   // The texts of the call may be the object's own, or the store's.
   if (kind == ObjectKind::kResourceClaim) state_->assumed_claims.remove(namespace_name, name);
   state_->objects.remove(kind, namespace_name, name);
-  state_->object_changes.tell(kind, before, {});
+  state_->object_changes.notify(kind, before, {});
 }
 ObjectChanges& Cluster::object_changes() const { return state_->object_changes; }
 AssumeCache& Cluster::assumed_claims() const { return state_->assumed_claims; }

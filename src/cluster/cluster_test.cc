@@ -1,4 +1,4 @@
-#include "cluster/cluster.h"
+#include "berth/views.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <map>
 
 #include "api/testing/builders.h"
-#include "base/random.h"
+#include "berth/random.h"
 #include "cluster/testing/table_dump.h"
 
 namespace berth {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cluster/host_ports.h"
 #include "cluster/wrapping.h"
 
 namespace berth {
@@ -294,8 +295,8 @@ void NodeTable::Columns::begin_cycle() {
   give_back_rows();
 }
 
-// Free rows at the end go when they are more than half of all. Whoever follows the log looks at
-// everything then, which happens at most as often as the cluster halves.
+// Drops the free rows at the end when they are more than half of all. Readers of the log then start
+// over, which happens at most each time the cluster halves.
 void NodeTable::Columns::give_back_rows() {
   if (unused.size() * 2 <= rows.size()) return;
   if (std::exchange(unused_when_checked, unused.size()) == unused.size()) return;

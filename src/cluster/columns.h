@@ -1,11 +1,11 @@
 // NodeTable::Columns: where the columns are kept, and the only place that writes them.
 //
-// For Cluster and Trial; everybody else reads through NodeTable. Rows come and go with claim(),
-// claim_row(), claim_ghost() and free_if_unused(); nodes and pods are put on rows; whoever makes a
-// change that is to be seen says so with changed(). Trials do not.
+// For Cluster and Trial; all other code reads through NodeTable. claim(), claim_row(),
+// claim_ghost() and free_if_unused() allocate and free rows; nodes and pods are put on rows; a
+// change is logged with changed(). Trials do not log.
 //
-// Ghosts are outside the columns, under numbers that no row has: pods with invented node names cost
-// what they cost themselves, and nothing more in any loop over rows.
+// Ghosts are outside the columns, under numbers that no row has: pods with unknown node names cost
+// their own memory, and nothing in loops over rows.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "berth/views.h"
 #include "cluster/change_log.h"
 #include "cluster/claim_users.h"
 #include "cluster/image_states.h"
-#include "cluster/node_table.h"
 #include "cluster/node_tree.h"
 #include "cluster/scalar_columns.h"
 #include "cluster/snapshot_order.h"

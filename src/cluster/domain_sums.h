@@ -1,7 +1,7 @@
 // DomainSums: pods per topology domain of one key, kept as pods come and go on nodes.
 //
-// Whoever counts pods by row (PodCounts, AffinityPods) keeps one per key that was asked for, tells
-// it of every row that has more or fewer, and fills it anew when nodes have moved between domains.
+// PodCounts and AffinityPods, which count pods by row, keep one per topology key, update it for
+// every row whose count changes, and fill it again when nodes move between domains.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cluster/topology.h"
+#include "berth/topology.h"
 
 namespace berth {
 
@@ -40,8 +40,7 @@ class DomainSums {
   // anyway, and begun again before they are read.
   void change(NodeRow row, std::int64_t by) {
     if (domains_ && domains_->version != version_) return;
-    const Domain domain =
-        domains_ && row < domains_->by_row.size() ? domains_->by_row[row] : kNoDomain;
+    const Domain domain = domains_ ? domains_->view()[row] : kNoDomain;
     if (domain == kNoDomain) {
       without_key_ += by;
       return;

@@ -1,22 +1,14 @@
 // Host ports that are in use on a node (core.md §1.4).
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "api/pod.h"
+#include "berth/pod.h"
+#include "berth/views.h"
 
 namespace berth {
-
-struct HostPort {
-  std::int32_t port = 0;
-  Symbol protocol;  // "TCP" where the pod names none
-  Symbol ip;        // "0.0.0.0" where the pod names none
-
-  friend auto operator<=>(const HostPort&, const HostPort&) = default;
-};
 
 // The host ports that a pod's sidecars and containers take: sorted, each once.
 std::vector<HostPort> host_ports_of(const PodSpec& spec);

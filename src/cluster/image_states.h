@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/node.h"
-#include "cluster/node_table.h"
+#include "berth/node.h"
+#include "berth/views.h"
 
 namespace berth {
 

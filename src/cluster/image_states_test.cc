@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
-#include "cluster/cluster.h"
+#include "berth/views.h"
 
 namespace berth {
 namespace {

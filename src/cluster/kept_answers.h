@@ -1,9 +1,9 @@
 // KeptAnswers: answers that are kept between cycles, by question, with a bound on their memory.
 //
-// What has not been asked for in a while goes, and so does the least recently asked when there is
-// too much. What was asked for in a cycle stays until the next begins, so that it may be looked at;
-// who asks for more than there is room for in one cycle (has_room()) keeps the rest for himself.
-// For the parts of Cluster that keep answers. An Answer says by `bytes()` how much it takes.
+// Answers that were not used for a while are dropped, and so are the least recently used when there
+// are too many. An answer that was used in a cycle stays valid until the next cycle begins; a
+// caller that needs more in one cycle than there is room for (has_room()) keeps the rest itself.
+// For the parts of Cluster that keep answers. Answer::bytes() is the memory that it takes.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class KeptAnswers {
     full_in_ = cycle_;
     return false;
   }
-  // Forgets the answers that `goes` says. Those of this cycle may be among them.
+  // Drops the answers for which `goes` is true, also those of this cycle.
   template <typename Goes>
   void erase_if(Goes goes) {
     weigh();

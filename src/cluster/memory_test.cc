@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/interner.h"
 #include "api/testing/builders.h"
 #include "base/testing/allocations.h"
-#include "cluster/cluster.h"
+#include "berth/interner.h"
+#include "berth/views.h"
 
 namespace berth {
 namespace {
@@ -81,7 +81,7 @@ TEST(Memory, PodsThatWentGiveTheirMemoryBack) {
     }
     for (std::size_t i = 0; i < 2000; ++i) {
       const Ref<const Pod> pod = workload.pod(i);
-      cluster.unsee_pod(*pod);
+      cluster.remove_seen_pod(*pod);
       ASSERT_TRUE(cluster.remove_pod(*pod));
     }
   };

@@ -1,4 +1,4 @@
-#include "cluster/node_set.h"
+#include "berth/node_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

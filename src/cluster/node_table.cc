@@ -1,4 +1,4 @@
-#include "cluster/node_table.h"
+#include "berth/views.h"
 
 #include <algorithm>
 

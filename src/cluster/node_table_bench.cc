@@ -8,7 +8,8 @@
 
 #include "api/testing/builders.h"
 #include "base/check.h"
-#include "cluster/cluster.h"
+#include "berth/views.h"
+#include "cluster/trial.h"
 
 namespace berth {
 namespace {

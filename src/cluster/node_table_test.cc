@@ -1,4 +1,4 @@
-#include "cluster/node_table.h"
+#include "berth/views.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,6 @@
 #include "api/names.h"
 #include "api/testing/builders.h"
 #include "cluster/change_log.h"
-#include "cluster/cluster.h"
 
 namespace berth {
 namespace {

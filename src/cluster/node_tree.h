@@ -8,7 +8,7 @@
 //   b: n2
 //   c: n3 n6
 //
-// Part of NodeTable; whose rows these are is its business.
+// Part of NodeTable, which knows the nodes of the rows.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/labels.h"
-#include "cluster/node_set.h"
+#include "berth/labels.h"
+#include "berth/node_set.h"
 
 namespace berth {
 
@@ -36,7 +36,7 @@ class NodeTree {
   // Puts the row at the end of its zone. A row that is already in that zone stays where it is; one
   // that is in another zone moves.
   void set(NodeRow row, ZoneKey key);
-  // A row that is not there is fine.
+  // Does nothing if the row is not in the tree.
   void erase(NodeRow row);
 
   std::size_t size() const { return size_; }

@@ -38,19 +38,19 @@ void ObjectChanges::unwatch(const std::vector<ObjectName>& objects, Watcher& wat
   }
 }
 
-void ObjectChanges::tell(ObjectKind kind, const Ref<const Object>& before,
-                         const Ref<const Object>& after) {
-  listeners_[index(kind)].tell(before, after);
+void ObjectChanges::notify(ObjectKind kind, const Ref<const Object>& before,
+                           const Ref<const Object>& after) {
+  listeners_[index(kind)].notify(before, after);
   const Object& object = after ? *after : *before;
   if (watchers_of_[index(kind)] != 0)
-    tell_watchers(
+    notify_watchers(
         kind,
         object.symbols.table() ? object.symbols.text(object.namespace_name) : std::string_view(),
         object.name);
 }
 
-void ObjectChanges::tell_watchers(ObjectKind kind, std::string_view namespace_name,
-                                  std::string_view name) {
+void ObjectChanges::notify_watchers(ObjectKind kind, std::string_view namespace_name,
+                                    std::string_view name) {
   const auto found = watchers_.find(key(kind, namespace_name, name));
   if (found == watchers_.end()) return;
   for (Watcher* watcher : found->second) watcher->changed();

@@ -1,13 +1,14 @@
-// ObjectChanges: who is told when an object of the cluster changes. Part of Cluster.
+// ObjectChanges: notifies listeners and watchers when an object of the cluster changes. Part of
+// Cluster.
 //
 //   listeners   hear of every change of a kind, at once: they keep something up to date beside the
 //               store (an index, an assume cache). They change nothing in cluster or queue.
 //   watchers    hear that one object, by name, has changed: somebody waits for it (NextChange in
 //               framework/object_waits.h)
 //
-// Told after the store has changed and before the queue hears of it. Volumes, claims and all other
-// objects come with their state before and after; of pods and nodes only the names are told, and
-// only to watchers. World thread.
+// They are called after the store has changed and before the queue gets the event. Listeners get
+// volumes, claims and all other objects with their state before and after; changes of pods and
+// nodes are passed on to watchers only, by name. World thread.
 #pragma once
 
 #include <array>
@@ -19,15 +20,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/object.h"
 #include "base/keyed_hash.h"
+#include "berth/object.h"
 
 namespace berth {
 
-// Keep it for as long as you want to hear.
+// The listener is called as long as this exists.
 using Subscription = std::shared_ptr<void>;
 
-// Functions that are called in the order in which they came. Who ends first does not matter.
+// Functions that are called in the order in which they were added. They may be removed in any
+// order.
 template <typename... Args>
 class Listeners {
  public:
@@ -40,7 +42,7 @@ class Listeners {
     return held;
   }
   bool empty() const { return listeners_.empty(); }
-  void tell(Args... args) const {
+  void notify(Args... args) const {
     for (std::size_t i = 0; i < listeners_.size(); ++i)
       if (const std::shared_ptr<Listener> listener = listeners_[i].lock()) (*listener)(args...);
   }
@@ -60,42 +62,42 @@ struct ObjectName {
 
 class ObjectChanges {
  public:
-  // Before is null for a new object, after for one that is gone.
+  // `before` is null for a new object, `after` for a deleted one.
   using Listener =
       std::function<void(const Ref<const Object>& before, const Ref<const Object>& after)>;
   [[nodiscard]] Subscription listen(ObjectKind kind, Listener listener);
 
   class Watcher {
    public:
-    virtual void changed() = 0;  // notes it; what is to be done about it is done in a later turn
+    virtual void changed() = 0;  // records it; the reaction follows in a later turn of the loop
 
    protected:
     ~Watcher() = default;
   };
-  // Once for each name; `watcher` stays until unwatch with the same names.
+  // `watcher` is registered once for each name, until unwatch with the same names.
   void watch(const std::vector<ObjectName>& objects, Watcher& watcher);
   void unwatch(const std::vector<ObjectName>& objects, Watcher& watcher);
   std::size_t watched() const { return watchers_.size(); }  // names
 
-  // How many objects are assumed to be other than they are stored, in whatever cache: what is left
-  // when nothing is being bound has been forgotten by somebody.
+  // How many objects are assumed to differ from the store, in all caches. Zero when nothing is
+  // being bound; otherwise a plugin has forgotten to restore one.
   std::size_t assumed() const { return assumed_; }
   void count_assumed(std::size_t before, std::size_t after) { assumed_ += after - before; }
 
   // ---- for Cluster
-  bool heard(ObjectKind kind) const {
+  bool is_followed(ObjectKind kind) const {
     return !listeners_[index(kind)].empty() || watchers_of_[index(kind)] != 0;
   }
-  void tell(ObjectKind kind, const Ref<const Object>& before, const Ref<const Object>& after);
-  void tell(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
-    if (watchers_of_[index(kind)] != 0) tell_watchers(kind, namespace_name, name);
+  void notify(ObjectKind kind, const Ref<const Object>& before, const Ref<const Object>& after);
+  void notify(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
+    if (watchers_of_[index(kind)] != 0) notify_watchers(kind, namespace_name, name);
   }
 
  private:
   static constexpr std::size_t kKinds = static_cast<std::size_t>(ObjectKind::kOther) + 1;
   static std::size_t index(ObjectKind kind) { return static_cast<std::size_t>(kind); }
   static std::string key(ObjectKind kind, std::string_view namespace_name, std::string_view name);
-  void tell_watchers(ObjectKind kind, std::string_view namespace_name, std::string_view name);
+  void notify_watchers(ObjectKind kind, std::string_view namespace_name, std::string_view name);
 
   std::array<Listeners<const Ref<const Object>&, const Ref<const Object>&>, kKinds> listeners_;
   std::array<std::size_t, kKinds> watchers_of_{};

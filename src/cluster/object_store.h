@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/object.h"
+#include "berth/object.h"
 
 namespace berth {
 

@@ -4,7 +4,7 @@
 
 #include "api/kinds.h"
 #include "api/testing/builders.h"
-#include "cluster/cluster.h"
+#include "berth/views.h"
 
 namespace berth {
 namespace {
@@ -55,9 +55,9 @@ TEST_F(SeenPods, AreTheNewestVersion) {
   cluster.see_pod(fresh);
   EXPECT_EQ(cluster.seen_pod("default", "p"), fresh);
   EXPECT_EQ(cluster.seen_count(), 1U);
-  cluster.unsee_pod(*old);
+  cluster.remove_seen_pod(*old);
   EXPECT_EQ(cluster.seen_pod("default", "p"), nullptr);
-  cluster.unsee_pod(*old);
+  cluster.remove_seen_pod(*old);
   EXPECT_EQ(cluster.seen_count(), 0U);
 }
 
@@ -65,7 +65,7 @@ TEST_F(SeenPods, ASuccessorOfTheSameNameStays) {
   const Ref<const Pod> old = world.pod("p").uid("u1"), fresh = world.pod("p").uid("u2");
   cluster.see_pod(old);
   cluster.see_pod(fresh);
-  cluster.unsee_pod(*old);
+  cluster.remove_seen_pod(*old);
   EXPECT_EQ(cluster.seen_pod("default", "p"), fresh);
 }
 

@@ -9,8 +9,8 @@
 #include <functional>
 #include <memory>
 
-#include "api/pod.h"
-#include "cluster/node_set.h"
+#include "berth/node_set.h"
+#include "berth/pod.h"
 
 namespace berth {
 

@@ -53,8 +53,8 @@ SymbolHold hold_symbols(const PodQuery& query, const std::shared_ptr<Symbols>& s
 
 // ---- answers ------------------------------------------------------------------------------------
 
-// What a query says about pods of one namespace and labels: siblings share their PodMeta, so one
-// look serves them all. Good for as long as no pod goes away, that is for one round of counting.
+// Whether a query matches pods of one PodMeta: sibling pods share it, so each PodMeta is matched
+// once. Valid as long as no pod is removed, that is for one round of counting.
 class MetaVerdicts {
  public:
   void begin(const PodQuery& query, const Symbols& symbols) {

@@ -1,10 +1,10 @@
 // PodCounts: how many pods each node has that match a query, kept between cycles.
 //
-// The first time a query is asked, all pods are looked at; afterwards only the rows that changed.
-// Queries that nobody has asked for a while are dropped. What is kept has a limit, within a cycle
-// as well: a pod may ask thousands of queries, and answers past the limit are good only until the
-// next question. Part of Cluster; asked by plugins that count pods. World thread only; a query is
-// not to be asked for the first time under a Trial.
+// The first time a query is used, all pods are matched; afterwards only those of rows that changed.
+// Queries that were not used for a while are dropped. The memory has a limit, within a cycle as
+// well: a pod may need thousands of queries, and an answer past the limit is valid only until the
+// next query. Part of Cluster; used by plugins that count pods. World thread only; a query must not
+// be used for the first time under a Trial.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 #include <span>
 #include <vector>
 
-#include "api/labels.h"
+#include "berth/labels.h"
+#include "berth/views.h"
 #include "cluster/domain_sums.h"
-#include "cluster/node_table.h"
 
 namespace berth {
 

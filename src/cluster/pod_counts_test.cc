@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/random.h"
-#include "cluster/cluster.h"
+#include "berth/random.h"
+#include "berth/views.h"
+#include "cluster/trial.h"
 
 namespace berth {
 namespace {
@@ -260,7 +261,7 @@ TEST_F(Counts, AreUnderTheirLimitWithinACycleToo) {
     std::vector<std::int64_t> by_domain(zones.size);
     for (NodeRow at = 0; at < kNodes; ++at) {
       ASSERT_EQ(found.by_row[at], expected(at) ? 1 : 0);
-      by_domain[zones.by_row[at]] += expected(at) ? 1 : 0;
+      by_domain[zones.domains[at]] += expected(at) ? 1 : 0;
     }
     const DomainSums& sums = counts.count(asked, world.symbol("zone"), zones);
     ASSERT_TRUE(std::ranges::equal(sums.by_domain(), by_domain)) << i;

@@ -90,7 +90,7 @@ class ScalarResource {
   }
 
   bool dense_ = false;
-  bool pinned_ = false;                                // dense for as long as somebody names it
+  bool pinned_ = false;                                // dense until no node or pod names it
   std::vector<std::int64_t> allocatable_, requested_;  // by row, or empty
   std::vector<AtRow> few_;                             // by row, or empty
 };

@@ -1,8 +1,9 @@
 // ScalarColumns: what nodes offer and what pods take of extended resources, hugepages and the like.
 //
 // A resource that many rows have to do with has two columns, one number per row. Of all others only
-// the rows that have to do with it are kept, in order, so that names which nobody offers cost what
-// the objects cost that name them. A resource goes when neither a node nor a pod names it.
+// the rows that have to do with it are kept, in order, so that names that no node offers cost no
+// more than the objects that use them. A resource is dropped when neither a node nor a pod names
+// it.
 //
 // Part of NodeTable::Columns.
 #pragma once
@@ -13,25 +14,15 @@
 #include <span>
 #include <vector>
 
-#include "api/resources.h"
-#include "cluster/node_set.h"
+#include "berth/resources.h"
+#include "berth/views.h"
 
 namespace berth {
 
 class ScalarColumns {
  public:
-  struct AtRow {
-    NodeRow row;
-    std::int64_t allocatable = 0;
-    std::int64_t requested = 0;
-  };
-  // One resource: columns, or else the rows where a number is not 0, in ascending order.
-  struct View {
-    bool is_dense = false;
-    std::span<const std::int64_t> allocatable;
-    std::span<const std::int64_t> requested;
-    std::span<const AtRow> few;
-  };
+  using AtRow = ScalarView::AtRow;
+  using View = ScalarView;
 
   explicit ScalarColumns(std::shared_ptr<Symbols> symbols);
   ~ScalarColumns();
@@ -49,7 +40,7 @@ class ScalarColumns {
   // Valid until something changes.
   View view(Symbol name) const;
   // The same as columns, however few rows there are: for names that are asked for again and again.
-  // All empty when nobody names the resource.
+  // All empty when no node or pod names the resource.
   View columns(Symbol name) const;
 
   std::size_t size() const;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "berth/random.h"
 
 namespace berth {
 namespace {

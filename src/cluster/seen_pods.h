@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "api/pod.h"
+#include "berth/pod.h"
 
 namespace berth {
 
@@ -19,7 +19,7 @@ class SeenPods {
   SeenPods& operator=(const SeenPods&) = delete;
 
   void put(Ref<const Pod> pod);
-  // Only if it is this pod: one that was made anew under the same name stays.
+  // Only if it has this UID: a newer pod of the same name stays.
   void remove(const Pod& pod);
   Ref<const Pod> find(Symbol namespace_name, std::string_view name) const;
 

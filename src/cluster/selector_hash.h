@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "api/labels.h"
 #include "base/keyed_hash.h"
+#include "berth/labels.h"
 
 namespace berth {
 

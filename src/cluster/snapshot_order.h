@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/symbols.h"
-#include "cluster/node_set.h"
+#include "berth/node_set.h"
+#include "berth/symbols.h"
 #include "cluster/node_tree.h"
 
 namespace berth {

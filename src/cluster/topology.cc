@@ -1,5 +1,6 @@
-#include "cluster/topology.h"
+#include "berth/topology.h"
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <functional>
 #include <utility>
@@ -11,6 +12,8 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kMaxTopologyBytes = std::size_t{64} << 20;
+// A key that at most one row in so many has is kept as a list of these rows.
+constexpr std::size_t kRowsPerNodeWithKey = 8;
 constexpr std::uint8_t kTopologyChanges = static_cast<std::uint8_t>(RowChange::kLabels) |
                                           static_cast<std::uint8_t>(RowChange::kMembership);
 
@@ -27,7 +30,7 @@ class KeyColumn {
       return;
     }
     // An object may name thousands of keys that one node has: only that one is looked at.
-    domains_->by_row.resize(nodes_.rows(), kNoDomain);
+    domains_->resize(nodes_.rows());
     read(only_row);
     position_ = nodes_.log_end();
   }
@@ -40,7 +43,7 @@ class KeyColumn {
 
   Symbol key() const { return key_; }
   TopologyColumn column() const {
-    return {domains_->by_row,
+    return {domains_->view(),
             values_.size(),
             values_,
             users_,
@@ -51,41 +54,40 @@ class KeyColumn {
             domains_.get()};
   }
   bool has_value(Symbol value) const { return by_value_.contains(value); }
-  std::size_t bytes() const {
-    return sizeof(*this) + domains_->by_row.capacity() * sizeof(Domain) + values_.capacity() * 32;
-  }
+  std::size_t bytes() const { return sizeof(*this) + domains_->bytes() + values_.capacity() * 32; }
 
   void catch_up() {
-    if (domains_->by_row.size() < nodes_.rows()) domains_->by_row.resize(nodes_.rows(), kNoDomain);
+    if (domains_->rows() < nodes_.rows()) domains_->resize(nodes_.rows());
     if (position_ == nodes_.log_end()) return;
     const auto changes = nodes_.changes_since(position_);
     if (!changes) {
       read_all();
       return;
     }
+    const std::size_t before = nodes_with_key_;
     for (const ChangedRow& change : *changes)
       if (change.changes & kTopologyChanges) read(change.row);
+    if (nodes_with_key_ < before) domains_->make_sparse_if_few(nodes_with_key_);
     position_ = nodes_.log_end();
   }
 
  private:
   void read_all() {
     // Rows that the table has given back have no node.
-    for (std::size_t row = nodes_.rows(); row < domains_->by_row.size(); ++row)
-      if (domains_->by_row[row] != kNoDomain) leave(domains_->by_row[row]);
+    domains_->for_each_from(nodes_.rows(), [this](Domain domain) { leave(domain); });
     domains_->version = ++last_version_;
-    domains_->by_row.resize(nodes_.rows(), kNoDomain);
-    for (NodeRow row = 0; row < domains_->by_row.size(); ++row) read(row);
+    domains_->resize(nodes_.rows());
+    for (NodeRow row = 0; row < nodes_.rows(); ++row) read(row);
+    domains_->make_sparse_if_few(nodes_with_key_);
     position_ = nodes_.log_end();
   }
 
   void read(NodeRow row) {
     const Symbol* value = nodes_.has_node(row) ? nodes_.node(row).labels.find(key_) : nullptr;
-    Domain& domain = domains_->by_row[row];
-    const Domain before = domain;
+    const Domain before = domains_->view()[row];
     if (value && before != kNoDomain && values_[before] == *value) return;
     if (!value && before == kNoDomain) return;
-    domain = value ? enter(*value) : kNoDomain;
+    domains_->set(row, value ? enter(*value) : kNoDomain);
     if (before != kNoDomain) leave(before);
     domains_->version = ++last_version_;
   }
@@ -134,6 +136,76 @@ class KeyColumn {
 
 }  // namespace
 
+// ---- RowDomains ---------------------------------------------------------------------------------
+
+Domain RowDomains::find(NodeRow row) const {
+  const auto found = std::ranges::lower_bound(few_, row, {}, &AtRow::row);
+  return found != few_.end() && found->row == row ? found->domain : kNoDomain;
+}
+
+void RowDomains::keep_with_key(NodeSet& rows) const {
+  constexpr std::size_t kRowsPerWord = 64;
+  auto next = few_.begin();
+  rows.for_each_word([&](std::size_t word, std::uint64_t) {
+    const std::size_t first = word * kRowsPerWord;
+    const std::size_t last = std::min(first + kRowsPerWord, by_row_.size());
+    std::uint64_t has = 0;
+    for (std::size_t row = first; row < last; ++row)
+      has |= std::uint64_t{by_row_[row] != kNoDomain} << (row - first);
+    for (; next != few_.end() && next->row < first + kRowsPerWord; ++next)
+      if (next->row >= first) has |= std::uint64_t{1} << (next->row - first);
+    rows.keep(word, has);
+  });
+}
+
+// ---- DomainsByRow -------------------------------------------------------------------------------
+
+void DomainsByRow::resize(std::size_t rows) {
+  rows_ = rows;
+  if (is_dense_) by_row_.resize(rows, kNoDomain);
+  while (!few_.empty() && few_.back().row >= rows) few_.pop_back();
+}
+
+void DomainsByRow::set(NodeRow row, Domain domain) {
+  if (is_dense_) {
+    by_row_[row] = domain;
+    return;
+  }
+  const auto at = std::ranges::lower_bound(few_, row, {}, &RowDomains::AtRow::row);
+  const bool is_listed = at != few_.end() && at->row == row;
+  if (domain == kNoDomain) {
+    if (is_listed) few_.erase(at);
+  } else if (is_listed) {
+    at->domain = domain;
+  } else {
+    few_.insert(at, {row, domain});
+    if (few_.size() * kRowsPerNodeWithKey > rows_) make_dense();
+  }
+}
+
+void DomainsByRow::make_dense() {
+  is_dense_ = true;
+  by_row_.resize(rows_, kNoDomain);
+  for (const auto [row, domain] : few_) by_row_[row] = domain;
+  few_ = {};
+}
+
+void DomainsByRow::make_sparse_if_few(std::size_t nodes_with_key) {
+  if (!is_dense_ || nodes_with_key * kRowsPerNodeWithKey * 2 >= rows_) return;
+  is_dense_ = false;
+  few_.reserve(nodes_with_key);
+  for (NodeRow row = 0; row < by_row_.size(); ++row)
+    if (by_row_[row] != kNoDomain) few_.push_back({row, by_row_[row]});
+  by_row_ = {};
+}
+
+std::size_t DomainsByRow::bytes() const {
+  return sizeof(*this) + by_row_.capacity() * sizeof(Domain) +
+         few_.capacity() * sizeof(RowDomains::AtRow);
+}
+
+// ---- TopologyDomains ----------------------------------------------------------------------------
+
 struct TopologyDomains::Kept {
   explicit Kept(const NodeTable& table) : nodes(table) {}
 
@@ -150,7 +222,7 @@ struct TopologyDomains::Kept {
   // The column of every key that no node has.
   TopologyColumn nowhere() {
     no_domains.resize(nodes.rows(), kNoDomain);
-    return {no_domains, 1, kNoValues, kNoNodes, 0, true, kNowhere, kNowhere, nullptr};
+    return {RowDomains(no_domains), 1, kNoValues, kNoNodes, 0, true, kNowhere, kNowhere, nullptr};
   }
 
   static constexpr std::uint64_t kNowhere = 1;  // its version, and no other column's

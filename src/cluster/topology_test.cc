@@ -1,4 +1,4 @@
-#include "cluster/topology.h"
+#include "berth/topology.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/random.h"
-#include "cluster/cluster.h"
+#include "berth/random.h"
+#include "berth/views.h"
 
 namespace berth {
 namespace {
@@ -26,11 +26,11 @@ struct Topology : ::testing::Test {
     return found;
   }
   Domain domain(const std::string& key, const std::string& node) {
-    return column(key).by_row[row(node)];
+    return column(key).domains[row(node)];
   }
   std::string value(const std::string& key, const std::string& node) {
     const TopologyColumn found = column(key);
-    return std::string(cluster.symbols().text(found.values[found.by_row[row(node)]]));
+    return std::string(cluster.symbols().text(found.values[found.domains[row(node)]]));
   }
 
   // What the nodes themselves say, compared with the column: equal values are one domain, others
@@ -38,12 +38,25 @@ struct Topology : ::testing::Test {
   void expect_consistent(const std::string& key) {
     const Symbol symbol = world.symbol(key);
     const TopologyColumn found = cluster.topology().column(symbol);
-    ASSERT_EQ(found.by_row.size(), table.rows());
     ASSERT_EQ(found.values.size(), found.size);
     std::map<Symbol, Domain> seen;
+    NodeSet with_key = table.nodes(), visited(table.rows());
+    found.domains.keep_with_key(with_key);
+    EXPECT_EQ(with_key.count(), found.nodes_with_key);
+    found.domains.for_each(table.nodes(), [&](NodeRow at, Domain is) {
+      visited.insert(at);
+      EXPECT_EQ(is, found.domains[at]);
+      EXPECT_EQ(with_key.contains(at), is != kNoDomain) << "row " << at;
+    });
+    EXPECT_EQ(visited.count(), table.node_count());
+    found.domains.for_each_with_key(table.nodes(), [&](NodeRow at, Domain is) {
+      EXPECT_EQ(is, found.domains[at]);
+      with_key.erase(at);
+    });
+    EXPECT_TRUE(with_key.empty());
     for (NodeRow at = 0; at < table.rows(); ++at) {
       const Symbol* label = table.has_node(at) ? table.node(at).labels.find(symbol) : nullptr;
-      const Domain is = found.by_row[at];
+      const Domain is = found.domains[at];
       if (!label) {
         EXPECT_EQ(is, kNoDomain) << "row " << at;
         continue;
@@ -120,7 +133,7 @@ TEST_F(Topology, ANodeThatGoesLeavesItsDomainAndAReturningOneIsBack) {
   const NodeRow at = row("a");
   column("zone");
   ASSERT_TRUE(cluster.remove_node(world.symbol("a")));
-  EXPECT_EQ(column("zone").by_row[at], kNoDomain);
+  EXPECT_EQ(column("zone").domains[at], kNoDomain);
   cluster.add_node(world.node("a").label("zone", "z2"));
   EXPECT_EQ(value("zone", "a"), "z2");
 }
@@ -161,11 +174,13 @@ TEST_F(Topology, ColumnsHoldTheirSymbolsAndGiveThemBack) {
 
 TEST_F(Topology, ChurnGivesWhatTheNodesSay) {
   Random random(7);
+  int dense = 0, listed = 0;  // looks at the key that few nodes have
   for (int step = 0; step < 3000; ++step) {
     const std::string name = "n" + std::to_string(random.below(20));
     auto node = world.node(name);
     if (random.below(4) != 0) node.label("zone", "z" + std::to_string(random.below(5)));
     if (random.below(2) != 0) node.label("host", name);
+    if (random.below(8) == 0) node.label("rare", "r" + std::to_string(random.below(2)));
     if (random.below(3) != 0)
       cluster.add_node(node);
     else
@@ -175,7 +190,11 @@ TEST_F(Topology, ChurnGivesWhatTheNodesSay) {
     if (random.below(3) != 0) continue;
     expect_consistent("zone");
     expect_consistent("host");
+    expect_consistent("rare");
+    (column("rare").domains.is_dense() ? dense : listed) += 1;
   }
+  EXPECT_GT(dense, 100);
+  EXPECT_GT(listed, 100);
 }
 
 TEST_F(Topology, AReaderThatFellBehindTheLogLooksAtEverything) {
@@ -193,12 +212,53 @@ TEST_F(Topology, KeysThatNoNodeHasTakeNoColumn) {
   for (int i = 0; i < 100; ++i) cluster.add_node(world.node("n" + std::to_string(i)));
   for (int i = 0; i < 1000; ++i) {
     const TopologyColumn found = column("invented-" + std::to_string(i));
-    ASSERT_EQ(found.by_row.size(), 100U);
     ASSERT_EQ(found.size, 1U);
     ASSERT_EQ(found.nodes_with_key, 0U);
-    ASSERT_EQ(found.by_row[7], kNoDomain);
+    ASSERT_EQ(found.domains[7], kNoDomain);
   }
   EXPECT_EQ(cluster.topology().size(), 0U);
+}
+
+TEST_F(Topology, OfAKeyThatFewNodesHaveOnlyTheirRowsAreKept) {
+  const auto set = [&](int i, bool has_key) {
+    auto node = world.node("n" + std::to_string(i));
+    if (has_key) node.label("rack", "r" + std::to_string(i % 3));
+    cluster.add_node(node);
+  };
+  for (int i = 0; i < 160; ++i) set(i, false);
+  set(150, true);
+  EXPECT_FALSE(column("rack").domains.is_dense());
+  // In any order: they are found by row.
+  for (const int i : {3, 77, 12, 64, 63}) set(i, true);
+  EXPECT_FALSE(column("rack").domains.is_dense());
+  EXPECT_EQ(value("rack", "n77"), "r2");
+  EXPECT_EQ(domain("rack", "n3"), domain("rack", "n12"));
+  EXPECT_EQ(domain("rack", "n13"), kNoDomain);
+  expect_consistent("rack");
+  for (int i = 0; i < 100; ++i) set(i, true);
+  EXPECT_TRUE(column("rack").domains.is_dense());
+  expect_consistent("rack");
+  for (int i = 5; i < 100; ++i) set(i, false);
+  EXPECT_FALSE(column("rack").domains.is_dense());
+  EXPECT_EQ(column("rack").nodes_with_key, 6U);
+  expect_consistent("rack");
+}
+
+TEST_F(Topology, AListOfRowsFollowsATableThatHasGivenRowsBack) {
+  for (int i = 0; i < 200; ++i) {
+    auto node = world.node("n" + std::to_string(i));
+    if (i == 2 || i > 190) node.label("rack", "r" + std::to_string(i));
+    cluster.add_node(node);
+  }
+  cluster.begin_cycle();
+  EXPECT_FALSE(column("rack").domains.is_dense());
+  EXPECT_EQ(column("rack").nodes_with_key, 10U);
+  for (int i = 50; i < 200; ++i)
+    ASSERT_TRUE(cluster.remove_node(cluster.symbols().find("n" + std::to_string(i))));
+  cluster.begin_cycle();
+  ASSERT_EQ(table.rows(), 50U);
+  EXPECT_EQ(column("rack").nodes_with_key, 1U);
+  expect_consistent("rack");
 }
 
 TEST_F(Topology, AKeyThatComesAndGoesIsAnotherColumnEachTime) {

@@ -2,8 +2,10 @@
 #include <utility>
 
 #include "base/check.h"
-#include "cluster/cluster.h"
+#include "berth/views.h"
 #include "cluster/columns.h"
+#include "cluster/host_ports.h"
+#include "cluster/trial.h"
 
 namespace berth {
 

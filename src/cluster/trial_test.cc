@@ -4,9 +4,10 @@
 #include <memory>
 
 #include "api/testing/builders.h"
-#include "base/random.h"
-#include "cluster/cluster.h"
+#include "berth/random.h"
+#include "berth/views.h"
 #include "cluster/testing/table_dump.h"
+#include "cluster/trial.h"
 
 namespace berth {
 namespace {

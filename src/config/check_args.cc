@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "api/node_selector.h"
 #include "base/go_quote.h"
+#include "berth/node_selector.h"
 #include "config/complaints.h"
 #include "config/load.h"
 #include "config/plugin_args.h"

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/labels.h"
 #include "base/go_quote.h"
-#include "base/loop.h"
 #include "base/time_text.h"
+#include "berth/labels.h"
+#include "berth/loop.h"
 
 namespace berth::config {
 

@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "api/node_selector.h"
-#include "api/pod.h"
+#include "berth/node_selector.h"
+#include "berth/pod.h"
 #include "config/strict_decoder.h"
+#include "wire/json_tree.h"
 
 namespace berth::config {
 
 void decode(StrictDecoder& in, const JsonValue& json, SymbolHold& symbols, NodeAffinity& out);
 JsonValue to_tree(const NodeAffinity& affinity, const SymbolHold& symbols);
 
-// `unknown_action` is what whenUnsatisfiable says if it is neither of the two there are.
+// `unknown_action` is the value of whenUnsatisfiable if it is neither of the two valid ones.
 void decode(StrictDecoder& in, const JsonValue& json, SymbolHold& symbols,
             TopologySpreadConstraint& out, std::string& unknown_action);
 JsonValue to_tree(const TopologySpreadConstraint& constraint, const SymbolHold& symbols);

@@ -4,10 +4,10 @@
 
 #include <utility>
 
+#include "base/ascii.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
 #include "config/strict_decoder.h"
-#include "config/text.h"
 #include "config/type_meta.h"
 
 namespace berth::config {
@@ -253,7 +253,7 @@ Result<DecodedArgs> decode_typed_args(std::string_view plugin, const JsonValue& 
   return decoded;
 }
 
-// Fills in the arguments of all profiles; the result is what strict decoding has to say.
+// Fills in the arguments of all profiles; returns the errors of strict decoding.
 Result<std::vector<std::string>> decode_all_args(ConfigurationDecoder& decoder,
                                                  const FeatureGates& gates, Interner& interner) {
   std::vector<std::string> strict_errors;

@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-#include "api/interner.h"
-#include "api/json_tree.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/result.h"
 #include "config/defaults.h"
 #include "config/feature_gates.h"
+#include "wire/json_tree.h"
 
 namespace berth::config {
 

@@ -89,7 +89,7 @@ Configuration with_defaults(WrittenConfiguration written, const FeatureGates& ga
   configuration.delay_cache_until_active = written.delay_cache_until_active;
 
   if (written.profiles.empty()) written.profiles.emplace_back();
-  // With several profiles each must say its own name; validation sees to that.
+  // With several profiles each must have its own name; validation checks it.
   if (written.profiles.size() == 1 && !written.profiles.front().scheduler_name) {
     written.profiles.front().scheduler_name = "default-scheduler";
   }

@@ -1,4 +1,4 @@
-// Filling in what a configuration does not say. Only for this room.
+// Fills in the defaults of a configuration. Only for this room.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace berth::config {
 
-// What a file says, before defaults: absent stays absent.
+// The content of a file, before defaults: what is absent stays absent.
 struct WrittenLeaderElection {
   std::optional<bool> leader_elect;
   Duration lease_duration{0};

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/labels.h"
+#include "base/ascii.h"
+#include "berth/labels.h"
 #include "config/go_values.h"
 #include "config/known_gates.h"
-#include "config/text.h"
 
 namespace berth::config {
 namespace {
@@ -38,10 +38,9 @@ std::vector<Assignment> split(std::string_view flag_value) {
     if (pair.empty()) continue;
     const std::size_t colon = pair.find(':');
     if (colon == std::string_view::npos) {
-      assignments.push_back({"", trim_space(pair)});
+      assignments.push_back({"", trimmed(pair)});
     } else {
-      assignments.push_back(
-          {trim_space(pair.substr(0, colon)), trim_space(pair.substr(colon + 1))});
+      assignments.push_back({trimmed(pair.substr(0, colon)), trimmed(pair.substr(colon + 1))});
     }
   }
   return assignments;
@@ -89,11 +88,11 @@ Result<void> FeatureGates::set(std::string_view flag_value) {
     }
     if (assignment.text.empty()) continue;
     const std::size_t equals = assignment.text.find('=');
-    const std::string_view name = trim_space(assignment.text.substr(0, equals));
+    const std::string_view name = trimmed(assignment.text.substr(0, equals));
     if (equals == std::string_view::npos) {
       return fail(ErrorKind::kInvalid, fmt::format("missing bool value for {}", name));
     }
-    const std::string_view value = trim_space(assignment.text.substr(equals + 1));
+    const std::string_view value = trimmed(assignment.text.substr(equals + 1));
     const Result<bool> on = parse_bool(value);
     if (!on) {
       return fail(ErrorKind::kInvalid,

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::config {
 
@@ -36,7 +36,7 @@ class FeatureGates {
   FeatureGates() = default;  // all at their defaults
 
   // The gates with the defaults, stages and locks that they had in v1.`minor`; before set().
-  // `min_compatibility` is told in complaints only: no gate known here depends on it.
+  // `min_compatibility` occurs in error texts only: no known gate depends on it.
   void emulate(int minor, std::string version, std::string min_compatibility);
 
   // "A=true,kube:B=false"; may be called again. Errors are upstream's sentences. AllAlpha and

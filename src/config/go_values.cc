@@ -10,9 +10,9 @@
 #include <cstring>
 #include <limits>
 
-#include "api/json_text.h"
 #include "base/ascii.h"
 #include "base/go_quote.h"
+#include "wire/json_text.h"
 
 namespace berth::config {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::config {
 

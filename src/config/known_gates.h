@@ -1,4 +1,4 @@
-// What feature_gates.cc knows beside the public table: which gates need which, and what they were
+// What feature_gates.cc knows besides the public table: which gates need which, and what they were
 // in earlier versions. Only for this room.
 #pragma once
 

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/json_tree.h"
-#include "api/yaml.h"
+#include "base/ascii.h"
 #include "base/file.h"
 #include "config/decode.h"
 #include "config/defaults.h"
 #include "config/plugin_args.h"
 #include "config/strict_decoder.h"
-#include "config/text.h"
 #include "config/type_meta.h"
+#include "wire/json_tree.h"
+#include "wire/yaml.h"
 
 namespace berth::config {
 namespace {
@@ -25,7 +25,7 @@ std::string_view first_document(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
-    const std::string_view words = trim_space(line);
+    const std::string_view words = trimmed(line);
     const std::string_view rest = line.substr(std::min<std::size_t>(3, line.size()));
     const bool marker_ends =
         rest.empty() || rest.starts_with(' ') || rest.starts_with('\t') || rest.starts_with('\r');
@@ -43,7 +43,7 @@ std::string_view first_document(std::string_view text) {
 }
 
 Result<JsonValue> read_tree(std::string_view text) {
-  if (trim_space(text).starts_with('{')) {
+  if (trimmed(text).starts_with('{')) {
     Result<JsonValue> json = parse_json(text);
     if (json) return json;
     return fail(ErrorKind::kInvalid, fmt::format("couldn't get version/kind; json parse error: {}",

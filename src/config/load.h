@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "api/interner.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/result.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 
 namespace berth::config {
 
-// What the command line has to say about a configuration from a file, before it is checked.
+// The changes that the command line makes to a configuration from a file, before it is validated.
 using Amendment = std::function<void(Configuration&)>;
 
 // `text` is YAML or JSON; of several YAML documents the first one counts. The result has defaults
@@ -26,9 +26,9 @@ Result<Configuration> parse_configuration(std::string_view text, const FeatureGa
 Result<Configuration> load_configuration(const std::string& path, const FeatureGates& gates,
                                          Interner& interner, const Amendment& amend = {});
 
-// Resources that an extender manages and wants the scheduler to ignore take the place of
-// NodeResourcesFit's ignoredResources in every profile. parse_configuration has done it; for
-// configurations made in code.
+// Resources that an extender manages and the scheduler must ignore replace NodeResourcesFit's
+// ignoredResources in every profile. parse_configuration has done it; for configurations made in
+// code.
 Result<void> ignore_extender_resources(Configuration& configuration);
 
 // Every complaint about a configuration in upstream's order, `a` or `[a, b]`. For configurations

@@ -1,5 +1,4 @@
-// Merging what a user says about plugins with the defaults (shell.md §2.5, step A). Only for this
-// room.
+// Merges a user's plugins with the defaults (shell.md §2.5, step A). Only for this room.
 #pragma once
 
 #include "config/configuration.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/ascii.h"
 #include "config/testing/parse.h"
-#include "config/text.h"
 
 namespace berth::config {
 namespace {

@@ -7,7 +7,7 @@
 namespace berth::config {
 namespace {
 
-// What decoders of arguments need beside the text.
+// What decoders of arguments need besides the text.
 struct Surroundings {
   const FeatureGates& gates;
   Interner& interner;

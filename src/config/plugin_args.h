@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/interner.h"
-#include "api/json_tree.h"
+#include "berth/interner.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 #include "config/strict_decoder.h"
+#include "wire/json_tree.h"
 
 namespace berth::config {
 

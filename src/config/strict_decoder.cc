@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "api/labels.h"
 #include "base/base64.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
+#include "berth/labels.h"
 
 namespace berth::config {
 namespace {
@@ -115,7 +115,7 @@ bool StrictDecoder::read(const JsonValue& json, float& out) {
   float value = 0;
   const char* const begin = json.text.data();
   const auto [stop, problem] = std::from_chars(begin, begin + json.text.size(), value);
-  // Too small to tell from zero is zero; too large is an error.
+  // A number that rounds to zero is zero; one that is too large is an error.
   const bool too_large = problem == std::errc::result_out_of_range &&
                          std::abs(std::strtod(json.text.c_str(), nullptr)) > 1;
   if (!too_large) {

@@ -20,15 +20,15 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
+#include "berth/loop.h"
+#include "wire/json_tree.h"
 
 namespace berth::config {
 
 class StrictDecoder {
  public:
   // `go_type` is how Go calls the target ("v1.Plugins"): errors name it. on_field(name, value)
-  // tells whether it knows the field. Null leaves everything as it is.
+  // returns whether it knows the field. Null leaves everything as it is.
   template <typename OnField>
   void object(std::string_view go_type, const JsonValue& json, OnField&& on_field) {
     if (!enter(go_type, JsonValue::Kind::kObject, json)) return;
@@ -71,7 +71,7 @@ class StrictDecoder {
                  [&](const JsonValue& item) { decode(*this, item, out.emplace_back()); });
   }
 
-  // All return true, so that `return in.read(…)` says "I know this field".
+  // All return true, so that `return in.read(…)` means "the field is known".
   bool read(const JsonValue& json, std::string& out, std::string_view go_type = "string");
   bool read(const JsonValue& json, bool& out);
   bool read(const JsonValue& json, std::int32_t& out);
@@ -101,7 +101,7 @@ class StrictDecoder {
     return true;
   }
 
-  // The field at hand belongs to a struct that Go embeds under this name; errors show it.
+  // The current field belongs to a struct that Go embeds under this name; errors show it.
   void embedded(std::string_view name) { fields_.insert(fields_.end() - 1, name); }
 
   // What ended decoding or was of the wrong type.

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/json_tree.h"
-#include "base/result.h"
+#include "berth/result.h"
+#include "wire/json_tree.h"
 
 namespace berth::config {
 

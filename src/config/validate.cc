@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <set>
 
-#include "api/json_text.h"
-#include "api/resources.h"
+#include "base/ascii.h"
 #include "base/go_quote.h"
+#include "berth/resources.h"
 #include "config/complaints.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
-#include "config/text.h"
+#include "wire/json_text.h"
 
 namespace berth::config {
 namespace {

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/json_tree.h"
-#include "api/yaml_text.h"
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/time_text.h"
 #include "config/defaults.h"
 #include "config/load.h"
 #include "config/plugin_args.h"
-#include "config/text.h"
 #include "config/type_meta.h"
+#include "wire/json_tree.h"
+#include "wire/yaml_text.h"
 
 namespace berth::config {
 namespace {

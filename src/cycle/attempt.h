@@ -1,4 +1,4 @@
-// Attempt: one pod's try, from the pop to the end of its binding.
+// Attempt: one attempt to schedule a pod, from the pop to the end of its binding.
 #pragma once
 
 #include <memory>
@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "base/loop.h"
-#include "framework/cycle.h"
+#include "berth/cycle.h"
+#include "berth/loop.h"
+#include "berth/queued_pod.h"
 #include "framework/framework.h"
-#include "framework/queued_pod.h"
 
 namespace berth {
 
@@ -18,7 +18,7 @@ struct Attempt {
       : queued(std::move(popped)), framework(profile), cycle(queued.pod, cluster) {}
 
   const Pod& pod() const { return *queued.pod; }
-  // A step of the binding cycle has come to this.
+  // Records the outcome of a step of the binding cycle.
   void end_with(Outcome outcome) {
     if (!outcome.ok()) failure = std::make_unique<Outcome>(std::move(outcome));
   }
@@ -27,7 +27,7 @@ struct Attempt {
   const Framework& framework;
   Cycle cycle;
   TimePoint started;                 // when measured: of the scheduling cycle
-  std::optional<TimePoint> held;     // since when Permit holds it; absent: it let it go
+  std::optional<TimePoint> held;     // since when the pod waits on Permit; nullopt: it does not
   std::string node;                  // where the pod is assumed; empty before
   bool has_pre_bind_work = true;     // of the binding cycle: what the preflight found
   std::unique_ptr<Outcome> failure;  // of the binding cycle: what ended it

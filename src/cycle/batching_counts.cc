@@ -7,7 +7,7 @@ constexpr Duration kMaxAge = std::chrono::milliseconds(500);
 
 }  // namespace
 
-// Why what is remembered gives no hint for this pod; nothing: it does.
+// Why the remembered nodes give no hint for this pod; nullopt if they do.
 std::optional<BatchFlush> BatchingCounts::unusable(const Search& search, const LookAtNode& look,
                                                    TimePoint now) const {
   // Parity: a pod that failed stores nothing, so that the number of its cycle is missing.
@@ -24,7 +24,7 @@ std::optional<BatchFlush> BatchingCounts::unusable(const Search& search, const L
 
 void BatchingCounts::searched(const Search& search, const LookAtNode& look,
                               ProfileMeasurements& measured) {
-  const TimePoint asked = measured.now();
+  const TimePoint asked = measured.tick();
   bool hinted = false;
   if (remembered_ && remembered_->nodes > 0) {
     const std::optional<BatchFlush> why = unusable(search, look, asked);
@@ -35,11 +35,11 @@ void BatchingCounts::searched(const Search& search, const LookAtNode& look,
     --remembered_->nodes;
   else
     measured.batch_attempted(BatchResult::kNoHint);
-  const TimePoint answered = measured.now();
+  const TimePoint answered = measured.tick();
   measured.node_hint_asked(hinted, answered - asked);
   if (search.feasible == 0) return;
   store(search, hinted, measured);
-  measured.schedule_results_stored(measured.now() - answered);
+  measured.schedule_results_stored(measured.tick() - answered);
 }
 
 void BatchingCounts::store(const Search& search, bool hinted, ProfileMeasurements& measured) {
@@ -50,7 +50,7 @@ void BatchingCounts::store(const Search& search, bool hinted, ProfileMeasurement
   if (hinted && !search.nominated) return measured.batch_attempted(BatchResult::kHintUsed);
   if (hinted) measured.batch_attempted(BatchResult::kHintNotUsed);
   if (search.signature && search.feasible > 1) {
-    remembered_ = Remembered{*search.signature, search.feasible - 1, measured.now()};
+    remembered_ = Remembered{*search.signature, search.feasible - 1, measured.tick()};
     return;
   }
   measured.batch_flushed(search.feasible > 1 ? BatchFlush::kPodNotBatchable

@@ -13,7 +13,7 @@ struct BatchingCountsTest : ::testing::Test {
   VirtualLoop loop;
   telemetry::Registry registry;
   MetricsObserver observer{loop, registry};
-  ProfileMeasurements& measured = observer.profile("p", {});
+  ProfileMeasurements& measured = *observer.profile("p", {});
   BatchingCounts counts;
   std::uint64_t cycle = 0;
   LastNode last_node = LastNode::kFull;

@@ -19,7 +19,7 @@ Outcome as_fit_error(Outcome rejection) {
 
 namespace {
 
-// Put together by hand, for every pod has one.
+// Concatenated without formatting: every pod has one.
 std::string scheduled_note(const Attempt& attempt) {
   const std::string_view parts[] = {"Successfully assigned ",
                                     attempt.pod().namespace_name(),
@@ -37,8 +37,8 @@ std::string scheduled_note(const Attempt& attempt) {
 
 }  // namespace
 
-// Awaitables of run(). What they bring goes straight into the attempt: as a local of that coroutine
-// an Outcome would take its place in the frame of every waiting pod.
+// Awaitables of run(). They store their outcome in the attempt: as a local variable of run() an
+// Outcome would take space in the coroutine frame of every waiting pod.
 
 struct BindingCycle::WaitOnPermit {
   BindingCycle& cycle;
@@ -47,7 +47,7 @@ struct BindingCycle::WaitOnPermit {
 
   bool await_ready() const noexcept { return settled.await_ready(); }
   bool await_suspend(std::coroutine_handle<> awaiter) { return settled.await_suspend(awaiter); }
-  void await_resume() { cycle.take_settlement(attempt, settled.await_resume()); }
+  void await_resume() { cycle.permit_wait_ended(attempt, settled.await_resume()); }
 };
 
 struct BindingCycle::Step {
@@ -62,7 +62,7 @@ struct BindingCycle::Step {
 Task<void> BindingCycle::run(std::unique_ptr<Attempt> attempt) {
   count_running(+1);
   ChangeGate::Passed gate(with_.gate);
-  if (options_.nominates && look_ahead(*attempt)) {
+  if (options_.nominates && pre_bind_pre_flight(*attempt)) {
     Task<void> nominating = nominate(attempt->queued.pod, attempt->node);
     if (options_.waits_for_nomination)
       co_await nominating;
@@ -90,28 +90,28 @@ Task<void> BindingCycle::run(std::unique_ptr<Attempt> attempt) {
   co_await gate;
   count_running(-1);
   if (attempt->failure)
-    undo(*attempt, *attempt->failure);
+    handle_binding_cycle_error(*attempt, *attempt->failure);
   else
     post_bind(*attempt);
 }
 
 void BindingCycle::count_running(int change) {
   running_ += change;
-  if (measured_) measured_->bindings(static_cast<std::size_t>(running_));
+  if (measured_) measured_->running_bindings(static_cast<std::size_t>(running_));
 }
 
-bool BindingCycle::look_ahead(Attempt& attempt) {
+bool BindingCycle::pre_bind_pre_flight(Attempt& attempt) {
   Outcome flight = attempt.framework.run_pre_bind_pre_flight(attempt.cycle, attempt.node);
   attempt.has_pre_bind_work = flight.ok();
   if (flight.code == Code::kSkip) return attempt.held.has_value();
   if (flight.ok()) return true;
-  // Whoever waits for the outcome of its wait is not to wait for long.
+  // The pod cannot be bound: end its wait.
   if (attempt.held) with_.waiting_pods.reject(attempt.pod().uid(), flight.plugin, flight.message());
   attempt.end_with(std::move(flight));
   return false;
 }
 
-void BindingCycle::take_settlement(Attempt& attempt, Outcome settlement) {
+void BindingCycle::permit_wait_ended(Attempt& attempt, Outcome settlement) {
   with_.observer.wait_ended(attempt.pod(), settlement, with_.loop.now() - *attempt.held);
   if (settlement.ok() || attempt.failure) return;
   attempt.end_with(settlement.rejected() ? as_fit_error(std::move(settlement))
@@ -131,8 +131,8 @@ Task<void> BindingCycle::nominate(Ref<const Pod> pod, std::string node) {
   Task<Result<std::string>> writing = with_.api.patch_status(pod, std::move(patch));
   const Result<std::string> written = co_await writing;
   if (!written)
-    with_.observer.trouble(fmt::format("nominating node {} for pod {}: {}", node, pod->full_name(),
-                                       written.error().message));
+    with_.observer.internal_error(fmt::format("nominating node {} for pod {}: {}", node,
+                                              pod->full_name(), written.error().message));
 }
 
 Task<Outcome> BindingCycle::pre_bind(Attempt& attempt) {
@@ -154,13 +154,14 @@ Task<Outcome> BindingCycle::bind_with_extenders(Attempt& attempt) {
     Task<Result<void>> asking = extender->bind(attempt.queued.pod, attempt.node);
     const Result<void> bound = co_await asking;
     if (bound) co_return Outcome::success();
-    // A binding that was done, only not told, must not have its place given to others.
+    // The binding may have been done although the answer was an error: its place must not be given
+    // to another pod.
     Task<Result<bool>> looking = with_.api.is_bound(attempt.queued.pod, attempt.node,
                                                     bound.error().kind == ErrorKind::kTimeout);
     const Result<bool> done = co_await looking;
     if (done && *done) co_return Outcome::success();
     if (!extender->ignorable()) co_return Outcome::failure(bound.error().message);
-    with_.observer.trouble(bound.error().message);
+    with_.observer.internal_error(bound.error().message);
   }
   Task<Outcome> binding = attempt.framework.run_bind(attempt.cycle, attempt.node);
   Outcome outcome = co_await binding;
@@ -185,20 +186,20 @@ void BindingCycle::post_bind(Attempt& attempt) {
 
 void BindingCycle::measure_success(const Attempt& attempt) {
   if (ProfileMeasurements* profile = attempt.framework.measurements())
-    profile->attempt_ended(AttemptResult::kScheduled, profile->now() - attempt.started);
+    profile->attempt_ended(AttemptResult::kScheduled, profile->tick() - attempt.started);
   const QueuedPod& queued = attempt.queued;
   const WallTime now = with_.loop.wall_now();
   measured_->pod_scheduled(queued.attempts, now - queued.initial_attempt.value_or(now),
                            queued.tried_after_flush);
 }
 
-void BindingCycle::undo(Attempt& attempt, const Outcome& outcome) {
+void BindingCycle::handle_binding_cycle_error(Attempt& attempt, const Outcome& outcome) {
   attempt.framework.run_unreserve(attempt.cycle, attempt.node);
   const Result<void> forgotten = with_.cluster.forget(attempt.pod());
-  if (!forgotten) with_.observer.trouble(forgotten.error().message);
+  if (!forgotten) with_.observer.internal_error(forgotten.error().message);
 
-  // The place is free again, which may help others. A pod that was turned away must not be woken by
-  // the place that it had itself; one that failed may.
+  // The place is free again, which may help other pods. A rejected pod must not be requeued because
+  // of its own place; a pod that failed with an error may.
   const AnyObject before = with_node(attempt.pod(), attempt.node);
   if (forgotten && !outcome.rejected())
     with_.queue.move_all(events::kAssignedPodDelete, before, {});

@@ -1,4 +1,4 @@
-// BindingCycle: from the permit to the bound pod, one coroutine per pod (core.md §8).
+// BindingCycle: the steps from Permit to the bound pod, one coroutine per pod (core.md §8).
 //
 //   preflight ► nominate ► WaitOnPermit ► (events no longer replayed) ► PreBind ► Bind ► PostBind
 //        └───────────────────── failure: Unreserve, forget, requeue ──────────────┘
@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "base/change_gate.h"
-#include "base/task.h"
-#include "cluster/cluster.h"
+#include "berth/task.h"
+#include "berth/views.h"
+#include "berth/waiting_pods.h"
 #include "cycle/attempt.h"
 #include "cycle/failure_handler.h"
 #include "framework/extender.h"
 #include "framework/pods_in_pre_bind.h"
-#include "framework/waiting_pods.h"
 #include "queue/scheduling_queue.h"
 
 namespace berth {
@@ -36,20 +36,19 @@ class BindingCycle {
     Observer& observer;
   };
   struct Options {
-    // Gate NominatedNodeNameForExpectation: a pod whose binding will take a while is nominated.
+    // Gate NominatedNodeNameForExpectation: nominate a pod whose binding will take a while.
     bool nominates = true;
-    // Not with the gate SchedulerAsyncAPICalls: PreBind then begins before the nomination is
-    // written.
+    // False with the gate SchedulerAsyncAPICalls: PreBind begins before the nomination is written.
     bool waits_for_nomination = true;
   };
   BindingCycle(const Collaborators& with, std::vector<Extender*> extenders, Options options)
       : with_(with),
         extenders_(std::move(extenders)),
         options_(options),
-        measured_(with.observer.measurements()) {}
+        measured_(with.observer.measuring()) {}
 
-  // The whole way of an assumed, reserved and permitted pod. Its frame is what a waiting pod costs
-  // beside its attempt.
+  // Binds an assumed and reserved pod, after its wait on Permit. The coroutine's frame and the
+  // attempt are the memory that a waiting pod takes.
   Task<void> run(std::unique_ptr<Attempt> attempt);
 
  private:
@@ -57,27 +56,27 @@ class BindingCycle {
   struct Step;          // awaitable: the end of a step
 
   void count_running(int change);
-  // PreBind's preflight. Whether others are to be told where the pod is about to be, because its
+  // Runs PreBindPreFlight. Returns whether the pod is to be nominated to its node, because its
   // binding will take a while.
-  bool look_ahead(Attempt& attempt);
+  bool pre_bind_pre_flight(Attempt& attempt);
   Task<void> nominate(Ref<const Pod> pod, std::string node);
-  void take_settlement(Attempt& attempt, Outcome settlement);
+  void permit_wait_ended(Attempt& attempt, Outcome settlement);
   void measure_no_pre_bind(const Attempt& attempt);
   Task<Outcome> pre_bind(Attempt& attempt);
   Task<Outcome> bind(Attempt& attempt);
   Task<Outcome> bind_with_extenders(Attempt& attempt);
   void post_bind(Attempt& attempt);
   void measure_success(const Attempt& attempt);
-  void undo(Attempt& attempt, const Outcome& outcome);
+  void handle_binding_cycle_error(Attempt& attempt, const Outcome& outcome);
 
   Collaborators with_;
   std::vector<Extender*> extenders_;
   Options options_;
-  Measurements* measured_;
+  Observer* measured_;
   std::int64_t running_ = 0;  // binding cycles that have not ended
 };
 
-// An attempt that failed after it was reserved: what a rejection looks like to the user.
+// The outcome that is reported for a pod that was rejected after Reserve.
 Outcome as_fit_error(Outcome rejection);
 
 }  // namespace berth

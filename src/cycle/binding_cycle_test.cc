@@ -286,15 +286,9 @@ TEST_F(BindingCycleTest, AWaitingPodsNodeIsNominatedForOthersToSee) {
 
 // The gate SchedulerAsyncAPICalls.
 TEST(BindingCycle, PreBindWaitsForTheNominationUnlessWritesAreAsynchronous) {
-  struct NeverAnswers final : FakeApi {
-    Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
-      Result<std::string> written = co_await answer;
-      co_return written;
-    }
-    Eventual<Result<std::string>> answer;
-  };
   for (const bool waits : {true, false}) {
-    NeverAnswers api;
+    RecordingApi api;
+    api.hold("patch");
     CycleFixture fixture;
     fixture.api = &api;
     fixture.binding_options.waits_for_nomination = waits;
@@ -432,7 +426,7 @@ TEST_F(BindingCycleTest, AForgetThatComesTooLateIsNotedAndWakesNobody) {
   fixture.start();
   const Ref<const Pod> pod = fixture.add("p");
   fixture.settle();
-  EXPECT_THAT(fixture.observer.troubles, Contains(HasSubstr("wasn't assumed")));
+  EXPECT_THAT(fixture.observer.internal_errors, Contains(HasSubstr("wasn't assumed")));
   EXPECT_EQ(fixture.queue->place(*pod), QueuePlace::kNowhere) << "it is bound after all";
   EXPECT_EQ(world.cluster.placed_count(), 1u);
 }

@@ -23,12 +23,12 @@ void FailureHandler::handle(Attempt& attempt, const Outcome& outcome,
   if (ProfileMeasurements* measured = attempt.framework.measurements())
     measured->attempt_ended(
         outcome.rejected() ? AttemptResult::kUnschedulable : AttemptResult::kError,
-        measured->now() - attempt.started);
+        measured->tick() - attempt.started);
   observer_.failed(attempt.pod(), outcome);
   const Uid uid = attempt.pod().uid();
   const Fate fate = requeue(attempt, outcome);
   if (fate != Fate::kReplaced) {
-    // The newest version: where nothing was decided its nomination counts.
+    // The newest version: its nomination is kept where nothing else was decided.
     const Ref<const Pod> pod =
         fate == Fate::kRequeued ? cluster_.seen_pod(attempt.pod()) : attempt.queued.pod;
     queue_.nominate(*pod, nominating);
@@ -46,15 +46,15 @@ FailureHandler::Fate FailureHandler::requeue(Attempt& attempt, const Outcome& ou
     queued.unschedulable_plugins = outcome.fit_error->unschedulable_plugins;
     queued.pending_plugins = outcome.fit_error->pending_plugins;
   }
-  // The newest version counts: updates that came during the attempt are kept.
+  // The newest version, with the updates that arrived during the attempt.
   Ref<const Pod> newest = cluster_.seen_pod(attempt.pod());
   if (!newest) return Fate::kLeftAlone;
-  if (!newest->node().empty()) return Fate::kLeftAlone;  // bound after all, or by somebody else
+  if (!newest->node().empty()) return Fate::kLeftAlone;  // bound after all, or by another scheduler
   if (newest->uid() != attempt.pod().uid()) return Fate::kReplaced;
   QueuedPod returning = queued;
   returning.pod = std::move(newest);
   if (const Result<void> returned = queue_.return_failed(std::move(returning)); !returned)
-    observer_.trouble(returned.error().message);
+    observer_.internal_error(returned.error().message);
   return Fate::kRequeued;
 }
 
@@ -93,8 +93,8 @@ Task<void> FailureHandler::patch(Ref<const Pod> pod, PodStatusPatch change) {
   Task<Result<std::string>> writing = api_.patch_status(pod, std::move(change));
   const Result<std::string> written = co_await writing;
   if (!written)
-    observer_.trouble(fmt::format("updating the status of pod {}: {}", pod->full_name(),
-                                  written.error().message));
+    observer_.internal_error(fmt::format("updating the status of pod {}: {}", pod->full_name(),
+                                         written.error().message));
 }
 
 }  // namespace berth

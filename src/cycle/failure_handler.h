@@ -1,15 +1,15 @@
-// FailureHandler: what becomes of a pod whose attempt failed (core.md §9): back to the queue with
-// the plugins that said no, its nomination, its condition and its event.
+// FailureHandler: handles a pod whose attempt failed (core.md §9). Puts it back to the queue with
+// the plugins that rejected it, and writes its nomination, condition and event.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "base/task.h"
-#include "cluster/cluster.h"
+#include "berth/cluster_api.h"
+#include "berth/observer.h"
+#include "berth/task.h"
+#include "berth/views.h"
 #include "cycle/attempt.h"
-#include "framework/cluster_api.h"
-#include "framework/observer.h"
 #include "framework/pod_status.h"
 #include "queue/scheduling_queue.h"
 
@@ -27,7 +27,7 @@ class FailureHandler {
         tasks_(tasks),
         observer_(observer) {}
 
-  // The attempt is over; its pod is requeued, or left alone if it is gone or bound meanwhile.
+  // Ends the attempt: the pod is requeued, unless it was deleted or bound meanwhile.
   void handle(Attempt& attempt, const Outcome& outcome,
               const std::optional<Nominating>& nominating);
 
@@ -46,7 +46,7 @@ class FailureHandler {
   Observer& observer_;
 };
 
-// The note of an event has a limit; a longer message is cut at it, byte for byte as upstream does.
+// The message as the note of an event: cut at the limit, byte for byte as upstream does.
 std::string event_note(std::string message);
 
 }  // namespace berth

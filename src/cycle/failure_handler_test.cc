@@ -62,7 +62,7 @@ TEST(FailureHandler, TheNewestVersionsNominationCountsWhereNothingWasDecided) {
 
 TEST_F(FailureHandlerTest, APodThatIsGoneIsNotRequeuedButTold) {
   const Ref<const Pod> pod = world.pod("p");
-  during_attempt = [&] { world.cluster.unsee_pod(*pod); };
+  during_attempt = [&] { world.cluster.remove_seen_pod(*pod); };
   fixture.add(pod);
   fixture.settle();
   EXPECT_EQ(fixture.queue->place(*pod), QueuePlace::kNowhere);

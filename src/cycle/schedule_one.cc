@@ -25,11 +25,10 @@ void ScheduleOne::stop() { running_ = false; }
 void ScheduleOne::wake() {
   if (!running_ || turn_posted_ || open_) return;
   turn_posted_ = true;
-  with_.loop.post([this, alive = std::weak_ptr<int>(alive_)] {
-    if (alive.expired()) return;
+  with_.loop.post(lifetime_.guard([this] {
     turn_posted_ = false;
     take_turn();
-  });
+  }));
 }
 
 void ScheduleOne::take_turn() {
@@ -56,12 +55,12 @@ bool ScheduleOne::run_one() {
   const Ref<const Pod> pod = popped->pod;
   const ScheduleProfile* profile = profile_of(*pod);
   if (!profile) {
-    with_.observer.trouble(fmt::format("profile not found for scheduler name \"{}\"",
-                                       pod->text(pod->scheduler_name())));
+    with_.observer.internal_error(fmt::format("profile not found for scheduler name \"{}\"",
+                                              pod->text(pod->scheduler_name())));
     with_.queue.done(pod->uid());
     return true;
   }
-  if (skip(*pod, *profile)) {
+  if (skip_pod_schedule(*pod, *profile)) {
     with_.queue.done(pod->uid());
     return true;
   }
@@ -71,14 +70,14 @@ bool ScheduleOne::run_one() {
   with_.observer.attempt_started(*pod, popped->attempts);
   auto begun = std::make_unique<Attempt>(std::move(*popped), *profile->framework, with_.cluster);
   if (ProfileMeasurements* measured = profile->framework->measurements()) {
-    begun->started = measured->now();
+    begun->started = measured->tick();
     begun->cycle.sampled = measured->sample();
   }
   with_.tasks.spawn(attempt(std::move(begun), *profile));
   return true;
 }
 
-bool ScheduleOne::skip(const Pod& pod, const ScheduleProfile& profile) {
+bool ScheduleOne::skip_pod_schedule(const Pod& pod, const ScheduleProfile& profile) {
   if (pod.terminating()) {
     PodEvent event;
     event.pod = Ref<const Pod>(&pod);
@@ -91,12 +90,12 @@ bool ScheduleOne::skip(const Pod& pod, const ScheduleProfile& profile) {
     with_.api.record(std::move(event));
     return true;
   }
-  return with_.cluster.is_assumed(pod.uid());  // an update brought it back while it is binding
+  return with_.cluster.is_assumed(pod.uid());  // an update put it back while it is binding
 }
 
-// For metrics only; the pod is not assumed yet.
-void ScheduleOne::count_search(Attempt& attempt, const ScheduleProfile& profile,
-                               const SearchResult& result) {
+// For metrics only. The pod is not assumed yet.
+void ScheduleOne::measure_search(Attempt& attempt, const ScheduleProfile& profile,
+                                 const SearchResult& result) {
   if (!result.pre_filtered) return;
   ProfileMeasurements& measured = *attempt.framework.measurements();
   measured.searched(result.from_class);
@@ -131,11 +130,11 @@ Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, const Schedule
   SearchResult result = co_await searching;
   if (trace) with_.observer.traced(attempt->pod(), with_.cluster.nodes(), *trace);
   if (const Duration took = with_.loop.tick() - begun; took > kSlowSearch)
-    tell_slow_search(attempt->pod(), result, begun, took);
+    report_slow_search(attempt->pod(), result, begun, took);
   ProfileMeasurements* const measured = attempt->framework.measurements();
   if (measured) {
-    measured->algorithm_ran(measured->now() - attempt->started);
-    count_search(*attempt, profile, result);
+    measured->algorithm_ran(measured->tick() - attempt->started);
+    measure_search(*attempt, profile, result);
   }
   Outcome outcome = std::move(result.outcome);
   std::optional<Nominating> nominating = std::move(result.nominating);
@@ -165,14 +164,14 @@ Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, const Schedule
     with_.gate.open();
   }
   if (measured)
-    with_.observer.measurements()->cluster_size(with_.cluster.nodes().node_count(),
-                                                with_.cluster.placed_count(),
-                                                with_.cluster.assumed_count());
+    with_.observer.measuring()->cluster_size(with_.cluster.nodes().node_count(),
+                                             with_.cluster.placed_count(),
+                                             with_.cluster.assumed_count());
   if (with_.queue.ready()) wake();
 }
 
-void ScheduleOne::tell_slow_search(const Pod& pod, const SearchResult& result, TimePoint begun,
-                                   Duration took) {
+void ScheduleOne::report_slow_search(const Pod& pod, const SearchResult& result, TimePoint begun,
+                                     Duration took) {
   SlowSearch trace;
   trace.begun = {with_.loop.wall_now().since_epoch - took};
   trace.total = took;
@@ -188,14 +187,14 @@ Outcome ScheduleOne::prepare_for_binding(Attempt& attempt, NodeRow row) {
   with_.queue.remove_nomination(attempt.pod().uid());
 
   if (Outcome reserved = attempt.framework.run_reserve(attempt.cycle, attempt.node); !reserved.ok())
-    return undo(attempt, std::move(reserved));
+    return unreserve_and_forget(attempt, std::move(reserved));
   PermitRun permit = attempt.framework.run_permit(attempt.cycle, attempt.node);
   if (permit.outcome.code == Code::kWait) {
     attempt.held = with_.loop.now();
     with_.waiting_pods.hold(attempt.queued.pod, attempt.node, permit.holds);
     with_.observer.wait_started(attempt.pod(), permit.holds);
   } else if (!permit.outcome.ok()) {
-    return undo(attempt, std::move(permit.outcome));
+    return unreserve_and_forget(attempt, std::move(permit.outcome));
   }
 
   const std::vector<Ref<const Pod>> sleepers = std::exchange(attempt.cycle.pods_to_activate, {});
@@ -203,11 +202,11 @@ Outcome ScheduleOne::prepare_for_binding(Attempt& attempt, NodeRow row) {
   return Outcome::success();
 }
 
-// Reserve or Permit said no: everything they did is taken back.
-Outcome ScheduleOne::undo(Attempt& attempt, Outcome outcome) {
+// Reserve or Permit failed: unreserves the pod and removes it from its node.
+Outcome ScheduleOne::unreserve_and_forget(Attempt& attempt, Outcome outcome) {
   attempt.framework.run_unreserve(attempt.cycle, attempt.node);
   if (const Result<void> forgotten = with_.cluster.forget(attempt.pod()); !forgotten)
-    with_.observer.trouble(forgotten.error().message);
+    with_.observer.internal_error(forgotten.error().message);
   return as_fit_error(std::move(outcome));
 }
 

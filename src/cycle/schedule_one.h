@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "base/change_gate.h"
-#include "base/task.h"
+#include "base/lifetime.h"
+#include "berth/task.h"
 #include "cycle/batching_counts.h"
 #include "cycle/binding_cycle.h"
 #include "cycle/failure_handler.h"
@@ -50,30 +51,31 @@ class ScheduleOne {
   ScheduleOne(const ScheduleOne&) = delete;
   ScheduleOne& operator=(const ScheduleOne&) = delete;
 
-  // From now on pods are taken whenever there are any.
+  // From now on pods are scheduled whenever the queue has any.
   void start();
-  // No new attempts. What is open or binding goes on.
+  // No new attempts; open attempts and bindings go on.
   void stop();
 
-  // Takes one pod, if there is one and no cycle is open. Whether it did.
+  // Schedules one pod, if there is one and no cycle is open. Returns whether it did.
   bool run_one();
   bool cycle_open() const { return open_; }
 
  private:
-  // Before timers and posted work get their turn: so many pods, or so long. In virtual time a turn
-  // takes no time, so that only the number counts there.
+  // After so many pods, or so long, timers and posted work get their turn. In virtual time only the
+  // number of pods counts.
   static constexpr int kPodsPerTurn = 16;
   static constexpr Duration kLongestTurn = std::chrono::milliseconds(10);
 
   void wake();
   void take_turn();
   const ScheduleProfile* profile_of(const Pod& pod) const;
-  bool skip(const Pod& pod, const ScheduleProfile& profile);
+  bool skip_pod_schedule(const Pod& pod, const ScheduleProfile& profile);
   Task<void> attempt(std::unique_ptr<Attempt> attempt, const ScheduleProfile& profile);
-  void tell_slow_search(const Pod& pod, const SearchResult& result, TimePoint begun, Duration took);
-  void count_search(Attempt& attempt, const ScheduleProfile& profile, const SearchResult& result);
+  void report_slow_search(const Pod& pod, const SearchResult& result, TimePoint begun,
+                          Duration took);
+  void measure_search(Attempt& attempt, const ScheduleProfile& profile, const SearchResult& result);
   Outcome prepare_for_binding(Attempt& attempt, NodeRow row);
-  Outcome undo(Attempt& attempt, Outcome outcome);
+  Outcome unreserve_and_forget(Attempt& attempt, Outcome outcome);
 
   Collaborators with_;
   std::vector<ScheduleProfile> profiles_;
@@ -81,9 +83,8 @@ class ScheduleOne {
   bool running_ = false;
   bool turn_posted_ = false;
   bool open_ = false;
-  std::uint64_t cycles_ = 0;  // pods that were popped
-  // Gone with this object: what was posted before must not run after.
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  std::uint64_t cycles_ = 0;  // popped pods
+  Lifetime lifetime_;
 };
 
 }  // namespace berth

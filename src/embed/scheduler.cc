@@ -6,29 +6,34 @@
 #include <vector>
 
 #include "api/defaulting.h"
-#include "api/interner.h"
 #include "api/kinds.h"
 #include "api/manifest.h"
-#include "base/check.h"
-#include "config/load.h"
-#include "embed/local_api.h"
+#include "berth/interner.h"
+#include "embed/frozen_cluster.h"
+#include "embed/settings.h"
 #include "engine/engine.h"
 #include "plugins/table.h"
+#include "storeapi/cluster_view.h"
+#include "storeapi/store_api.h"
 
 namespace berth {
 
 struct Scheduler::Parts {
   explicit Parts(const Options& options)
       : loop(options.loop ? *options.loop : virtual_loop),
-        local_api(loop),
+        objects(loop, ClusterView::Shows::kNextTurn),
+        local_api(loop, objects, {.keeps_statuses = false}),
         api(options.api ? *options.api : local_api),
         observer(options.observer ? *options.observer : nobody) {}
 
   VirtualLoop virtual_loop;
   Observer nobody;
   Loop& loop;
-  Interner interner;
-  LocalApi local_api;
+  std::shared_ptr<Interner> interner = std::make_shared<Interner>();  // evaluators share it
+  Settings settings;
+  // Where there is no API server a pod that is bound is shown as bound, and so on.
+  ClusterView objects;
+  StoreApi local_api;
   ClusterApi& api;
   Observer& observer;
   PluginTable plugins;
@@ -37,6 +42,7 @@ struct Scheduler::Parts {
 
   Admission admission();
   AnyObject as_applied(AnyObject written);
+  void apply_admitted(AnyObject object);
 };
 
 // An API server's knowledge of what is there.
@@ -65,8 +71,13 @@ AnyObject Scheduler::Parts::as_applied(AnyObject written) {
     draft.scheduled_condition = true;
     draft.extra.reset();
   }
-  draft.resource_version = local_api.next_version(present->resource_version());
+  draft.resource_version = objects.next_version(present->resource_version());
   return make_pod(std::move(draft));
+}
+
+// Added or updated: the engine knows what it has seen.
+void Scheduler::Parts::apply_admitted(AnyObject object) {
+  engine->apply({DeltaType::kAdded, as_applied(std::move(object))});
 }
 
 PluginTable Scheduler::built_in_plugins() { return plugins::make_plugin_table(); }
@@ -74,27 +85,26 @@ PluginTable Scheduler::built_in_plugins() { return plugins::make_plugin_table();
 Result<std::unique_ptr<Scheduler>> Scheduler::make(Options options) {
   auto parts = std::make_unique<Parts>(options);
   parts->plugins = std::move(options.plugins);
+  Result<Settings> settings =
+      read_settings(options.configuration, options.feature_gates, *parts->interner);
+  if (!settings) return fail(settings.error());
+  parts->settings = std::move(*settings);
   EngineOptions engine;
   engine.seed = options.seed;
-  if (Result<void> set = engine.gates.set(options.feature_gates); !set) return fail(set.error());
-  if (Result<void> valid = engine.gates.validate(); !valid) return fail(valid.error());
-  if (options.configuration.empty()) {
-    engine.configuration = config::default_configuration(engine.gates);
-  } else {
-    Result<config::Configuration> parsed =
-        config::parse_configuration(options.configuration, engine.gates, parts->interner);
-    if (!parsed) return fail(parsed.error());
-    engine.configuration = std::move(*parsed);
-  }
+  engine.gates = parts->settings.gates;
+  engine.configuration = parts->settings.configuration;
   const std::size_t extenders = engine.configuration.extenders.size();
-  Result<std::unique_ptr<Engine>> made = Engine::make(
-      parts->loop, parts->interner, parts->plugins, parts->api, parts->observer, std::move(engine));
+  Result<std::unique_ptr<Engine>> made =
+      Engine::make(parts->loop, *parts->interner, parts->plugins, parts->api, parts->observer,
+                   std::move(engine));
   if (!made) return fail(made.error());
   parts->engine = std::move(*made);
   if (extenders > 0)
-    parts->observer.trouble(fmt::format(
+    parts->observer.internal_error(fmt::format(
         "the configuration has {} extender(s), which this scheduler does not ask", extenders));
-  parts->local_api.serve(*parts->engine);
+  parts->objects.serve(parts->engine->cluster(), [engine = parts->engine.get()](Delta delta) {
+    engine->apply(std::move(delta));
+  });
   return std::unique_ptr<Scheduler>(new Scheduler(std::move(parts)));
 }
 
@@ -106,25 +116,29 @@ Scheduler::~Scheduler() {
 
 Result<void> Scheduler::apply(std::string_view manifest) {
   Result<std::vector<ManifestObject>> objects =
-      read_manifest(manifest, "manifest", parts_->interner);
+      read_manifest(manifest, "manifest", *parts_->interner);
   if (!objects) return fail(objects.error());
   Admission admission = parts_->admission();
-  if (Result<void> admitted = admit_all(*objects, parts_->interner, admission); !admitted)
+  if (Result<void> admitted = admit_all(*objects, *parts_->interner, admission); !admitted)
     return admitted;
   parts_->next_version = admission.resource_version;
   for (ManifestObject& object : *objects) {
     if (std::holds_alternative<std::monostate>(object.object))
-      parts_->observer.trouble(fmt::format("{}: {} {} is not read by scheduling, skipped",
-                                           object.where, object.kind_text, object.name));
+      parts_->observer.internal_error(fmt::format("{}: {} {} is not read by scheduling, skipped",
+                                                  object.where, object.kind_text, object.name));
     else
-      apply(parts_->as_applied(std::move(object.object)));
+      parts_->apply_admitted(std::move(object.object));
   }
   return {};
 }
 
-void Scheduler::apply(AnyObject object) {
-  // Added or updated: the engine knows what it has seen.
-  parts_->engine->apply({DeltaType::kAdded, std::move(object)});
+Result<void> Scheduler::apply(AnyObject object) {
+  const Admission admission = parts_->admission();
+  Result<AnyObject> admitted = admit(std::move(object), *parts_->interner, admission);
+  if (!admitted) return fail(admitted.error());
+  parts_->next_version = admission.resource_version + 1;
+  parts_->apply_admitted(std::move(*admitted));
+  return {};
 }
 
 Result<void> Scheduler::remove(ObjectKind kind, std::string_view namespace_name,
@@ -150,14 +164,16 @@ void Scheduler::start() { parts_->engine->start(); }
 void Scheduler::stop() { parts_->engine->stop(); }
 bool Scheduler::run_one() { return parts_->engine->run_one(); }
 
-void Scheduler::run_until(Duration time) {
-  BERTH_CHECK(&parts_->loop == &parts_->virtual_loop);
+Result<void> Scheduler::run_until(Duration time) {
+  if (&parts_->loop != &parts_->virtual_loop)
+    return fail(ErrorKind::kInvalid, "the scheduler runs on a loop of yours: run that");
   parts_->virtual_loop.run_until(TimePoint{time});
+  return {};
 }
 
 Loop& Scheduler::loop() { return parts_->loop; }
 WaitingPods& Scheduler::waiting_pods() { return parts_->engine->waiting_pods(); }
-Interner& Scheduler::interner() { return parts_->interner; }
+Interner& Scheduler::interner() { return *parts_->interner; }
 
 std::string Scheduler::node_of(std::string_view namespace_name, std::string_view name) const {
   const Ref<const Pod> pod = parts_->engine->cluster().seen_pod(namespace_name, name);
@@ -170,6 +186,26 @@ std::size_t Scheduler::pending() const {
   // scheduling cycle is nowhere.
   return sizes.active + sizes.backoff + sizes.unschedulable + sizes.gated +
          parts_->engine->cluster().assumed_count() + (parts_->engine->cycle_open() ? 1 : 0);
+}
+
+// Pods that are assumed on a node count as being there.
+Result<Evaluator> Scheduler::evaluator(Evaluator::Question question) const {
+  const Cluster& cluster = parts_->engine->cluster();
+  FrozenCluster frozen{.interner = parts_->interner,
+                       .plugins = parts_->plugins,
+                       .settings = parts_->settings,
+                       .question = std::move(question)};
+  cluster.for_each_seen([&](const Ref<const Pod>& pod) {
+    const NodeRow row = cluster.row_of(pod->uid());
+    const bool assumed = row != kNoRow && pod->node().empty();
+    frozen.put(assumed ? with_node(*pod, cluster.nodes().name_text(row)) : pod);
+  });
+  cluster.nodes().nodes().for_each(
+      [&](NodeRow row) { frozen.put(Ref<const Object>(cluster.nodes().node_ref(row))); });
+  for (std::uint8_t kind = 0; kind < static_cast<std::uint8_t>(ObjectKind::kOther); ++kind)
+    for (const Ref<const Object>& object : cluster.list(static_cast<ObjectKind>(kind)))
+      frozen.put(object);
+  return Evaluator::Parts::make_evaluator(std::move(frozen));
 }
 
 }  // namespace berth

@@ -36,6 +36,18 @@ TEST_F(SchedulerTest, ARealLoopRunsIt) {
   EXPECT_EQ(&scheduler->loop(), &loop);
 }
 
+TEST_F(SchedulerTest, ALoopOfTheEmbeddersIsNotRunForIt) {
+  VirtualLoop loop;
+  options.loop = &loop;
+  start();
+  apply(node("n1") + pod("a"));
+  const Result<void> ran = scheduler->run_until(1s);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(where("a"), "") << "nothing has happened";
+  scheduler.reset();
+}
+
 TEST_F(SchedulerTest, ALoopThatLivesLongerFindsNothingOfIt) {
   VirtualLoop loop;
   options.loop = &loop;
@@ -106,21 +118,19 @@ class Moody final : public PreEnqueuePlugin,
     at("Score", cycle.pod());
     return 0;
   }
-  Outcome reserve(Cycle& cycle, std::string_view) const override {
-    return at("Reserve", cycle.pod());
-  }
-  void unreserve(Cycle& cycle, std::string_view) const override { at("Unreserve", cycle.pod()); }
-  PermitResult permit(Cycle& cycle, std::string_view) const override {
+  Outcome reserve(Cycle& cycle, std::string_view) override { return at("Reserve", cycle.pod()); }
+  void unreserve(Cycle& cycle, std::string_view) override { at("Unreserve", cycle.pod()); }
+  PermitResult permit(Cycle& cycle, std::string_view) override {
     return {at("Permit", cycle.pod()), {}};
   }
-  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken) const override {
+  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken) override {
     co_return at("PreBind", cycle.pod());
   }
   Task<Outcome> bind(Cycle& cycle, std::string_view) const override {
     at("Bind", cycle.pod());
     co_return Outcome::skip();
   }
-  void post_bind(Cycle& cycle, std::string_view) const override { at("PostBind", cycle.pod()); }
+  void post_bind(Cycle& cycle, std::string_view) override { at("PostBind", cycle.pod()); }
 
  private:
   Outcome at(std::string_view point, const Pod& pod) const {
@@ -176,6 +186,50 @@ TEST(ForeignPlugins, APluginThatThrowsFailsItsPodOnly) {
     }
 }
 
+// Lets two pods pass and counts what it is asked, in members that need not be mutable.
+class Turnstile final : public ReservePlugin,
+                        public PermitPlugin,
+                        public PreBindPlugin,
+                        public PostBindPlugin {
+ public:
+  explicit Turnstile(std::vector<int>& counts) : counts_(counts) {}
+  std::string_view name() const override { return "Turnstile"; }
+  Outcome reserve(Cycle&, std::string_view) override {
+    ++reserved_;
+    return {};
+  }
+  void unreserve(Cycle&, std::string_view) override { --reserved_; }
+  PermitResult permit(Cycle&, std::string_view) override {
+    if (++permitted_ <= 2) return {};
+    return {Outcome::unschedulable("the turnstile is closed"), {}};
+  }
+  Task<Outcome> pre_bind(Cycle&, std::string_view, CancelToken) override {
+    ++pre_bound_;
+    co_return Outcome();
+  }
+  void post_bind(Cycle&, std::string_view) override {
+    ++post_bound_;
+    counts_ = {reserved_, permitted_, pre_bound_, post_bound_};
+  }
+
+ private:
+  std::vector<int>& counts_;
+  int reserved_ = 0;
+  int permitted_ = 0;
+  int pre_bound_ = 0;
+  int post_bound_ = 0;
+};
+
+TEST_F(SchedulerTest, APluginCountsInItsOwnMembers) {
+  std::vector<int> counts;
+  use(entry("Turnstile", [&](const Handle&) { return std::make_unique<Turnstile>(counts); }));
+  start();
+  apply(node("n1") + pod("a") + pod("b") + pod("c"));
+  scheduler->run_until(500ms);
+  EXPECT_EQ(counts, (std::vector<int>{2, 2, 2, 2}));
+  EXPECT_EQ(where("c"), "") << "the third finds it closed";
+}
+
 // Says Skip in PreFilter, and has work after Reserve all the same.
 class Ticket final : public PreFilterPlugin,
                      public ReservePlugin,
@@ -188,17 +242,17 @@ class Ticket final : public PreFilterPlugin,
     cycle.put(*this, Early{1});
     return PreFilterResult::skip();
   }
-  Outcome reserve(Cycle& cycle, std::string_view node) const override {
+  Outcome reserve(Cycle& cycle, std::string_view node) override {
     cycle.find<Early>(*this)->number += 1;
     cycle.put(*this, Number{"ticket for " + std::string(node)});
     return {};
   }
-  void unreserve(Cycle& cycle, std::string_view) const override { note("Unreserve", cycle); }
-  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken) const override {
+  void unreserve(Cycle& cycle, std::string_view) override { note("Unreserve", cycle); }
+  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken) override {
     note("PreBind", cycle);
     co_return binds_ ? Outcome::success() : Outcome::failure("not today");
   }
-  void post_bind(Cycle& cycle, std::string_view) const override { note("PostBind", cycle); }
+  void post_bind(Cycle& cycle, std::string_view) override { note("PostBind", cycle); }
 
  private:
   struct Early {
@@ -283,7 +337,7 @@ TEST_F(SchedulerTest, ExtendersInTheConfigurationAreNotAskedAndThatIsSaid) {
       "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
       "extenders: [{urlPrefix: 'http://localhost:1', filterVerb: filter}]\n";
   ASSERT_EQ(make(), "");
-  EXPECT_THAT(diary.troubles, ElementsAre(HasSubstr("1 extender(s)")));
+  EXPECT_THAT(diary.internal_errors, ElementsAre(HasSubstr("1 extender(s)")));
 }
 
 // ---- other threads

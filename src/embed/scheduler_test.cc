@@ -94,7 +94,71 @@ TEST_F(SchedulerTest, APodKeepsItsNodeWhenItIsAppliedAgain) {
   scheduler->run_until(2s);
   EXPECT_EQ(where("a"), "n1");
   EXPECT_EQ(where("b"), "") << "the room is taken";
-  EXPECT_THAT(diary.troubles, IsEmpty());
+  EXPECT_THAT(diary.internal_errors, IsEmpty());
+}
+
+// ---- objects instead of manifests
+
+Ref<Node> node_object(Interner& interner, const std::string& name, std::int64_t milli_cpu) {
+  auto made = make_ref<Node>(interner.hold());
+  made->name = name;
+  made->symbol = made->symbols.intern(name);
+  made->capacity.set(made->symbols.intern("cpu"), Quantity::of_milli(milli_cpu));
+  made->capacity.set(made->symbols.intern("pods"), Quantity::of_milli(10'000));
+  return made;
+}
+
+Ref<const Pod> pod_object(Interner& interner, const std::string& name,
+                          const std::string& priority_class = "") {
+  PodMeta meta(interner.hold());
+  meta.namespace_name = meta.symbols.intern("default");
+  PodSpec spec(interner.hold());
+  spec.priority_class_name = spec.symbols.intern(priority_class);
+  Container& container = spec.containers.emplace_back();
+  container.name = spec.symbols.intern("main");
+  container.limits.set(spec.symbols.intern("cpu"), Quantity::of_milli(1000));
+  PodDraft draft;
+  draft.name = name;
+  draft.meta = interner.share(std::move(meta));
+  draft.spec = interner.share(std::move(spec));
+  return make_pod(std::move(draft));
+}
+
+TEST_F(SchedulerTest, ObjectsAreAdmittedLikeManifests) {
+  start();
+  Interner& interner = scheduler->interner();
+  ASSERT_TRUE(scheduler->apply(AnyObject(Ref<const Object>(node_object(interner, "n1", 1500)))));
+  ASSERT_TRUE(scheduler->apply(AnyObject(pod_object(interner, "a"))));
+  ASSERT_TRUE(scheduler->apply(AnyObject(pod_object(interner, "b"))));
+  scheduler->run_until(1s);
+  EXPECT_EQ(where("a"), "n1") << "allocatable follows from capacity, schedulerName is filled in";
+  EXPECT_EQ(where("b"), "") << "requests follow from limits";
+}
+
+TEST_F(SchedulerTest, APodKeepsItsNodeWhenItIsAppliedAgainAsAnObject) {
+  start();
+  Interner& interner = scheduler->interner();
+  apply(node("n1", "1"));
+  ASSERT_TRUE(scheduler->apply(AnyObject(pod_object(interner, "a"))));
+  scheduler->run_until(1s);
+  ASSERT_EQ(where("a"), "n1");
+  ASSERT_TRUE(scheduler->apply(AnyObject(pod_object(interner, "a"))));
+  apply(pod("b"));
+  scheduler->run_until(2s);
+  EXPECT_EQ(where("a"), "n1");
+  EXPECT_EQ(where("b"), "") << "the room is taken";
+  EXPECT_THAT(diary.internal_errors, IsEmpty());
+}
+
+TEST_F(SchedulerTest, AnObjectThatIsNotAdmittedIsAnErrorAndNothingIsApplied) {
+  start();
+  const Result<void> applied =
+      scheduler->apply(AnyObject(pod_object(scheduler->interner(), "a", "gold")));
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().kind, ErrorKind::kForbidden);
+  EXPECT_EQ(applied.error().message, "Pod default/a: no PriorityClass with name gold was found");
+  EXPECT_EQ(scheduler->apply(AnyObject()).error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(scheduler->pending(), 0u);
 }
 
 TEST_F(SchedulerTest, APriorityClassMayHaveComeEarlier) {
@@ -122,7 +186,7 @@ TEST_F(SchedulerTest, ABadManifestNamesThePlaceAndNothingOfItIsApplied) {
 TEST_F(SchedulerTest, KindsThatAreNotReadAreTold) {
   start();
   apply(node("n1") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n");
-  EXPECT_THAT(diary.troubles,
+  EXPECT_THAT(diary.internal_errors,
               ElementsAre(HasSubstr("ConfigMap settings is not read by scheduling")));
 }
 

@@ -50,7 +50,7 @@ TEST_F(DebugDump, NamesPodsThatOnlyOneSideKnows) {
   run_to(1s);
   const Ref<const Pod> unseen = world.pod("unseen");
   engine->cluster().see_pod(unseen);
-  engine->cluster().unsee_pod(*first);
+  engine->cluster().remove_seen_pod(*first);
   const CacheMismatch mismatch = compare_cache(*engine, ours_);
   EXPECT_THAT(mismatch.missed_pods, ElementsAre(unseen->uid_text()));
   EXPECT_THAT(mismatch.redundant_pods, ElementsAre(first->uid_text()));

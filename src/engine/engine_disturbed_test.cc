@@ -30,7 +30,7 @@ TEST_F(EngineTest, APodThatAnExtenderTurnsAwayIsTriedAgainOnAnyEvent) {
   node("n1");
   const Ref<const Pod> p = pod("p");
   run_to(1s);
-  EXPECT_THAT(api.patches, ElementsAre("p: 0/1 nodes are available: 1 closed."));
+  EXPECT_THAT(api.messages(), ElementsAre("p: 0/1 nodes are available: 1 closed."));
   EXPECT_EQ(engine->queue().place(*p), QueuePlace::kUnschedulable);
   open = true;
   run_to(20s);
@@ -121,7 +121,7 @@ TEST_F(EngineTest, AnswersAndTheWatchMayComeInAnyOrder) {
     test.node("n1");
     const Ref<const Pod> p = test.pod("p");
     test.run_to(1min);
-    EXPECT_EQ(test.api.binds, c.binds);
+    EXPECT_EQ(test.api.binds(), c.binds);
     EXPECT_EQ(test.api.node_of(p), c.node);
     EXPECT_EQ(test.engine->cluster().placed_count(), 1u);
     EXPECT_EQ(test.queued(), 0u);
@@ -143,8 +143,8 @@ TEST_F(EngineTest, AFailedBindingGivesThePlaceToOthers) {
   run_to(900ms);
   EXPECT_EQ(engine->queue().place(*waiting_for_room), QueuePlace::kUnschedulable);
   run_to(1min);
-  EXPECT_THAT(api.binds, ElementsAre("unlucky on n1", "other on n1"));
-  EXPECT_THAT(api.patches, Contains("unlucky: running Bind plugin \"Binder\": try later"));
+  EXPECT_THAT(api.binds(), ElementsAre("unlucky on n1", "other on n1"));
+  EXPECT_THAT(api.messages(), Contains("unlucky: running Bind plugin \"Binder\": try later"));
   EXPECT_EQ(engine->queue().place(*unlucky), QueuePlace::kUnschedulable);
   EXPECT_EQ(reserved - unreserved, 1) << "the one that is bound";
   expect_settled();
@@ -219,7 +219,7 @@ TEST(DeletedPods, LeaveNothingBehindWhereverTheyWere) {
       test.run_to(4s);
       EXPECT_EQ(test.engine->cluster().assumed_count(), 0u) << "the place is free at once";
       test.run_to(1min);
-      EXPECT_EQ(test.api.binds.size(), c.binds);
+      EXPECT_EQ(test.api.binds().size(), c.binds);
       EXPECT_EQ(test.engine->cluster().seen_pod("default", "p"), nullptr);
       EXPECT_EQ(test.engine->cluster().placed_count(), c.queued);  // the resident
       EXPECT_EQ(test.queued(), 0u);
@@ -289,7 +289,7 @@ TEST_F(EngineTest, WithoutNodesPodsWaitForOne) {
   start();
   const Ref<const Pod> p = pod("p");
   run_to(1s);
-  EXPECT_THAT(api.patches, ElementsAre("p: no nodes available to schedule pods"));
+  EXPECT_THAT(api.messages(), ElementsAre("p: no nodes available to schedule pods"));
   node("n1");
   run_to(1min);
   EXPECT_EQ(api.node_of(p), "n1");

@@ -32,9 +32,9 @@ TEST_F(EngineTest, StepByStepOnlyWhatIsAskedForHappens) {
   node("n1"), node("n2");
   pod("a"), pod("b");
   run_to(1s);
-  EXPECT_THAT(api.binds, IsEmpty()) << "nobody started it";
+  EXPECT_THAT(api.binds(), IsEmpty()) << "nobody started it";
   EXPECT_TRUE(engine->run_one());
-  EXPECT_EQ(api.binds.size(), 1u);
+  EXPECT_EQ(api.binds().size(), 1u);
   EXPECT_TRUE(engine->run_one());
   EXPECT_FALSE(engine->run_one());
   run_to(2s);
@@ -71,8 +71,8 @@ TEST_F(EngineTest, AfterStopWritesNothingLeavesAndNobodyStaysAssumed) {
   engine->stop();
   pod("later");
   run_to(10min);
-  EXPECT_THAT(api.binds, ElementsAre(HasSubstr("under-way on")));
-  EXPECT_THAT(api.patches, IsEmpty());
+  EXPECT_THAT(api.binds(), ElementsAre(HasSubstr("under-way on")));
+  EXPECT_THAT(api.messages(), IsEmpty());
   EXPECT_THAT(api.events, IsEmpty()) << "nobody is told of a failure that was none";
   EXPECT_EQ(engine->cluster().assumed_count(), 0u);
   EXPECT_EQ(engine->tasks(), 0u);
@@ -86,7 +86,8 @@ TEST_F(EngineTest, APodThatFitsNowhereIsHelpedByTheEndOfAnother) {
   const Ref<const Pod> second = pod("second");
   run_to(2s);
   EXPECT_EQ(engine->queue().place(*second), QueuePlace::kUnschedulable);
-  EXPECT_THAT(api.patches, ElementsAre("second: 0/1 nodes are available: 1 node(s) were taken."));
+  EXPECT_THAT(api.messages(),
+              ElementsAre("second: 0/1 nodes are available: 1 node(s) were taken."));
   api.remove_pod(first);
   run_to(10s);
   EXPECT_EQ(api.node_of(second), "n1");
@@ -274,10 +275,10 @@ TEST(EngineThatEnds, InTheMiddleLeavesNothingToHappen) {
       EXPECT_EQ(test.engine->tasks(), c.tasks);
       test.node("n2");  // parked, in the case of the extender
     }
-    const std::size_t binds = test.api.binds.size();
+    const std::size_t binds = test.api.binds().size();
     test.destroy();
     test.run_to(3h);
-    EXPECT_EQ(test.api.binds.size(), binds);
+    EXPECT_EQ(test.api.binds().size(), binds);
     EXPECT_THAT(test.observer.bound_pods, IsEmpty());
     EXPECT_FALSE(test.loop.work_pending());
   }

@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_text.h"
 #include "explain/decision_text.h"
+#include "wire/json_text.h"
 
 namespace berth::explain {
 namespace {

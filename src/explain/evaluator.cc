@@ -7,15 +7,15 @@
 #include <optional>
 #include <utility>
 
-#include "base/loop.h"
-#include "base/random.h"
-#include "cluster/cluster.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
+#include "berth/random.h"
+#include "berth/views.h"
+#include "berth/waiting_pods.h"
 #include "config/load.h"
 #include "explain/stand_ins.h"
 #include "framework/framework.h"
-#include "framework/observer.h"
 #include "framework/pods_in_pre_bind.h"
-#include "framework/waiting_pods.h"
 #include "search/node_search.h"
 
 namespace berth::explain {
@@ -49,11 +49,11 @@ struct Evaluator::Parts {
   ~Parts() { tasks.clear(); }
 
   Result<void> make_framework(const PluginTable& plugins);
-  Result<void> load(const ManifestObject& object, std::size_t position);
+  Result<void> load(const AnyObject& object, std::size_t position);
   Result<void> load_pod(Ref<const Pod> pod, std::size_t position);
   void set_clock();
 
-  PodDecision decide(const Ref<const Pod>& pod);
+  PodDecision decide(const Ref<const Pod>& pod, bool stays);
   void search_for(Cycle& cycle, SearchTrace& trace);
   void stay(Cycle& cycle, NodeRow row, PodDecision& decision);
 
@@ -122,17 +122,23 @@ Evaluator::~Evaluator() = default;
 
 Result<void> Evaluator::load(const std::vector<ManifestObject>& objects) {
   for (std::size_t i = 0; i < objects.size(); ++i)
-    if (Result<void> loaded = parts_->load(objects[i], i); !loaded)
+    if (Result<void> loaded = parts_->load(objects[i].object, i); !loaded)
       return fail(loaded.error().kind,
                   fmt::format("{}: {}", objects[i].where, loaded.error().message));
   parts_->set_clock();
   return {};
 }
 
-Result<void> Evaluator::Parts::load(const ManifestObject& object, std::size_t position) {
-  if (const auto* pod = std::get_if<Ref<const Pod>>(&object.object))
-    return load_pod(*pod, position);
-  const auto* other = std::get_if<Ref<const Object>>(&object.object);
+Result<void> Evaluator::load(const std::vector<AnyObject>& objects) {
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    if (Result<void> loaded = parts_->load(objects[i], i); !loaded) return loaded;
+  parts_->set_clock();
+  return {};
+}
+
+Result<void> Evaluator::Parts::load(const AnyObject& object, std::size_t position) {
+  if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) return load_pod(*pod, position);
+  const auto* other = std::get_if<Ref<const Object>>(&object);
   if (!other) return {};  // of a kind that no decision depends on
   if ((*other)->kind == ObjectKind::kNode)
     cluster.add_node(Ref<const Node>(static_cast<const Node*>(other->get())));
@@ -172,11 +178,25 @@ std::vector<PodDecision> Evaluator::decide() {
   std::vector<PodDecision> decisions;
   decisions.reserve(parts_->pending.size());
   for (const Ref<const Pod>& pod : parts_->pending) {
-    decisions.push_back(parts_->decide(pod));
+    decisions.push_back(parts_->decide(pod, parts_->options.sequence));
     if (parts_->search.difference()) break;
   }
   return decisions;
 }
+
+PodDecision Evaluator::decide(const Ref<const Pod>& pod, bool stays) {
+  const Ref<const Pod> seen = parts_->cluster.seen_pod(*pod);
+  parts_->cluster.see_pod(pod);
+  PodDecision decision = parts_->decide(pod, stays);
+  if (!stays || decision.chosen.empty()) {
+    parts_->cluster.remove_seen_pod(*pod);
+    if (seen) parts_->cluster.see_pod(seen);
+  }
+  return decision;
+}
+
+const Cluster& Evaluator::cluster() const { return parts_->cluster; }
+WallTime Evaluator::now() const { return parts_->loop.wall_now(); }
 
 const std::optional<std::string>& Evaluator::increment_difference() const {
   return parts_->search.difference();
@@ -184,7 +204,7 @@ const std::optional<std::string>& Evaluator::increment_difference() const {
 
 std::size_t Evaluator::decided_from_classes() const { return parts_->search.decided_from_kept(); }
 
-PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod) {
+PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod, bool stays) {
   cluster.begin_cycle();
   Cycle cycle(pod, cluster);
   SearchTrace trace;
@@ -194,7 +214,7 @@ PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod) {
   std::vector<std::string> victims = api.take_evicted();
   if (decision.preempt && !decision.preempt->node.empty())
     decision.preempt->victims = std::move(victims);
-  if (options.sequence && trace.outcome.ok()) stay(cycle, trace.chosen, decision);
+  if (stays && trace.outcome.ok()) stay(cycle, trace.chosen, decision);
   return decision;
 }
 

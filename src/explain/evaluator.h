@@ -13,13 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "api/interner.h"
 #include "api/manifest.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/plugin_table.h"
+#include "berth/result.h"
+#include "berth/views.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 #include "explain/pod_decision.h"
-#include "framework/plugin_table.h"
 
 namespace berth::explain {
 
@@ -45,9 +47,16 @@ class Evaluator {
   // The cluster: nodes, placed pods, pending pods and whatever else there is, as an API server
   // would return it. Called once, before decide().
   Result<void> load(const std::vector<ManifestObject>& objects);
+  Result<void> load(const std::vector<AnyObject>& objects);
 
   // One decision per pending pod, in the order in which they were loaded.
   std::vector<PodDecision> decide();
+  // About a pod without a node that need not have been loaded. With `stays` it takes its place, and
+  // those that are asked about later find it there.
+  PodDecision decide(const Ref<const Pod>& pod, bool stays);
+
+  const Cluster& cluster() const;
+  WallTime now() const;
   // With verify_increments: the first difference, at which decide() stopped.
   const std::optional<std::string>& increment_difference() const;
   // How many of the decisions were made from what is kept of a class of pods (and from scratch, for

@@ -4,10 +4,10 @@
 #include <ranges>
 #include <utility>
 
-#include "api/pod.h"
-#include "cluster/node_table.h"
-#include "framework/diagnosis.h"
-#include "framework/search_trace.h"
+#include "berth/pod.h"
+#include "berth/search_trace.h"
+#include "berth/status.h"
+#include "berth/views.h"
 
 namespace berth::explain {
 namespace {

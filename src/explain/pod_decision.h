@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/status.h"
+#include "berth/status.h"
 
 namespace berth {
 class NodeTable;

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/cluster_api.h"
-#include "framework/handle.h"
+#include "berth/cluster_api.h"
+#include "berth/handle.h"
 
 namespace berth::explain {
 

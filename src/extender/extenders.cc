@@ -33,7 +33,7 @@ Result<net::TlsClientSettings> tls_settings(const config::ExtenderConfig& config
   if (tls.insecure && has_authority)
     return fail(ErrorKind::kInvalid,
                 "specifying a root certificates file with the insecure flag is not allowed");
-  // Files are read again with each connection; what cannot be read now is told now.
+  // Files are read again with each connection; a file that cannot be read now is an error now.
   const Result<std::string> authority = text_or_file(tls.ca_pem, tls.ca_file);
   if (!authority) return fail(authority.error());
   Result<std::string> certificate = text_or_file(tls.certificate_pem, tls.certificate_file);

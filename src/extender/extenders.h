@@ -1,5 +1,5 @@
-// Extenders: all that a configuration names, ready to be asked, and what they are told (core.md
-// §12.1). World thread.
+// Extenders: all extenders of a configuration, ready to be called, and the objects that they get
+// (core.md §12.1). World thread.
 //
 //   Result<std::unique_ptr<Extenders>> extenders = Extenders::make(configuration.extenders, loop);
 //   engine_options.extenders = (*extenders)->all();
@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 #include "config/configuration.h"
 #include "extender/kept_objects.h"
 #include "extender/webhook_extender.h"

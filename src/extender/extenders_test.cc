@@ -14,8 +14,8 @@
 
 #include "api/testing/builders.h"
 #include "base/file.h"
-#include "base/task.h"
 #include "base/thread.h"
+#include "berth/task.h"
 #include "extender/transport.h"
 #include "net/http_server.h"
 #include "net/testing/loopback.h"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "api/json_reader.h"
-#include "api/json_text.h"
+#include "wire/json_reader.h"
+#include "wire/json_text.h"
 
 namespace berth::extender {
 namespace {

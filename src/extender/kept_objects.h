@@ -1,10 +1,9 @@
-// KeptObjects: pods and nodes in full, as JSON, for those who must hand them on. The scheduler's
-// own pods and nodes hold what scheduling reads; an extender is told everything, as upstream tells
-// it.
+// KeptObjects: pods and nodes in full, as JSON, to be sent to extenders. The scheduler's own pods
+// and nodes hold what scheduling reads; an extender gets all fields, as from upstream.
 //
-// Whoever shows the engine its deltas shows them here as well, with the text that they came from,
-// and under the same gate: what is here is what the cycle sees. Only what some extender is going to
-// be told is kept (core.md §12.2); where none is configured, nothing is.
+// The code that applies deltas to the engine applies them here as well, with the JSON that they
+// came from, and under the same gate: what is here is what the cycle sees. Only what some extender
+// is going to be sent is kept (core.md §12.2); where none is configured, nothing is.
 //
 // World thread.
 #pragma once
@@ -19,14 +18,14 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "api/object.h"
-#include "api/pod.h"
 #include "base/keyed_hash.h"
+#include "berth/object.h"
+#include "berth/pod.h"
 #include "config/configuration.h"
 
 namespace berth::extender {
 
-// Which objects the extenders are told in full.
+// Which objects extenders get in full.
 struct ObjectNeeds {
   enum class Pods : std::uint8_t {
     kNone,
@@ -54,8 +53,8 @@ class KeptObjects {
   void apply(const Delta& delta, ObjectText text);
 
   // As upstream's scheduler would write them: without kind and apiVersion, pods without
-  // managedFields. A pod that has been given a node says so, even if the API server does not know
-  // it yet. Nothing: not kept.
+  // managedFields. A pod that was assumed on a node has its nodeName, even if the API server does
+  // not know it yet. Nothing: not kept.
   std::optional<std::string> pod(const Pod& pod);
   // Valid until the next change.
   std::optional<std::string_view> node(std::string_view name);
@@ -64,7 +63,7 @@ class KeptObjects {
   std::size_t nodes() const { return nodes_.size(); }
 
  private:
-  // Made ready when somebody first asks for it.
+  // Computed when first needed.
   struct Kept {
     ObjectText text;
     bool ready = false;

@@ -6,9 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 #include "net/http_client.h"
 
 namespace berth::extender {
@@ -18,8 +17,8 @@ class ExtenderTransport {
   virtual ~ExtenderTransport() = default;
 
   // World thread. Sends `body` to `url` and finishes with what is answered, whatever the code; an
-  // error when there is no answer. Who cancels the token gets an error soon. `may_send` is asked
-  // when the request leaves (net::HttpCall).
+  // error when there is no answer. Cancelling the token soon ends it with an error. `may_send` is
+  // asked when the request leaves (net::HttpCall).
   virtual Task<Result<net::HttpResponse>> post(std::string url, std::string body,
                                                CancelToken cancel,
                                                std::function<bool()> may_send) = 0;
@@ -28,8 +27,8 @@ class ExtenderTransport {
 // More than any list of nodes has; an extender that goes on for ever is cut here.
 inline constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 20;
 
-// An HTTP client of its own: an extender's certificates are nobody else's. `loop` outlives it.
-// `make_client` makes it; empty: a net::HttpClient.
+// Its own HTTP client: each extender has its own certificates. `loop` outlives it. `make_client`
+// makes it; empty: a net::HttpClient.
 std::unique_ptr<ExtenderTransport> make_http_transport(
     Loop& loop, net::TlsClientSettings tls, std::size_t most_bytes = kMostAnswerBytes,
     const net::MakeHttpTransport& make_client = {});

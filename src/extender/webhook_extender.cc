@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/cancel.h"
+#include "berth/task.h"
 #include "extender/wire.h"
 
 namespace berth::extender {
@@ -114,7 +114,7 @@ Task<Result<MetaVictimsByNode>> WebhookExtender::preempt(Ref<const Pod> pod,
   co_return read_preemption_result(*answer);
 }
 
-// ---- what is said
+// ---- requests
 
 Result<std::string> WebhookExtender::whole(const Pod& pod) {
   std::optional<std::string> text = objects_.pod(pod);

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "config/configuration.h"
 #include "extender/kept_objects.h"
 #include "extender/transport.h"

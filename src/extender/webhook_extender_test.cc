@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/task.h"
+#include "berth/task.h"
 #include "extender/testing/scripted_transport.h"
 
 namespace berth::extender {

@@ -1,5 +1,5 @@
-// What is said to an extender and what it answers, as JSON: the types of extender/v1 (core.md
-// §12.2). Pure text; who sends it is somebody else's business.
+// The requests to an extender and its answers, as JSON: the types of extender/v1 (core.md §12.2).
+// Text only; extender/transport.h sends it.
 //
 // Keys are written as upstream writes them and read without regard to case. Errors read like those
 // of Go's encoding/json: `json: cannot unmarshal number into Go struct field …`. Any thread.
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "framework/extender.h"
 
 namespace berth::extender {

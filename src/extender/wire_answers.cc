@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "api/json_reader.h"
-#include "api/json_tree.h"
 #include "base/ascii.h"
 #include "extender/wire.h"
+#include "wire/json_reader.h"
+#include "wire/json_tree.h"
 
 namespace berth::extender {
 namespace {
@@ -30,7 +30,7 @@ std::string_view go_kind(const JsonValue& value) {
 }
 
 // Reads trees as Go reads into structs: what is of another type is left out and noted, the first of
-// it is the error in the end. `into` says what was expected: "Go value of type v1.HostPriority".
+// it is the error in the end. `into` is what was expected: "Go value of type v1.HostPriority".
 class TreeReader {
  public:
   template <typename OnMember>

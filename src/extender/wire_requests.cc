@@ -1,10 +1,10 @@
-// What is said to an extender.
+// The requests to an extender.
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "api/json_text.h"
 #include "extender/wire.h"
+#include "wire/json_text.h"
 
 namespace berth::extender {
 namespace {

@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-// Whether a decision of the scheduler about the pod says this, and the next one replaces it.
+// Whether the patch is part of a scheduling decision, which the next decision replaces.
 bool is_of_decision(const PodStatusPatch& patch) {
   if (patch.extended_resource_claim) return false;
   return patch.nominated_node_name || (patch.condition && patch.condition->type == "PodScheduled");
@@ -22,7 +22,7 @@ ApiDispatcher::ApiDispatcher(Loop& loop, const Cluster& cluster, ClusterApi& api
       cluster_(cluster),
       api_(api),
       observer_(observer),
-      measured_(observer.measurements()) {}
+      measured_(observer.measuring()) {}
 
 ApiDispatcher::~ApiDispatcher() {
   for (const auto& [uid, calls] : pods_)
@@ -90,12 +90,10 @@ void ApiDispatcher::proceed(const Uid& uid) {
 }
 
 void ApiDispatcher::proceed_later(const Uid& uid) {
-  loop_.post([this, uid, alive = std::weak_ptr<int>(alive_)] {
-    if (!alive.expired()) proceed(uid);
-  });
+  loop_.post(lifetime_.guard([this, uid] { proceed(uid); }));
 }
 
-// Not at once: the call that ends is still on its way to whoever awaits it.
+// Not at once: the ended call has not returned to its awaiter yet.
 void ApiDispatcher::release(const Uid& uid) {
   const auto found = pods_.find(uid);
   PodCalls& calls = found->second;
@@ -172,7 +170,7 @@ void ApiDispatcher::count_pending(ApiCallType type, int change) {
 }
 
 void ApiDispatcher::count_call(ApiCallType type, bool success, TimePoint start) {
-  if (measured_) measured_->api_call_ended(type, success, measured_->now() - start);
+  if (measured_) measured_->api_call_ended(type, success, measured_->tick() - start);
 }
 
 }  // namespace berth

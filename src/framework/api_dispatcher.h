@@ -5,7 +5,7 @@
 //   other changes of the status ───► in order ─────────────────────┼─► one call per pod at a time
 //   binding, eviction ─────────────► in order; drops the merged ───┘
 //
-// What a decision says about a pod (PodScheduled, nominatedNodeName) is written until it is stored:
+// The status that a decision sets (PodScheduled, nominatedNodeName) is written until it is stored:
 // compared with the newest version known, sent with that version as precondition, and sent again
 // after a failure. Every binding changes the version, so a request that is late, repeated or given
 // up never overwrites a binding or a later decision. For the same reason a binding need not wait
@@ -24,23 +24,23 @@
 #include <utility>
 #include <vector>
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/task.h"
-#include "cluster/cluster.h"
-#include "framework/cluster_api.h"
-#include "framework/measurements.h"
-#include "framework/observer.h"
+#include "base/lifetime.h"
+#include "berth/cluster_api.h"
+#include "berth/loop.h"
+#include "berth/measurements.h"
+#include "berth/observer.h"
+#include "berth/task.h"
+#include "berth/views.h"
 
 namespace berth {
 
 class ApiDispatcher final : public ClusterApi {
  public:
-  // All outlive it. The cluster tells the newest version of a pod.
+  // All outlive the dispatcher. `cluster` has the newest version of each pod.
   ApiDispatcher(Loop& loop, const Cluster& cluster, ClusterApi& api, Observer& observer);
   ~ApiDispatcher() override;
 
-  // Answers what the ClusterApi answered.
+  // Returns the answer of the ClusterApi.
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
   Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name, bool unanswered) override;
   // Of PodScheduled and nominatedNodeName: answers after the first try, successful or not, and goes
@@ -58,7 +58,7 @@ class ApiDispatcher final : public ClusterApi {
   Task<Result<void>> unreserve_claim(Ref<const Object> claim, std::string consumer_uid) override;
   void record(PodEvent event) override;
 
-  // The watch has shown this pod, or its end; the cluster knows it by now.
+  // The watch has shown this pod or its deletion, and the cluster was updated.
   void sync(const Pod& pod);
 
   // From now on nothing is written: what is queued is dropped, what is under way is cancelled, and
@@ -74,13 +74,13 @@ class ApiDispatcher final : public ClusterApi {
   template <typename T>
   class Call;
 
-  // What our last status write left; the watch may not have shown it yet.
+  // The result of our last status write; the watch may not have shown it yet.
   struct Written {
     std::vector<std::string> older;  // versions that are known to be older than it
     std::string version;
-    PodStatusPatch patch;  // all that we wrote since the first of `older`
+    PodStatusPatch patch;  // everything that we wrote since the first of `older`
   };
-  // What decisions say about a pod, and how far the writing of it is.
+  // The status that decisions set for a pod, and the state of its writing.
   struct StatusWrites {
     explicit StatusWrites(Ref<const Pod> of) : pod(std::move(of)) {}
 
@@ -94,9 +94,9 @@ class ApiDispatcher final : public ClusterApi {
   };
   // Small: every binding has one while it is under way.
   struct PodCalls {
-    bool busy = false;     // a call is under way
-    Turn* line = nullptr;  // of bindings, evictions and other patches: the first that waits
-    std::unique_ptr<StatusWrites> status;  // none: nothing is to be written or remembered
+    bool busy = false;                     // a call is under way
+    Turn* line = nullptr;                  // the first waiting binding, eviction or other patch
+    std::unique_ptr<StatusWrites> status;  // null: nothing to write or to remember
 
     bool wants_status() const;
     bool idle() const;
@@ -125,18 +125,18 @@ class ApiDispatcher final : public ClusterApi {
   void erase_if_idle(const Uid& uid);
   void count_pending(ApiCallType type, int change);
   void count_call(ApiCallType type, bool success, TimePoint start);
-  TimePoint start_time() const { return measured_ ? measured_->now() : TimePoint{}; }
+  TimePoint start_time() const { return measured_ ? measured_->tick() : TimePoint{}; }
 
   Loop& loop_;
   const Cluster& cluster_;
   ClusterApi& api_;
   Observer& observer_;
-  Measurements* measured_;
+  Observer* measured_;
   CancelSource stop_;
   std::unordered_map<Uid, PodCalls> pods_;
   std::size_t pending_[2] = {0, 0};  // by type
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
-  TaskSet tasks_;  // status writes; the first to go
+  Lifetime lifetime_;
+  TaskSet tasks_;  // status writes; destroyed first
 };
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// What the calls of an ApiDispatcher await: their turn, and the answer. For api_dispatcher.cc and
+// Awaitables of an ApiDispatcher's calls: their turn, and the answer. For api_dispatcher.cc and
 // api_dispatcher_status.cc.
 #pragma once
 
@@ -24,7 +24,8 @@ inline bool is_empty_patch(const PodStatusPatch& patch) {
   return !patch.condition && !patch.nominated_node_name && !patch.extended_resource_claim;
 }
 
-// Awaitable: the pod's turn, held as long as this lives. False: stopped meanwhile.
+// Awaitable: the pod's turn, held as long as this exists. False: the dispatcher was stopped
+// meanwhile.
 class ApiDispatcher::Turn {
  public:
   // `type`: what the call counts as in the metrics, if it does.
@@ -106,7 +107,7 @@ class ApiDispatcher::Call {
     return task_->await_resume();
   }
 
-  // Gives the call up and resumes whoever awaits it, with kCancelled.
+  // Gives the call up and resumes its awaiter, with kCancelled.
   void cancel() {
     task_.reset();
     if (awaiter_) awaiter_.resume();

@@ -1,4 +1,4 @@
-// What decisions say about a pod's status: merged, written, tried again, dropped.
+// Status changes of scheduling decisions: merged, written, retried, dropped.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -15,13 +15,12 @@ using std::chrono::seconds;
 
 constexpr Duration kFirstRetry = seconds(1);
 constexpr Duration kLongestRetry = seconds(60);
-// When the server does not let us: credentials and rules may change, but seldom do.
+// After "forbidden": credentials and rules may change, but seldom do.
 constexpr Duration kForbiddenRetry = seconds(300);
-// A conflict usually means that the watch is behind: nobody is told before it has happened so
-// often.
+// A conflict usually means that the watch is behind: it is reported only after so many in a row.
 constexpr int kConflictsUntold = 4;
 
-// What `newer` says, and what `older` says about the rest.
+// The members of `newer`; those that it does not set are taken from `older`.
 PodStatusPatch merged_patch(PodStatusPatch newer, PodStatusPatch older) {
   if (!newer.condition) newer.condition = std::move(older.condition);
   if (!newer.nominated_node_name) newer.nominated_node_name = std::move(older.nominated_node_name);

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <deque>
-
 #include "framework/metrics_observer.h"
 #include "framework/pod_status.h"
 #include "framework/testing/fake_plugins.h"
@@ -18,66 +16,6 @@ using testing::FakeWorld;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
-
-// An API server whose answers come when the test says so. It keeps what was asked, and stores it
-// when it is answered with success.
-class SlowApi final : public ClusterApi {
- public:
-  struct Asked {
-    std::string text;  // "bind p n1", "patch p message on n1 at 1"
-    PodStatusPatch patch;
-    std::shared_ptr<Eventual<Result<std::string>>> answer;
-  };
-  std::vector<std::string> asked;
-  std::deque<Asked> open;
-  int ended_early = 0;  // their tasks were destroyed before the answer
-
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
-    Task<Result<std::string>> asking = ask(fmt::format("bind {} {}", pod->name(), node), {});
-    const Result<std::string> answer = co_await asking;
-    if (!answer) co_return fail(answer.error());
-    co_return Result<void>();
-  }
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
-    std::string text = fmt::format("patch {}", pod->name());
-    if (patch.condition) text += fmt::format(" {}", patch.condition->message);
-    if (patch.nominated_node_name) text += fmt::format(" on \"{}\"", *patch.nominated_node_name);
-    if (!patch.version.empty()) text += fmt::format(" at {}", patch.version);
-    return ask(std::move(text), std::move(patch));
-  }
-  Task<Result<void>> evict(Ref<const Pod> pod) override {
-    Task<Result<std::string>> asking = ask(fmt::format("evict {}", pod->name()), {});
-    const Result<std::string> answer = co_await asking;
-    if (!answer) co_return fail(answer.error());
-    co_return Result<void>();
-  }
-  Task<Result<AnyObject>> update(AnyObject object) override {
-    Task<Result<std::string>> asking = ask("update", {});
-    const Result<std::string> answer = co_await asking;
-    if (!answer) co_return fail(answer.error());
-    co_return object;
-  }
-  void record(PodEvent event) override { asked.push_back("event " + event.reason); }
-
- private:
-  struct Watched {
-    explicit Watched(int& counter) : ended_early(counter) {}
-    ~Watched() {
-      if (!answered) ++ended_early;
-    }
-    int& ended_early;
-    bool answered = false;
-  };
-  Task<Result<std::string>> ask(std::string text, PodStatusPatch patch) {
-    asked.push_back(text);
-    const auto answer = std::make_shared<Eventual<Result<std::string>>>();
-    open.push_back({std::move(text), std::move(patch), answer});
-    Watched watched(ended_early);
-    Result<std::string> with = co_await *answer;
-    watched.answered = true;
-    co_return with;
-  }
-};
 
 PodStatusPatch unschedulable(std::string message) {
   PodStatusPatch patch;
@@ -101,7 +39,7 @@ PodStatusPatch disruption() {
 
 struct ApiDispatcherTest : ::testing::Test {
   FakeWorld world;
-  SlowApi api;
+  testing::RecordingApi api;
   telemetry::Registry registry;
   MetricsObserver metrics{world.loop, registry};
   ApiDispatcher dispatcher{world.loop, world.cluster, api, metrics};
@@ -109,6 +47,7 @@ struct ApiDispatcherTest : ::testing::Test {
   TaskSet tasks;
   Ref<const Pod> pod = shown(world.pod("p").version("1"));
 
+  ApiDispatcherTest() { api.hold(""); }
   ~ApiDispatcherTest() override { tasks.clear(); }
 
   // The watch shows the pod.
@@ -137,12 +76,9 @@ struct ApiDispatcherTest : ::testing::Test {
   }
   void bind(std::string node = "n1") { ask("bind", dispatcher.bind(pod, std::move(node))); }
   // The oldest call that waits is answered.
-  SlowApi::Asked answer(Result<std::string> with) {
-    SlowApi::Asked first = std::move(api.open.front());
-    api.open.pop_front();
-    first.answer->set(std::move(with));
+  void answer(Result<std::string> with) {
+    api.answer("", std::move(with));
     settle();
-    return first;
   }
   void settle() { world.loop.run_until(world.loop.now()); }
   void wait(Duration time) { world.loop.run_until(world.loop.now() + time); }
@@ -156,7 +92,7 @@ struct ApiDispatcherTest : ::testing::Test {
 
 TEST_F(ApiDispatcherTest, ADecisionIsSentWithTheVersionKnownAsPrecondition) {
   patch(unschedulable("no room"));
-  EXPECT_THAT(api.asked, ElementsAre("patch p no room at 1"));
+  EXPECT_THAT(api.calls, ElementsAre("patch p no room at 1"));
   EXPECT_THAT(answers, IsEmpty());
   answer("2");
   EXPECT_THAT(answers, ElementsAre("patch: ok"));
@@ -166,7 +102,7 @@ TEST_F(ApiDispatcherTest, ADecisionIsSentWithTheVersionKnownAsPrecondition) {
 TEST_F(ApiDispatcherTest, NothingIsSentWhenThePodSaysItAlready) {
   pod = shown(with_status(*pod, unschedulable("no room"), "2"));
   patch(unschedulable("no room"));
-  EXPECT_THAT(api.asked, IsEmpty());
+  EXPECT_THAT(api.calls, IsEmpty());
   EXPECT_THAT(answers, ElementsAre("patch: ok"));
 }
 
@@ -175,9 +111,9 @@ TEST_F(ApiDispatcherTest, OfDecisionsThatWaitOnlyTheLastIsSent) {
   patch(nominate("n1"));
   patch(unschedulable("second"));
   patch(unschedulable("third"));
-  EXPECT_THAT(api.asked, ElementsAre("patch p first at 1")) << "one call at a time";
+  EXPECT_THAT(api.calls, ElementsAre("patch p first at 1")) << "one call at a time";
   answer("2");
-  EXPECT_THAT(api.asked, ElementsAre("patch p first at 1", "patch p third on \"n1\" at 2"));
+  EXPECT_THAT(api.calls, ElementsAre("patch p first at 1", "patch p third on \"n1\" at 2"));
   answer("3");
   EXPECT_THAT(answers, ElementsAre("patch: ok", "patch: ok", "patch: ok", "patch: ok"));
 }
@@ -186,30 +122,29 @@ TEST_F(ApiDispatcherTest, WhatWasWrittenCountsBeforeTheWatchShowsIt) {
   patch(nominate("n1"));
   answer("2");
   patch(nominate(""));
-  EXPECT_THAT(api.asked, ElementsAre("patch p on \"n1\" at 1", "patch p on \"\" at 2"))
+  EXPECT_THAT(api.calls, ElementsAre("patch p on \"n1\" at 1", "patch p on \"\" at 2"))
       << "the pod that the watch has shown has no nomination to clear";
   answer("3");
   patch(nominate("n2"));
   show_patched(nominate("n1"), "2");  // late
-  EXPECT_THAT(api.asked.back(), "patch p on \"n2\" at 3");
+  EXPECT_THAT(api.calls.back(), "patch p on \"n2\" at 3");
   answer("4");
   show_patched(nominate(""), "3");
   patch(nominate("n2"));
-  EXPECT_EQ(api.asked.size(), 3u) << "stored already";
+  EXPECT_EQ(api.calls.size(), 3u) << "stored already";
 }
 
 TEST_F(ApiDispatcherTest, ABindingDropsWhatWasNotSent) {
   patch(unschedulable("first"));
   patch(unschedulable("second"));
   bind();
-  EXPECT_THAT(api.asked, ElementsAre("patch p first at 1", "bind p n1"));
+  EXPECT_THAT(api.calls, ElementsAre("patch p first at 1", "bind p n1"));
   EXPECT_EQ(api.ended_early, 1) << "the status write under way is cancelled";
   EXPECT_THAT(answers, ElementsAre("patch: ok", "patch: ok"));
-  api.open.pop_front();
   answer("");
   EXPECT_THAT(answers, ElementsAre("patch: ok", "patch: ok", "bind: ok"));
   wait(10min);
-  EXPECT_EQ(api.asked.size(), 2u);
+  EXPECT_EQ(api.calls.size(), 2u);
   EXPECT_EQ(dispatcher.busy_pods(), 0u);
 }
 
@@ -219,7 +154,7 @@ TEST_F(ApiDispatcherTest, ABindingDropsAWriteThatWasToBeTriedAgain) {
   bind();
   answer("");
   wait(10min);
-  EXPECT_THAT(api.asked, ElementsAre("patch p no room at 1", "bind p n1"));
+  EXPECT_THAT(api.calls, ElementsAre("patch p no room at 1", "bind p n1"));
 }
 
 TEST_F(ApiDispatcherTest, ABindingsFailureIsItsCallers) {
@@ -227,20 +162,20 @@ TEST_F(ApiDispatcherTest, ABindingsFailureIsItsCallers) {
   answer(fail(ErrorKind::kUnavailable, "not today"));
   EXPECT_THAT(answers, ElementsAre("bind: not today"));
   wait(10min);
-  EXPECT_EQ(api.asked.size(), 1u) << "a binding is tried once";
+  EXPECT_EQ(api.calls.size(), 1u) << "a binding is tried once";
 }
 
 TEST_F(ApiDispatcherTest, ADecisionWaitsForTheBindingUnderWay) {
   bind();
   patch(unschedulable("bind failed"));
-  EXPECT_THAT(api.asked, ElementsAre("bind p n1"));
+  EXPECT_THAT(api.calls, ElementsAre("bind p n1"));
   answer(fail(ErrorKind::kTimeout, "no answer"));
-  EXPECT_THAT(api.asked, ElementsAre("bind p n1", "patch p bind failed at 1"));
+  EXPECT_THAT(api.calls, ElementsAre("bind p n1", "patch p bind failed at 1"));
   // The binding took effect after all: the version is another one.
   answer(fail(ErrorKind::kConflict, "modified"));
   shown(bound_to(*pod, "n1", "2"));
   wait(10min);
-  EXPECT_EQ(api.asked.size(), 2u) << "a bound pod's condition is not the scheduler's";
+  EXPECT_EQ(api.calls.size(), 2u) << "a bound pod's condition is not the scheduler's";
   EXPECT_EQ(dispatcher.busy_pods(), 0u);
 }
 
@@ -248,10 +183,10 @@ TEST_F(ApiDispatcherTest, OtherChangesGoInOrderAndSurviveABinding) {
   bind();
   patch(disruption());
   ask("evict", dispatcher.evict(pod));
-  EXPECT_THAT(api.asked, ElementsAre("bind p n1"));
+  EXPECT_THAT(api.calls, ElementsAre("bind p n1"));
   answer("");
   answer("2");
-  EXPECT_THAT(api.asked, ElementsAre("bind p n1", "patch p going", "evict p"));
+  EXPECT_THAT(api.calls, ElementsAre("bind p n1", "patch p going", "evict p"));
   answer("");
   EXPECT_THAT(answers, ElementsAre("bind: ok", "patch: ok", "evict: ok"));
 }
@@ -260,7 +195,7 @@ TEST_F(ApiDispatcherTest, PodsDoNotWaitForEachOther) {
   const Ref<const Pod> other = shown(world.pod("q").version("1"));
   patch(unschedulable("no room"));
   ask("other", dispatcher.patch_status(other, unschedulable("no room")));
-  EXPECT_THAT(api.asked, ElementsAre("patch p no room at 1", "patch q no room at 1"));
+  EXPECT_THAT(api.calls, ElementsAre("patch p no room at 1", "patch q no room at 1"));
 }
 
 // ---- failures
@@ -270,17 +205,17 @@ TEST_F(ApiDispatcherTest, AFailedWriteIsTriedAgainUntilItSucceeds) {
   answer(fail(ErrorKind::kUnavailable, "out of order"));
   EXPECT_THAT(answers, ElementsAre("patch: out of order")) << "its caller need not wait";
   for (const Duration pause : {1s, 2s, 4s, 8s, 16s, 32s, 60s, 60s}) {
-    const std::size_t before = api.asked.size();
+    const std::size_t before = api.calls.size();
     wait(pause - 1ms);
-    EXPECT_EQ(api.asked.size(), before);
+    EXPECT_EQ(api.calls.size(), before);
     wait(1ms);
-    ASSERT_EQ(api.asked.size(), before + 1);
+    ASSERT_EQ(api.calls.size(), before + 1);
     answer(fail(ErrorKind::kUnavailable, "out of order"));
   }
   wait(1min);
   answer("2");
   wait(1h);
-  EXPECT_EQ(api.asked.size(), 10u);
+  EXPECT_EQ(api.calls.size(), 10u);
   EXPECT_EQ(dispatcher.busy_pods(), 0u);
 }
 
@@ -288,9 +223,9 @@ TEST_F(ApiDispatcherTest, WhatIsForbiddenIsTriedAgainMuchLater) {
   patch(unschedulable("no room"));
   answer(fail(ErrorKind::kForbidden, "Unauthorized"));
   wait(5min - 1s);
-  EXPECT_EQ(api.asked.size(), 1u);
+  EXPECT_EQ(api.calls.size(), 1u);
   wait(1s);
-  EXPECT_EQ(api.asked.size(), 2u);
+  EXPECT_EQ(api.calls.size(), 2u);
   answer("2");
   EXPECT_EQ(dispatcher.busy_pods(), 0u);
 }
@@ -301,7 +236,7 @@ TEST_F(ApiDispatcherTest, ANewDecisionDoesNotWaitForTheNextTry) {
   patch(std::move(both));
   answer(fail(ErrorKind::kUnavailable, "out of order"));
   patch(unschedulable("second"));
-  EXPECT_THAT(api.asked.back(), "patch p second on \"n1\" at 1") << "what it does not say stays";
+  EXPECT_THAT(api.calls.back(), "patch p second on \"n1\" at 1") << "what it does not say stays";
 }
 
 TEST_F(ApiDispatcherTest, AfterAConflictTheNextVersionShownIsWrittenOver) {
@@ -310,7 +245,7 @@ TEST_F(ApiDispatcherTest, AfterAConflictTheNextVersionShownIsWrittenOver) {
   EXPECT_THAT(answers, IsEmpty()) << "the watch is behind, that is all";
   shown(world.pod("p").label("new", "1").version("5"));
   settle();
-  EXPECT_THAT(api.asked, ElementsAre("patch p no room at 1", "patch p no room at 5"));
+  EXPECT_THAT(api.calls, ElementsAre("patch p no room at 1", "patch p no room at 5"));
   answer("6");
   EXPECT_THAT(answers, ElementsAre("patch: ok"));
 }
@@ -320,7 +255,7 @@ TEST_F(ApiDispatcherTest, AWriteReportedAsFailedThatTookEffectIsNotRepeated) {
   answer(fail(ErrorKind::kTimeout, "no answer"));
   show_patched(unschedulable("no room"), "2");
   wait(10min);
-  EXPECT_EQ(api.asked.size(), 1u);
+  EXPECT_EQ(api.calls.size(), 1u);
   EXPECT_EQ(dispatcher.busy_pods(), 0u);
 }
 
@@ -332,17 +267,17 @@ TEST_F(ApiDispatcherTest, AConflictWithoutANewVersionIsToldInTheEnd) {
     wait(1min);
   }
   EXPECT_THAT(answers, ElementsAre("patch: modified"));
-  EXPECT_EQ(api.asked.size(), 5u) << "and is tried on";
+  EXPECT_EQ(api.calls.size(), 5u) << "and is tried on";
 }
 
 TEST_F(ApiDispatcherTest, WhatCannotSucceedIsGivenUp) {
   for (const ErrorKind kind :
        {ErrorKind::kNotFound, ErrorKind::kInvalid, ErrorKind::kGone, ErrorKind::kCancelled}) {
-    const std::size_t before = api.asked.size();
+    const std::size_t before = api.calls.size();
     patch(unschedulable("no room"));
     answer(fail(kind, "never"));
     wait(10min);
-    EXPECT_EQ(api.asked.size(), before + 1);
+    EXPECT_EQ(api.calls.size(), before + 1);
     EXPECT_EQ(dispatcher.busy_pods(), 0u);
   }
 }
@@ -350,11 +285,11 @@ TEST_F(ApiDispatcherTest, WhatCannotSucceedIsGivenUp) {
 TEST_F(ApiDispatcherTest, APodThatIsGoneIsNotWritten) {
   patch(unschedulable("first"));
   patch(unschedulable("second"));
-  world.cluster.unsee_pod(*pod);
+  world.cluster.remove_seen_pod(*pod);
   dispatcher.sync(*pod);
   answer(fail(ErrorKind::kUnavailable, "out of order"));
   wait(10min);
-  EXPECT_EQ(api.asked.size(), 1u);
+  EXPECT_EQ(api.calls.size(), 1u);
   EXPECT_EQ(dispatcher.busy_pods(), 0u);
 }
 
@@ -367,7 +302,7 @@ TEST_F(ApiDispatcherTest, StopDropsWhatWaitsAndCancelsWhatIsUnderWay) {
   ask("bind q", dispatcher.bind(other, "n1"));
   ask("evict q", dispatcher.evict(other));
   ask("update", dispatcher.update(Ref<const Object>()));
-  const std::size_t before = api.asked.size();
+  const std::size_t before = api.calls.size();
   dispatcher.stop();
   settle();
   EXPECT_EQ(answers.size(), 5u) << "all are told";
@@ -384,14 +319,15 @@ TEST_F(ApiDispatcherTest, StopDropsWhatWaitsAndCancelsWhatIsUnderWay) {
   wait(10min);
   EXPECT_EQ(answers.size(), 10u);
   EXPECT_THAT(answers, ::testing::Each(HasSubstr("context canceled")));
-  EXPECT_EQ(api.asked.size(), before) << "nothing is asked any more, and no event is written";
+  EXPECT_EQ(api.calls.size(), before) << "nothing is asked any more";
+  EXPECT_THAT(api.events, IsEmpty());
 }
 
 TEST_F(ApiDispatcherTest, StopCancelsACallThatHadToWaitForItsTurn) {
   patch(disruption());
   ask("evict", dispatcher.evict(pod));
   answer("2");  // now it is the eviction's turn
-  EXPECT_EQ(api.asked.size(), 2u);
+  EXPECT_EQ(api.calls.size(), 2u);
   dispatcher.stop();
   settle();
   EXPECT_EQ(answers.size(), 2u);
@@ -406,7 +342,7 @@ TEST_F(ApiDispatcherTest, CallersMayEndBeforeTheirAnswers) {
   tasks.clear();
   settle();
   bind("n2");
-  EXPECT_THAT(api.asked.back(), "bind p n2") << "nobody holds the pod's turn";
+  EXPECT_THAT(api.calls.back(), "bind p n2") << "nobody holds the pod's turn";
 }
 
 // ---- metrics

@@ -1,4 +1,4 @@
-#include "framework/cluster_api.h"
+#include "berth/cluster_api.h"
 
 namespace berth {
 namespace {

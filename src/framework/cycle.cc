@@ -1,7 +1,7 @@
-#include "framework/cycle.h"
+#include "berth/cycle.h"
 
 #include "base/check.h"
-#include "framework/plugin.h"
+#include "berth/plugin.h"
 
 namespace berth {
 

@@ -1,4 +1,4 @@
-#include "framework/diagnosis.h"
+#include "berth/status.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

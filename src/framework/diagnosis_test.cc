@@ -1,4 +1,4 @@
-#include "framework/diagnosis.h"
+#include "berth/status.h"
 
 #include <gtest/gtest.h>
 

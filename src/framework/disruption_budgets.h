@@ -1,16 +1,16 @@
 // DisruptionBudgets: the cluster's PodDisruptionBudgets, as preemption counts against them.
 //
-// Preemption may break a budget but would rather not: victims on one node are told apart into those
-// that fit into what the budgets still allow and those that do not. Made once per preemption.
+// Preemption may violate a budget, but avoids it: the victims on a node are split into those that
+// the budgets still allow and those that violate one. Made once per preemption.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "api/labels.h"
-#include "api/pod.h"
-#include "cluster/cluster.h"
+#include "berth/labels.h"
+#include "berth/pod.h"
+#include "berth/views.h"
 
 namespace berth {
 
@@ -29,7 +29,7 @@ class DisruptionBudgets {
   struct Budget {
     Symbol namespace_name;
     Selector selector;
-    std::int64_t allowed;  // what status.disruptionsAllowed says
+    std::int64_t allowed;  // status.disruptionsAllowed
     std::int64_t left;
     Ref<const Object> object;  // a PodDisruptionBudget
   };

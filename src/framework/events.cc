@@ -1,4 +1,4 @@
-#include "framework/events.h"
+#include "berth/events.h"
 
 #include <algorithm>
 #include <array>
@@ -58,7 +58,7 @@ bool is_pod(EventResource resource) {
   return resource == EventResource::kAssignedPod || resource == EventResource::kUnscheduledPod;
 }
 
-// Whether spec and status say the same about resources: nearly every update of a pod.
+// Whether the resources in spec and status are the same, as in nearly every update of a pod.
 bool same_resources(const Pod& before, const Pod& after) {
   if (before.spec_ref() != after.spec_ref()) return false;
   const auto has_resources = [](const Pod& pod) {

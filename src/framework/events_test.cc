@@ -1,4 +1,4 @@
-#include "framework/events.h"
+#include "berth/events.h"
 
 #include <gtest/gtest.h>
 

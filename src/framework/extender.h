@@ -1,5 +1,6 @@
-// Extender: a program outside that is asked about nodes. The webhook is in `extender`; this is what
-// the scheduling cycle sees of it. Answers may take long: the cycle is suspended meanwhile.
+// Extender: an external program that filters and scores nodes. The webhook client is in `extender`;
+// this is its interface for the scheduling cycle. Answers may take long: the cycle is suspended
+// meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/pod.h"
+#include "berth/result.h"
+#include "berth/task.h"
 
 namespace berth {
 
@@ -25,7 +26,7 @@ struct ExtenderScore {
   std::int64_t score = 0;  // 0 to 10 by convention; not checked
 };
 
-// Who would have to go from a node.
+// The pods that would be evicted from a node.
 struct ExtenderVictims {
   std::vector<Ref<const Pod>> pods;  // most important first
   std::int64_t pdb_violations = 0;

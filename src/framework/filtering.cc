@@ -36,7 +36,7 @@ void intersect(std::optional<std::vector<Symbol>>& nodes, std::vector<Symbol> ot
   nodes = std::move(common);
 }
 
-// Handed on as it is: a dozen plugins say nothing about most pods, and that should cost nothing.
+// Returned as it is: a dozen plugins have no result for most pods, which should cost nothing.
 PreFilterResult guarded_pre_filter(const PreFilterPlugin& plugin, Cycle& cycle) {
   try {
     return plugin.pre_filter(cycle);
@@ -174,7 +174,7 @@ Result<Status> Framework::filter_row_with_nominated(Cycle& cycle, Cluster& clust
 
 Outcome Framework::run_filters_with_nominated(Cycle& cycle, Cluster& cluster,
                                               NodeSet& feasible) const {
-  // The rows with nominated pods are few: they are judged one by one, all others in one batch.
+  // The rows with nominated pods are few: they are filtered one by one, all others in one batch.
   std::vector<NodeRow> apart;
   for (const Symbol node : handle_.nominator.nominated_nodes()) {
     const NodeRow row = cluster.nodes().find(node);
@@ -242,7 +242,7 @@ std::shared_ptr<FitError> Framework::fit_error(const Cycle& cycle, const Diagnos
   // Verdicts are counted as words first: five thousand nodes have a handful of different ones.
   std::map<std::uint64_t, std::size_t> counts;
   std::size_t explicit_count = 0;
-  std::uint64_t last = 0;  // neighbours are often told the same
+  std::uint64_t last = 0;  // neighbouring rows often have the same verdict
   std::size_t* counted = nullptr;
   const std::vector<Status>& verdicts = cycle.scratch()->verdicts;
   diagnosis.explicit_nodes.for_each([&](NodeRow row) {

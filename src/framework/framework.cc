@@ -36,11 +36,11 @@ Framework::Framework(std::string profile_name, ProfilePlugins plugins, const Han
   note_later(plugins_.pre_bind);
   note_later(plugins_.bind);
   note_later(plugins_.post_bind);
-  Measurements* measurements = observer.measurements();
-  if (!measurements) return;
+  Observer* const measuring = observer.measuring();
+  if (!measuring) return;
   std::vector<std::string> names;
   for (const std::unique_ptr<Plugin>& plugin : plugins_.all) names.emplace_back(plugin->name());
-  measured_ = &measurements->profile(profile_name_, names);
+  measured_ = measuring->profile(profile_name_, names);
   // Upstream shows these from the start.
   const auto show = [&](const auto& placed_plugins, Point point) {
     for (const auto& placed : placed_plugins) evaluated(placed.index, point, 0);
@@ -57,8 +57,8 @@ Framework::~Framework() = default;
 
 void Framework::end_search(Cycle& cycle) const {
   cycle.lend(nullptr);
-  // Whoever has a part after the search keeps all: also one whose PreFilter said Skip may have put
-  // something in Reserve.
+  // Plugins with a step after the search keep their states, also those whose PreFilter returned
+  // Skip: Reserve may use them.
   cycle.drop_states(
       [&](const Plugin* plugin) { return std::ranges::find(later_, plugin) != later_.end(); });
 }
@@ -97,7 +97,7 @@ void Framework::run_unreserve(Cycle& cycle, std::string_view node_name) const {
       return Outcome();
     });
     timer.ended(ran.code);
-    if (!ran.ok()) observer_.trouble(ran.message());
+    if (!ran.ok()) observer_.internal_error(ran.message());
     observer_.unreserved(cycle.pod(), placed->plugin->name());
   }
   whole.ended(Code::kSuccess);
@@ -187,7 +187,7 @@ void Framework::run_post_bind(Cycle& cycle, std::string_view node_name) const {
       return Outcome();
     });
     timer.ended(ran.code);
-    if (!ran.ok()) observer_.trouble(ran.message());
+    if (!ran.ok()) observer_.internal_error(ran.message());
   }
   whole.ended(Code::kSuccess);
 }

@@ -1,8 +1,8 @@
-// Framework: one profile's plugins, and how each extension point runs (core.md §3).
+// Framework: the plugins of one profile; runs each extension point (core.md §3).
 //
-// The scheduling cycle and the binding cycle call these in order; each method asks the plugins of
-// one extension point and makes one outcome of their answers, in upstream's words. What a plugin
-// throws becomes an Error of that plugin.
+// The scheduling cycle and the binding cycle call these methods in order; each runs the plugins of
+// one extension point and combines their results into one, with upstream's messages. An exception
+// becomes an Error of the plugin that threw it.
 //
 // World thread only. Outlives every cycle that runs in it.
 #pragma once
@@ -18,36 +18,35 @@
 #include <string_view>
 #include <vector>
 
-#include "base/cancel.h"
-#include "base/task.h"
-#include "framework/cycle.h"
-#include "framework/diagnosis.h"
-#include "framework/handle.h"
-#include "framework/measurements.h"
-#include "framework/observer.h"
-#include "framework/plugin.h"
+#include "berth/cycle.h"
+#include "berth/handle.h"
+#include "berth/measurements.h"
+#include "berth/observer.h"
+#include "berth/plugin.h"
+#include "berth/status.h"
+#include "berth/task.h"
 #include "framework/profile_plugins.h"
+#include "framework/step_timers.h"
 
 namespace berth {
 
-// What PreFilter found out about the whole cluster.
+// The result of PreFilter.
 struct PreFilterRun {
   Outcome outcome;                           // Success, a rejection, or an Error
-  std::optional<std::vector<Symbol>> nodes;  // the only ones that can work; absent: all
-  std::set<std::string> restricting;         // plugins that said so
+  std::optional<std::vector<Symbol>> nodes;  // the only nodes that can fit; nullopt: all
+  std::set<std::string> restricting;         // plugins that restricted the nodes
 
-  // Who restricted or rejected, and what is said of the nodes that are not looked at for it.
+  // Adds the plugins that restricted or rejected, and the verdict of the nodes that are left out.
   void note_in(Diagnosis& diagnosis) const;
 };
 
-// How Permit ended: Success, Wait with who holds the pod, a rejection, or an Error.
+// The result of Permit: Success, Wait with the plugins that hold the pod, a rejection, or an Error.
 struct PermitRun {
   Outcome outcome;
   std::vector<PermitHold> holds;
 };
 
-// One plugin's scores by row, for whoever explains a decision: its own, those after normalisation,
-// and, times its weight, what counts.
+// One plugin's scores by row, for traces: raw, normalized, and multiplied by the plugin's weight.
 struct PluginScores {
   const ScorePlugin* plugin;
   std::span<const Score> raw;
@@ -69,7 +68,7 @@ class Framework {
   }
   const Nominator& nominator() const { return handle_.nominator; }
   TimePoint tick() const { return handle_.loop.tick(); }
-  // Who measures this profile; null: nobody.
+  // The measurements of this profile; null if nothing is measured.
   ProfileMeasurements* measurements() const { return measured_; }
   // The events that each rejecting plugin waits for, completed as upstream does (§2.6). The error
   // joins those of all plugins.
@@ -78,10 +77,11 @@ class Framework {
     std::vector<EventRegistration> events;
   };
   Result<std::vector<QueueingEvents>> queueing_events() const;
-  // What a plugin that does not register events is registered for: everything.
+  // The events of a plugin that does not register any: all.
   static std::vector<EventRegistration> all_events();
 
-  // Equal for pods that every plugin treats alike; absent when some plugin cannot tell.
+  // The pod's signature: equal for pods that every plugin treats alike; nullopt when some plugin
+  // cannot sign it.
   std::optional<std::string> sign(const Pod& pod) const;
   // False: no pod of this profile has a signature.
   bool signs_any() const;
@@ -89,14 +89,14 @@ class Framework {
   // ---- scheduling cycle
   PreFilterRun run_pre_filter(Cycle& cycle) const;
 
-  // Takes the rows that some plugin rejects out of `feasible` and leaves the verdicts in the
-  // cycle's scratch. Rows that some plugin puts off are taken out, too, and listed there.
+  // Removes the rows that some plugin rejects from `feasible` and writes the verdicts into the
+  // cycle's scratch. Rows that some plugin defers are removed, too, and listed there.
   void run_filters(const Cycle& cycle, NodeSet& feasible) const;
-  // The same, with pods that are nominated to a row and no less important taken into account
-  // (§3.4): such a row must be good both with and without them.
+  // The same, with the pods of the same or higher priority that are nominated to a row (§3.4): such
+  // a row must fit both with and without them.
   Outcome run_filters_with_nominated(Cycle& cycle, Cluster& cluster, NodeSet& feasible) const;
-  // One plugin's turn: the parts that run_filters, run_pre_score and run_scores are made of, for
-  // whoever asks some plugins about some rows only. `feasible` and verdicts as there.
+  // One plugin's part of run_filters, run_pre_score and run_scores, for callers that run some
+  // plugins for some rows only. `feasible` and verdicts as there.
   void ask_filter(const Placed<FilterPlugin>& placed, const Cycle& cycle, NodeSet& feasible) const;
   Outcome ask_pre_score(const Placed<PreScorePlugin>& placed, Cycle& cycle,
                         const NodeSet& feasible) const;
@@ -104,15 +104,15 @@ class Framework {
                     std::span<Score> raw) const;
   Outcome ask_normalize(const Placed<ScorePlugin>& placed, const Cycle& cycle,
                         const NodeSet& feasible, std::span<Score> raw) const;
-  // A row alone; its verdict, with kWait if it is put off.
+  // The verdict of a single row; kWait if it is deferred.
   Status filter_row(const Cycle& cycle, NodeRow row) const;
   // One row with its nominated pods.
   Result<Status> filter_row_with_nominated(Cycle& cycle, Cluster& cluster, NodeRow row) const;
-  // Lets timers and posted work run before the filters go on with the rows they have put off.
+  // Lets timers and posted work run before the filters go on with the deferred rows.
   Task<void> give_turn(Cycle& cycle) const;
-  // What a verdict says in words, its plugin named.
+  // A verdict with its message and plugin.
   Outcome explain(const Cycle& cycle, const Status& status) const;
-  // All plugins that reject a row, in their order, where filter_row() tells of the first.
+  // The rejections of a row by all plugins, in their order; filter_row() stops at the first.
   std::vector<Outcome> every_rejection(Cycle& cycle, NodeRow row) const;
 
   Outcome run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const;
@@ -129,7 +129,7 @@ class Framework {
   void run_unreserve(Cycle& cycle, std::string_view node_name) const;  // all, in reverse
   PermitRun run_permit(Cycle& cycle, std::string_view node_name) const;
 
-  // The search is over: what only Filter and Score needed is dropped. A pod may wait for long.
+  // Drops the states that only Filter and Score needed: a pod may wait for long after the search.
   void end_search(Cycle& cycle) const;
 
   // ---- binding cycle
@@ -138,7 +138,7 @@ class Framework {
   Task<Outcome> run_bind(Cycle& cycle, std::string_view node_name) const;
   void run_post_bind(Cycle& cycle, std::string_view node_name) const;
 
-  // The error that says that no node fits, from the cycle's verdicts.
+  // The error "no node fits", from the cycle's verdicts.
   std::shared_ptr<FitError> fit_error(const Cycle& cycle, const Diagnosis& diagnosis,
                                       std::size_t all_nodes) const;
 
@@ -198,7 +198,7 @@ Task<Answer> Framework::timed(Point point, Task<Answer> running) const {
   co_return answer;
 }
 
-// Only in a catch block: what the plugin threw as an Error with what it said.
+// Only in a catch block: the current exception as an Error of the plugin.
 Outcome thrown_by(const Plugin& plugin);
 
 // Calls into a plugin; what it throws becomes an Error.

@@ -15,7 +15,7 @@ using namespace berth::testing;
 struct FrameworkTest : ::testing::Test {
   FakeWorld world;
   FakeProfile profile{world};
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   std::unique_ptr<Cycle> cycle;
 
   FrameworkTest() {
@@ -199,7 +199,7 @@ TEST_F(FrameworkTest, NominatedPodsOfEqualOrHigherPriorityTakeTheirRoom) {
     if (*c.uid) other.uid(c.uid);
     here.nominator.nominate(other, here.symbol("n1"));
     Cycle attempt(here.pod("p").priority(10), here.cluster);
-    CycleScratch verdicts;
+    internal::CycleScratch verdicts;
     verdicts.reset(here.cluster.nodes().rows());
     attempt.lend(&verdicts);
     NodeSet feasible = here.cluster.nodes().nodes();

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "framework/shared_parts.h"
+#include "berth/handle.h"
 
 namespace berth {
 

@@ -1,8 +1,8 @@
-// KeptVictims: who would have to go from which node for pods that every filter treats alike.
+// KeptVictims: the preemption victims on each node, for pods that every filter treats alike.
 //
-// Where a profile's filters look at a row alone (Dependence::kRow), the answer of VictimSearch
-// about a row holds until the row changes, or what is nominated to it, or a disruption budget. Kept
-// by Preemption, between cycles; the next pod with the same spec and metadata is tried on the rest.
+// Where a profile's filters use one row alone (Dependence::kRow), the result of VictimSearch for a
+// row is valid until the row, its nominated pods or a disruption budget change. Kept by Preemption
+// between cycles; for the next pod with the same spec and metadata only the other rows are tried.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace berth {
 
-// What became of trying one row, and how much the victims would be missed: by five measures, each
-// of which counts among those that are equal by the ones before it. More is better.
+// The result of trying one row, and the cost of its victims by five measures, in the order in which
+// upstream compares them. More is better.
 struct TriedRow {
   static constexpr std::size_t kMeasures = 5;
   Status status;  // Success: `victims` make room
@@ -28,22 +28,23 @@ struct TriedRow {
 
 class KeptVictims {
  public:
-  // Whether answers can be kept: only row plugins filter, and the pod is as its spec says.
+  // Whether results can be kept: only row plugins filter, and the pod has no resources in its
+  // status.
   static bool can_keep(const Cycle& cycle, const Framework& framework, const NominationLog* log);
 
   KeptVictims(const Framework& framework, const Pod& pod)
       : framework_(framework), spec_(&pod.spec()), meta_(&pod.meta()) {}
-  // Whether there may be such a pod: somebody beside us and the interner has its spec.
+  // Whether such a pod may exist: its spec has more references than this one and the interner's.
   bool in_use() const { return spec_->use_count() > 2; }
   static std::size_t hash_of(const Framework& framework, const Pod& pod);
   bool is_of(const Framework& framework, const Pod& pod) const {
     return &framework_ == &framework && spec_.get() == &pod.spec() && meta_.get() == &pod.meta();
   }
 
-  // Forgets the rows about which something changed.
+  // Drops the results of rows that changed.
   void catch_up(const Cycle& cycle, const NominationLog& log);
 
-  // Null when the row is to be tried. Its status is good in this cycle.
+  // Null when the row must be tried. The status is valid in this cycle.
   const TriedRow* find(const Cycle& cycle, NodeRow row);
   // Not with an Error.
   const TriedRow& keep(const Cycle& cycle, NodeRow row, TriedRow tried);
@@ -57,10 +58,10 @@ class KeptVictims {
   const Ref<const PodSpec> spec_;
   const Ref<const PodMeta> meta_;
 
-  // ---- up to when
+  // ---- what the results are up to date with
   std::uint64_t rows_position_ = 0, nominations_position_ = 0;
   std::uint64_t budgets_ = 0, device_classes_ = 0;
-  PluginMask skipped_;
+  internal::PluginMask skipped_;
 
   NodeSet known_;
   std::vector<TriedRow> by_row_;

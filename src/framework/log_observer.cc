@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/time_text.h"
-#include "cluster/node_table.h"
-#include "framework/diagnosis.h"
-#include "framework/search_trace.h"
+#include "berth/search_trace.h"
+#include "berth/status.h"
+#include "berth/views.h"
 
 namespace berth {
 namespace {
@@ -91,7 +91,7 @@ void LogObserver::wait_ended(const Pod& pod, const Outcome& outcome, Duration /*
               {{"pod", shown(pod)}, {"status", outcome.message()}});
 }
 
-// Who rejected which node; every score of every feasible node, and their sums.
+// The rejections of each node; every score of every feasible node, and their sums.
 void LogObserver::traced(const Pod& pod, const NodeTable& nodes, const SearchTrace& trace) {
   for (const SearchTrace::Rejected& rejected : trace.rejected)
     for (const Outcome& by : rejected.by)
@@ -182,6 +182,6 @@ void LogObserver::preempted(const Pod& victim, const Pod& preemptor, std::string
               {{"preemptor", shown(preemptor)}, {"victim", shown(victim)}, {"node", node}});
 }
 
-void LogObserver::trouble(std::string_view message) { log_.error(std::nullopt, message); }
+void LogObserver::internal_error(std::string_view message) { log_.error(std::nullopt, message); }
 
 }  // namespace berth

@@ -1,7 +1,7 @@
-// LogObserver: the scheduler's steps as log records, with upstream's words and levels (shell.md
-// §8): 0 that a search was slow, 2 what became of a pod, 3 that it is tried, 4 that it waits or was
-// turned away after a node was found, 5 which queue it is in, 10 who rejected
-// each node and all scores.
+// LogObserver: logs the scheduler's steps, with upstream's messages and levels (shell.md §8): 0
+// that a search was slow, 2 the result of an attempt, 3 that it is tried, 4 that it waits or was
+// turned away after a node was found, 5 which queue it is in, 10 who rejected each node and all
+// scores.
 //
 // World thread, as every Observer.
 #pragma once
@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "framework/observer.h"
+#include "berth/observer.h"
 #include "telemetry/log.h"
 
 namespace berth {
@@ -32,7 +32,7 @@ class LogObserver final : public Observer {
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
   void failed(const Pod& pod, const Outcome& outcome) override;
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
-  void trouble(std::string_view message) override;
+  void internal_error(std::string_view message) override;
 
  private:
   // How many nodes were looked at for a pod that is not bound yet.

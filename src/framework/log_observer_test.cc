@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
-#include "framework/diagnosis.h"
+#include "berth/search_trace.h"
+#include "berth/status.h"
 #include "framework/observers.h"
-#include "framework/search_trace.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
@@ -77,7 +77,7 @@ TEST_F(LogObserverTest, TellsErrorsAtEveryLevel) {
   log.failed(*pod_, Outcome::failure("the server is gone"));
   EXPECT_EQ(said(),
             "\"Error scheduling pod; retrying\" err=\"the server is gone\" pod=\"default/web\"\n");
-  log.trouble("odd");
+  log.internal_error("odd");
   EXPECT_EQ(said(), "\"odd\"\n");
 }
 
@@ -175,16 +175,16 @@ TEST_F(LogObserverTest, ASlowSearchIsTracedWithTheStepsThatTookTheirShare) {
 
 TEST_F(LogObserverTest, IsOneOfSeveralObservers) {
   struct Counting final : Observer {
-    void trouble(std::string_view message) override { heard.emplace_back(message); }
+    void internal_error(std::string_view message) override { heard.emplace_back(message); }
     std::vector<std::string> heard;
   };
   LogObserver log = at(0);
   Counting counting;
   Observers both({&log, &counting});
-  both.trouble("odd");
+  both.internal_error("odd");
   EXPECT_EQ(said(), "\"odd\"\n");
   EXPECT_THAT(counting.heard, ElementsAre("odd"));
-  EXPECT_EQ(both.measurements(), nullptr);
+  EXPECT_EQ(both.measuring(), nullptr);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "framework/measurements.h"
+#include "berth/measurements.h"
 
 namespace berth {
 

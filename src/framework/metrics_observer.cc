@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/keyed_hash.h"
+#include "berth/events.h"
 
 namespace berth {
 namespace {
@@ -77,7 +78,7 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
     for (const std::string& name : names) plugins_.push_back({name, {}, {}});
   }
 
-  TimePoint now() const override { return loop_.tick(); }
+  TimePoint tick() const override { return loop_.tick(); }
 
   std::optional<std::uint16_t> number_of(std::string_view plugin) const override {
     const auto found = std::ranges::find(plugins_, plugin, &PluginSeries::name);
@@ -234,7 +235,7 @@ MetricsObserver::MetricsObserver(const Loop& loop, telemetry::Registry& registry
 
 MetricsObserver::~MetricsObserver() = default;
 
-ProfileMeasurements& MetricsObserver::profile(std::string_view scheduler_name,
+ProfileMeasurements* MetricsObserver::profile(std::string_view scheduler_name,
                                               std::span<const std::string> plugins) {
   auto found = profiles_.find(scheduler_name);
   if (found == profiles_.end()) {
@@ -243,7 +244,7 @@ ProfileMeasurements& MetricsObserver::profile(std::string_view scheduler_name,
     found = profiles_.emplace(std::move(name), std::move(made)).first;
   }
   found->second->set_plugins(plugins);
-  return *found->second;
+  return found->second.get();
 }
 
 void MetricsObserver::queued(const Pod& /*pod*/, QueueName queue, std::string_view event) {
@@ -263,15 +264,15 @@ void MetricsObserver::wait_ended(const Pod& /*pod*/, const Outcome& outcome, Dur
   series->observe(in_seconds(waited));
 }
 
-void MetricsObserver::pending(const PendingPods& pods) {
+void MetricsObserver::pending_pods(const PendingPods& pods) {
   handles_->active.set(static_cast<double>(pods.active));
   handles_->backoff.set(static_cast<double>(pods.backoff));
   handles_->unschedulable.set(static_cast<double>(pods.unschedulable));
   handles_->gated.set(static_cast<double>(pods.gated));
 }
 
-void MetricsObserver::rejector(std::string_view scheduler_name, std::string_view plugin,
-                               int change) {
+void MetricsObserver::rejector_changed(std::string_view scheduler_name, std::string_view plugin,
+                                       int change) {
   ByText<Gauge*>& of_profile =
       resolve(handles_->rejectors, scheduler_name, [] { return ByText<Gauge*>(); });
   resolve(of_profile, plugin, [&] {
@@ -279,7 +280,7 @@ void MetricsObserver::rejector(std::string_view scheduler_name, std::string_view
   })->add(change);
 }
 
-void MetricsObserver::in_flight(std::string_view event, std::size_t count) {
+void MetricsObserver::in_flight_events(std::string_view event, std::size_t count) {
   resolve(handles_->in_flight, event, [&] {
     return &metrics_.inflight_events.gauge({event});
   })->set(static_cast<double>(count));
@@ -322,13 +323,13 @@ void MetricsObserver::pod_scheduled(std::int32_t attempts, Duration since_first,
   if (flushed) handles_->after_flush.add();
 }
 
-void MetricsObserver::bindings(std::size_t running) {
-  handles_->bindings.set(static_cast<double>(running));
+void MetricsObserver::running_bindings(std::size_t count) {
+  handles_->bindings.set(static_cast<double>(count));
 }
 
 // A call to another program: this may look up its series.
-void MetricsObserver::extenders_prioritizing(std::size_t asked) {
-  metrics_.goroutines.gauge({"prioritizing_extender"}).set(static_cast<double>(asked));
+void MetricsObserver::extenders_prioritizing(std::size_t count) {
+  metrics_.goroutines.gauge({"prioritizing_extender"}).set(static_cast<double>(count));
 }
 
 void MetricsObserver::volume_stage_failed(std::string_view operation) {

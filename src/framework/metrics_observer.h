@@ -1,8 +1,8 @@
 // MetricsObserver: makes upstream's metrics of what the scheduler does (shell.md §3.2).
 //
-// One per scheduler; whoever owns the scheduler gives it the registry that /metrics shows, and
-// passes it as Observer, or passes on what an Observer of its own hears. World thread; the registry
-// may be read by any thread at any time.
+// One per scheduler: the owner of the scheduler gives it the registry that /metrics shows, and
+// passes it as the Observer, alone or among others (framework/observers.h). World thread; any thread
+// may read the registry at any time.
 #pragma once
 
 #include <map>
@@ -13,37 +13,36 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "framework/measurements.h"
-#include "framework/observer.h"
+#include "berth/loop.h"
+#include "berth/measurements.h"
+#include "berth/observer.h"
 #include "telemetry/scheduler_metrics.h"
 
 namespace berth {
 
-class MetricsObserver final : public Observer, public Measurements {
+class MetricsObserver final : public Observer {
  public:
   MetricsObserver(const Loop& loop, telemetry::Registry& registry);
   ~MetricsObserver() override;
 
-  // ---- Observer
   void queued(const Pod& pod, QueueName queue, std::string_view event) override;
   void wait_ended(const Pod& pod, const Outcome& outcome, Duration waited) override;
-  Measurements* measurements() override { return this; }
+  Observer* measuring() override { return this; }
 
-  // ---- Measurements
-  TimePoint now() const override { return loop_.tick(); }
-  ProfileMeasurements& profile(std::string_view scheduler_name,
+  TimePoint tick() const override { return loop_.tick(); }
+  ProfileMeasurements* profile(std::string_view scheduler_name,
                                std::span<const std::string> plugins) override;
-  void pending(const PendingPods& pods) override;
-  void rejector(std::string_view scheduler_name, std::string_view plugin, int change) override;
-  void in_flight(std::string_view event, std::size_t count) override;
+  void pending_pods(const PendingPods& pods) override;
+  void rejector_changed(std::string_view scheduler_name, std::string_view plugin,
+                        int change) override;
+  void in_flight_events(std::string_view event, std::size_t count) override;
   void hint_ran(std::string_view plugin, std::string_view event, HintVerdict verdict, Duration took,
                 std::uint64_t times) override;
   void event_handled(const ClusterEvent& event, Duration took) override;
   void cluster_size(std::size_t nodes, std::size_t pods, std::size_t assumed) override;
   void pod_scheduled(std::int32_t attempts, Duration since_first, bool flushed) override;
-  void bindings(std::size_t running) override;
-  void extenders_prioritizing(std::size_t asked) override;
+  void running_bindings(std::size_t count) override;
+  void extenders_prioritizing(std::size_t count) override;
   void volume_stage_failed(std::string_view operation) override;
   void claim_created(bool success) override;
   void binding_conditions_waited(std::string_view scheduler_name, std::string_view driver,

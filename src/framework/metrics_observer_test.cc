@@ -32,11 +32,11 @@ TEST_F(MetricsObserverTest, ShowsQueuesAndCacheFromTheStart) {
 }
 
 TEST_F(MetricsObserverTest, CountsAttemptsByResultAndProfile) {
-  ProfileMeasurements& profile = observer_.profile("default-scheduler", plugins_);
+  ProfileMeasurements& profile = *observer_.profile("default-scheduler", plugins_);
   profile.attempt_ended(AttemptResult::kScheduled, milliseconds(2));
   profile.attempt_ended(AttemptResult::kScheduled, milliseconds(3));
   profile.attempt_ended(AttemptResult::kUnschedulable, milliseconds(1));
-  observer_.profile("other", plugins_).attempt_ended(AttemptResult::kError, milliseconds(1));
+  observer_.profile("other", plugins_)->attempt_ended(AttemptResult::kError, milliseconds(1));
   const std::string attempts = "scheduler_schedule_attempts_total";
   EXPECT_TRUE(shows(attempts + R"({profile="default-scheduler",result="scheduled"} 2)"));
   EXPECT_TRUE(shows(attempts + R"({profile="default-scheduler",result="unschedulable"} 1)"));
@@ -47,14 +47,14 @@ TEST_F(MetricsObserverTest, CountsAttemptsByResultAndProfile) {
 }
 
 TEST_F(MetricsObserverTest, GivesOneProfileForAName) {
-  ProfileMeasurements& made = observer_.profile("p", plugins_);
-  EXPECT_EQ(&observer_.profile("p", {}), &made);
+  ProfileMeasurements& made = *observer_.profile("p", plugins_);
+  EXPECT_EQ(observer_.profile("p", {}), &made);
   EXPECT_EQ(made.number_of("NodeResourcesFit"), 1);
   EXPECT_EQ(made.number_of("Unknown"), std::nullopt);
 }
 
 TEST_F(MetricsObserverTest, TimesPointsAndPlugins) {
-  ProfileMeasurements& profile = observer_.profile("p", plugins_);
+  ProfileMeasurements& profile = *observer_.profile("p", plugins_);
   profile.point_ran(Point::kPreBindPreFlight, Code::kSkip, milliseconds(1));
   profile.plugin_ran(1, Point::kFilter, Code::kSuccess, milliseconds(1));
   profile.plugin_evaluated(0, Point::kFilter, 5000);
@@ -73,12 +73,12 @@ TEST_F(MetricsObserverTest, TimesPointsAndPlugins) {
 }
 
 TEST_F(MetricsObserverTest, SamplesTheFirstCycleOfEveryProfile) {
-  EXPECT_TRUE(observer_.profile("p", plugins_).sample());
-  EXPECT_TRUE(observer_.profile("q", plugins_).sample());
+  EXPECT_TRUE(observer_.profile("p", plugins_)->sample());
+  EXPECT_TRUE(observer_.profile("q", plugins_)->sample());
 }
 
 TEST_F(MetricsObserverTest, CountsWhatClassesOfPodsSave) {
-  ProfileMeasurements& profile = observer_.profile("p", plugins_);
+  ProfileMeasurements& profile = *observer_.profile("p", plugins_);
   profile.searched(false);
   profile.searched(true);
   profile.searched(true);
@@ -87,7 +87,7 @@ TEST_F(MetricsObserverTest, CountsWhatClassesOfPodsSave) {
 }
 
 TEST_F(MetricsObserverTest, SamplesATenthOfTheCycles) {
-  ProfileMeasurements& profile = observer_.profile("p", plugins_);
+  ProfileMeasurements& profile = *observer_.profile("p", plugins_);
   int sampled = 0;
   for (int i = 0; i < 10000; ++i) sampled += profile.sample() ? 1 : 0;
   EXPECT_GT(sampled, 900);
@@ -109,12 +109,12 @@ TEST_F(MetricsObserverTest, CountsWhatEntersTheQueueGatedAmongTheUnschedulable) 
 }
 
 TEST_F(MetricsObserverTest, FollowsTheQueue) {
-  observer_.pending({.active = 1, .backoff = 2, .unschedulable = 3, .gated = 4});
-  observer_.rejector("p", "NodeName", +1);
-  observer_.rejector("p", "NodeName", +1);
-  observer_.rejector("p", "NodeName", -1);
-  observer_.in_flight("PodPopped", 3);
-  observer_.in_flight("PodPopped", 2);
+  observer_.pending_pods({.active = 1, .backoff = 2, .unschedulable = 3, .gated = 4});
+  observer_.rejector_changed("p", "NodeName", +1);
+  observer_.rejector_changed("p", "NodeName", +1);
+  observer_.rejector_changed("p", "NodeName", -1);
+  observer_.in_flight_events("PodPopped", 3);
+  observer_.in_flight_events("PodPopped", 2);
   observer_.hint_ran("NodeName", "NodeAdd", HintVerdict::kSkip, milliseconds(1), 3);
   EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"backoff\"} 2"));
   EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"gated\"} 4"));
@@ -144,7 +144,7 @@ TEST_F(MetricsObserverTest, TellsOfPreemptionBindingsAndTheCluster) {
   observer_.evictions_began();
   EXPECT_TRUE(shows("scheduler_goroutines{operation=\"DefaultPreemption\"} 1"));
   observer_.evictions_ended(false, seconds(1));
-  observer_.bindings(7);
+  observer_.running_bindings(7);
   EXPECT_FALSE(shows("prioritizing_extender"));
   observer_.extenders_prioritizing(2);
   observer_.cluster_size(5, 6, 1);

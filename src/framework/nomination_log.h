@@ -1,13 +1,13 @@
-// NominationLog: at which nodes nominations changed, for whoever keeps what it found out about the
-// pods that are nominated there. A Nominator may keep one; who finds that it does not asks anew.
+// NominationLog: the nodes where nominations changed, for readers that keep results that depend on
+// them. A Nominator may keep one; for one that does not, results must be computed again.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include "api/pod.h"
-#include "framework/handle.h"
+#include "berth/handle.h"
+#include "berth/pod.h"
 
 namespace berth {
 
@@ -17,8 +17,8 @@ class NominationLog {
 
   // A reader remembers a position and reads from there.
   virtual std::uint64_t nomination_log_end() const = 0;
-  // The nodes where nominated_pods() may say something else since, each as often as that happened;
-  // nullopt: everywhere.
+  // The nodes whose nominated_pods() may have changed since, once for each change; nullopt: any
+  // node.
   virtual std::optional<std::span<const Symbol>> nominations_since(
       std::uint64_t position) const = 0;
   virtual bool is_nominated(const Uid& uid) const = 0;

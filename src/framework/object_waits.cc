@@ -26,7 +26,8 @@ void NextChange::await_suspend(std::coroutine_handle<> awaiter) {
   timer_ = loop_.at(deadline_, [this] { resume(WaitEnd::kDeadline); });
 }
 
-// Resumes in a turn of its own: whoever changes an object, or cancels, is in the middle of it.
+// Resumes in a later turn of the loop: the caller is in the middle of changing an object, or of
+// cancelling.
 void NextChange::wake(WaitEnd end) {
   if (end_) return;
   end_ = end;

@@ -9,10 +9,10 @@
 //   }
 //
 // Nothing is missed: between the check and the await nothing else runs, and what changes after that
-// wakes the task, once, in a turn of the loop of its own, after the queue has heard of it. A
-// waiting task is one timer and its names; nobody polls, there is no thread. A plugin makes its own
-// from the Handle and keeps it. Also pods and nodes can be waited for (a pod that is deleted
-// wakes). World thread.
+// wakes the task, once, in a later turn of the loop, after the queue got the event. A waiting task
+// is one timer and its names; there is no polling and no thread. A plugin makes its own from the
+// Handle and keeps it. Also pods and nodes can be waited for (a pod that is deleted wakes). World
+// thread.
 #pragma once
 
 #include <coroutine>
@@ -20,11 +20,11 @@
 #include <optional>
 #include <vector>
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "cluster/cluster.h"
+#include "berth/handle.h"
+#include "berth/loop.h"
+#include "berth/task.h"
+#include "berth/views.h"
 #include "cluster/object_changes.h"
-#include "framework/handle.h"
 
 namespace berth {
 

@@ -8,7 +8,7 @@
 
 #include "api/kinds.h"
 #include "api/testing/builders.h"
-#include "base/task.h"
+#include "berth/task.h"
 
 namespace berth {
 namespace {

@@ -1,4 +1,4 @@
-#include "framework/observer.h"
+#include "berth/observer.h"
 
 namespace berth {
 

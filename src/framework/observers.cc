@@ -51,13 +51,13 @@ void Observers::preempted(const Pod& victim, const Pod& preemptor, std::string_v
 void Observers::event(const PodEvent& event) {
   for (Observer* observer : observers_) observer->event(event);
 }
-void Observers::trouble(std::string_view message) {
-  for (Observer* observer : observers_) observer->trouble(message);
+void Observers::internal_error(std::string_view message) {
+  for (Observer* observer : observers_) observer->internal_error(message);
 }
 
-Measurements* Observers::measurements() {
+Observer* Observers::measuring() {
   for (Observer* observer : observers_)
-    if (Measurements* taker = observer->measurements()) return taker;
+    if (Observer* measuring = observer->measuring()) return measuring;
   return nullptr;
 }
 

@@ -1,13 +1,13 @@
-// Observers: one Observer that passes on what it hears to several, in order.
+// Observers: one Observer that passes each call on to several, in order.
 //
-// Of measurements there is one taker: the first of them that wants them.
+// The numbers go to the first of them that measures, without a detour through this class.
 #pragma once
 
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "framework/observer.h"
+#include "berth/observer.h"
 
 namespace berth {
 
@@ -31,8 +31,8 @@ class Observers final : public Observer {
   void status_decided(const Pod& pod, const PodStatusPatch& patch) override;
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
   void event(const PodEvent& event) override;
-  void trouble(std::string_view message) override;
-  Measurements* measurements() override;
+  void internal_error(std::string_view message) override;
+  Observer* measuring() override;
 
  private:
   const std::vector<Observer*> observers_;

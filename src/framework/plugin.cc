@@ -1,4 +1,4 @@
-#include "framework/plugin.h"
+#include "berth/plugin.h"
 
 namespace berth {
 

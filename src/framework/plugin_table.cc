@@ -1,4 +1,4 @@
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 
 #include <fmt/format.h>
 

@@ -48,4 +48,9 @@ Ref<const Pod> with_status(const Pod& pod, const PodStatusPatch& patch, std::str
   return make_pod(std::move(draft));
 }
 
+bool is_bound_to(const Result<AnyObject>& stored, const Pod& pod, std::string_view node_name) {
+  const auto* found = stored ? std::get_if<Ref<const Pod>>(&*stored) : nullptr;
+  return found && (*found)->uid() == pod.uid() && (*found)->node_name() == node_name;
+}
+
 }  // namespace berth

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "framework/cluster_api.h"
+#include "berth/cluster_api.h"
 
 namespace berth {
 
@@ -16,5 +16,8 @@ std::optional<PodStatusPatch> status_patch(const Pod& pod, PodStatusPatch wanted
 Ref<const Pod> with_status(const Pod& pod, const PodStatusPatch& patch, std::string version);
 // The same for a pod in the making. PodScheduled=True is kept as a bit, without its particulars.
 void set_condition(PodDraft& draft, const PodCondition& condition);
+
+// Whether what was read is this very pod, on that node.
+bool is_bound_to(const Result<AnyObject>& stored, const Pod& pod, std::string_view node_name);
 
 }  // namespace berth

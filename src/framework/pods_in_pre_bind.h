@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "api/pod.h"
-#include "base/cancel.h"
+#include "berth/pod.h"
+#include "berth/task.h"
 
 namespace berth {
 

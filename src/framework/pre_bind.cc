@@ -9,7 +9,7 @@
 namespace berth {
 namespace {
 
-// The error itself, or one that says what was being done and then this.
+// Whether the text is "context canceled", or ends with it after what was being done.
 bool is_cancellation(std::string_view error) {
   return error == kContextCanceled || error.ends_with(fmt::format(": {}", kContextCanceled));
 }
@@ -33,7 +33,7 @@ Outcome Framework::run_pre_bind_pre_flight(Cycle& cycle, std::string_view node_n
 }
 
 Outcome Framework::ask_pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const {
-  PluginMask skip, parallel;
+  internal::PluginMask skip, parallel;
   bool work_to_do = false;
   for (const Placed<PreBindPlugin>& placed : plugins_.pre_bind) {
     const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreBindPreFlight);
@@ -95,7 +95,7 @@ Task<Outcome> Framework::ask_pre_bind(Cycle& cycle, std::string_view node_name,
 Task<Outcome> Framework::run_one_pre_bind(Cycle& cycle, std::string_view node_name,
                                           CancelToken cancel,
                                           const Placed<PreBindPlugin>& placed) const {
-  const PreBindPlugin& plugin = *placed.plugin;
+  PreBindPlugin& plugin = *placed.plugin;
   const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreBind);
   Outcome outcome;
   try {
@@ -110,7 +110,7 @@ Task<Outcome> Framework::run_one_pre_bind(Cycle& cycle, std::string_view node_na
     outcome.plugin = plugin.name();
     co_return outcome;
   }
-  // A plugin that gave up because it was told to reports why it was told to.
+  // A plugin that ended because of the cancellation reports the cause.
   if (cancel.cancelled() && outcome.error && is_cancellation(*outcome.error))
     outcome = Outcome::failure(cancel.cause());
   co_return wrap_failure(fmt::format("running PreBind plugin \"{}\": ", plugin.name()), outcome,

@@ -7,11 +7,10 @@
 #include <limits>
 #include <utility>
 
-#include "api/labels.h"
 #include "base/check.h"
+#include "berth/labels.h"
+#include "berth/observer.h"
 #include "framework/framework.h"
-#include "framework/measurements.h"
-#include "framework/observer.h"
 
 namespace berth {
 namespace {
@@ -100,7 +99,7 @@ std::size_t candidates_to_find(std::size_t nodes, const PreemptionLimits& limits
   return std::min(nodes, std::max(share, least));
 }
 
-std::size_t least_missed(std::span<const PreemptionCandidate> candidates) {
+std::size_t pick_one_node_for_preemption(std::span<const PreemptionCandidate> candidates) {
   BERTH_CHECK(!candidates.empty());
   std::size_t best = 0;
   auto most = measure(candidates.front().victims);
@@ -114,7 +113,7 @@ std::size_t least_missed(std::span<const PreemptionCandidate> candidates) {
 
 Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagnosis) const {
   Choice choice;
-  if (Measurements* measured = handle_.observer ? handle_.observer->measurements() : nullptr)
+  if (Observer* measured = handle_.observer ? handle_.observer->measuring() : nullptr)
     measured->preemption_attempted();
   if (!cycle.framework || !handle_.trial_cluster || !cycle.scratch()) {
     choice.outcome = Outcome::failure("there is no cluster to try things on");
@@ -131,8 +130,9 @@ Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagn
     co_return choice;
   }
 
-  Task<Found> finding = find(cycle, worth_trying(cycle, diagnosis));
-  const Found found = co_await finding;
+  Task<FoundCandidates> finding =
+      find_candidates(cycle, nodes_where_preemption_might_help(cycle, diagnosis));
+  const FoundCandidates found = co_await finding;
   if (found.candidates.empty()) {
     if (!found.error.empty()) {
       choice.outcome = Outcome::failure(found.error);
@@ -160,7 +160,7 @@ Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagn
     choice.outcome = Outcome::unschedulable("no candidate node for preemption");
     co_return choice;
   }
-  choice.candidate = std::move(candidates[least_missed(candidates)]);
+  choice.candidate = std::move(candidates[pick_one_node_for_preemption(candidates)]);
   choice.nominating = Nominating::to(choice.candidate->node);
   co_return choice;
 }
@@ -169,7 +169,7 @@ PreemptionCandidate Preemption::named(const Candidate& candidate) const {
   return {std::string(handle_.cluster.nodes().name_text(candidate.row)), candidate.tried->victims};
 }
 
-// Why the pod may not preempt anybody now; empty if it may.
+// Why the pod may not preempt now; empty if it may.
 std::string Preemption::not_eligible(const Pod& pod, const Cycle& cycle,
                                      const Diagnosis& diagnosis) const {
   if (pod.spec().preemption_policy == PreemptionPolicy::kNever)
@@ -188,9 +188,9 @@ std::string Preemption::not_eligible(const Pod& pod, const Cycle& cycle,
   return {};
 }
 
-// The nodes that said "not now"; in snapshot order.
-std::vector<NodeRow> Preemption::worth_trying(const Cycle& cycle,
-                                              const Diagnosis& diagnosis) const {
+// The nodes with the verdict Unschedulable, in snapshot order.
+std::vector<NodeRow> Preemption::nodes_where_preemption_might_help(
+    const Cycle& cycle, const Diagnosis& diagnosis) const {
   const NodeSet& nodes = cycle.nodes().nodes();
   const std::span<const Status> verdicts = cycle.scratch()->verdicts;
   NodeSet told = diagnosis.explicit_nodes;
@@ -226,10 +226,10 @@ KeptVictims* Preemption::kept_for(const Cycle& cycle) const {
   return kept;
 }
 
-// With --verify-increments: whether trying the row says the same.
+// With --verify-increments: compares the kept result with trying the row again.
 void Preemption::check(const Cycle& cycle, NodeRow row, const TriedRow& kept,
                        VictimSearch& search) const {
-  const VictimSearch::Found now = search.on(row);
+  const VictimSearch::NodeVictims now = search.select_victims_on_node(row);
   const auto reasons = [&](const Status& status) {
     return cycle.framework->explain(cycle, status).message();
   };
@@ -244,7 +244,8 @@ void Preemption::check(const Cycle& cycle, NodeRow row, const TriedRow& kept,
                     reasons(kept.status), now.victims.pods.size(), reasons(now.status));
 }
 
-Task<Preemption::Found> Preemption::find(Cycle& cycle, std::vector<NodeRow> rows) const {
+Task<Preemption::FoundCandidates> Preemption::find_candidates(Cycle& cycle,
+                                                              std::vector<NodeRow> rows) const {
   const NodeTable& nodes = cycle.nodes();
   std::vector<Status>& verdicts = cycle.scratch()->verdicts;
   const std::size_t enough = candidates_to_find(rows.size(), limits_);
@@ -254,20 +255,21 @@ Task<Preemption::Found> Preemption::find(Cycle& cycle, std::vector<NodeRow> rows
   std::vector<Candidate> violating;
   std::vector<std::string> errors;
   std::vector<std::pair<NodeRow, Status>> tried;  // with the verdict that the row had before
-  Found found;
+  FoundCandidates found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const NodeRow row = rows[offset + i < rows.size() ? offset + i : offset + i - rows.size()];
     tried.emplace_back(row, verdicts[row]);
     const TriedRow* here = kept ? kept->find(cycle, row) : nullptr;
     if (here && check_->on) check(cycle, row, *here, search);
     if (!here) {
-      VictimSearch::Found now = search.on(row);
+      VictimSearch::NodeVictims now = search.select_victims_on_node(row);
       while (now.status.code == Code::kWait) {
         Task<void> giving = cycle.framework->give_turn(cycle);
         co_await giving;
-        now = search.on(row);
+        now = search.select_victims_on_node(row);
       }
-      if (now.status.ok() && now.victims.pods.empty())  // an extender said no, not a plugin
+      if (now.status.ok() &&
+          now.victims.pods.empty())  // an extender rejected the node, not a plugin
         now.status.code = Code::kError, now.error = expected_victim(nodes.name_text(row));
       if (now.status.code == Code::kError) errors.push_back(std::move(now.error));
       TriedRow row_tried{now.status, measure(now.victims), std::move(now.victims)};
@@ -310,7 +312,7 @@ Task<Result<void>> Preemption::ask_extenders(Ref<const Pod> pod,
         meta ? with_pods(*meta, handle_.cluster, extender->name()) : fail(meta.error());
     if (!answer) {
       if (!extender->ignorable()) co_return fail(answer.error());
-      if (handle_.observer) handle_.observer->trouble(answer.error().message);
+      if (handle_.observer) handle_.observer->internal_error(answer.error().message);
       continue;
     }
     for (auto entry = answer->begin(); entry != answer->end();) {
@@ -320,7 +322,7 @@ Task<Result<void>> Preemption::ask_extenders(Ref<const Pod> pod,
       }
       if (!extender->ignorable())
         co_return fail(ErrorKind::kInvalid, expected_victim(entry->first));
-      if (handle_.observer) handle_.observer->trouble(expected_victim(entry->first));
+      if (handle_.observer) handle_.observer->internal_error(expected_victim(entry->first));
       entry = answer->erase(entry);
     }
     victims = std::move(*answer);

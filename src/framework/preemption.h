@@ -1,10 +1,10 @@
-// Preemption: which node, and whose place there, for a pod that fits nowhere (core.md §11).
+// Preemption: selects the node and the victims for a pod that fits on no node (core.md §11).
 //
 //   eligible? ──► candidates: the nodes where it may help, tried from a drawn one on until there
 //                 are enough ──► extenders ──► the node where it hurts least
 //
-// It decides and changes nothing; Evictions carry it out. Asked by a PostFilter plugin, in the open
-// scheduling cycle. World thread only.
+// It decides and changes nothing; Evictions carries it out. Called by a PostFilter plugin, in the
+// open scheduling cycle. World thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 #include <string>
 #include <vector>
 
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "berth/status.h"
 #include "cluster/kept_answers.h"
-#include "framework/diagnosis.h"
-#include "framework/handle.h"
 #include "framework/kept_check.h"
 #include "framework/kept_victims.h"
-#include "framework/plugin.h"
 #include "framework/preemption_victims.h"
 
 namespace berth {
 
-// How many nodes are tried at least, of those where it may help.
+// How many of the nodes where preemption might help are tried at least.
 struct PreemptionLimits {
   std::int32_t min_candidate_nodes_percentage = 10;
   std::int32_t min_candidate_nodes_absolute = 100;
@@ -37,8 +37,8 @@ struct PreemptionCandidate {
   Victims victims;
 };
 
-// The candidate whose victims are missed least; of equals the first. There must be one.
-std::size_t least_missed(std::span<const PreemptionCandidate> candidates);
+// The best candidate by upstream's criteria; of equals the first. There must be one.
+std::size_t pick_one_node_for_preemption(std::span<const PreemptionCandidate> candidates);
 
 class Preemption {
  public:
@@ -46,12 +46,12 @@ class Preemption {
       : handle_(handle), limits_(limits), check_(KeptCheck::of(*handle.shared)) {}
 
   struct Choice {
-    Outcome outcome;                               // not Success: why there is none, in words
-    std::optional<Nominating> nominating;          // what becomes of the nomination
+    Outcome outcome;                               // not Success: why there is no candidate
+    std::optional<Nominating> nominating;          // how the nomination changes
     std::optional<PreemptionCandidate> candidate;  // with Success
   };
-  // After a search that found no node; `diagnosis` is what it found out. The cycle's verdicts are
-  // as before afterwards.
+  // After a search that found no node; `diagnosis` is its result. The cycle's verdicts are
+  // unchanged afterwards.
   Task<Choice> choose(Cycle& cycle, const Diagnosis& diagnosis) const;
 
  private:
@@ -59,15 +59,16 @@ class Preemption {
     NodeRow row;
     const TriedRow* tried;
   };
-  struct Found {
-    std::vector<Candidate> candidates;  // those that break no disruption budget first
-    std::deque<TriedRow> not_kept;      // what candidates may refer to
+  struct FoundCandidates {
+    std::vector<Candidate> candidates;  // those that violate no disruption budget first
+    std::deque<TriedRow> not_kept;      // candidates may refer to these
     std::string error;                  // of all rows where something went wrong
     std::string message;                // without candidates: why, node by node
   };
   std::string not_eligible(const Pod& pod, const Cycle& cycle, const Diagnosis& diagnosis) const;
-  std::vector<NodeRow> worth_trying(const Cycle& cycle, const Diagnosis& diagnosis) const;
-  Task<Found> find(Cycle& cycle, std::vector<NodeRow> rows) const;
+  std::vector<NodeRow> nodes_where_preemption_might_help(const Cycle& cycle,
+                                                         const Diagnosis& diagnosis) const;
+  Task<FoundCandidates> find_candidates(Cycle& cycle, std::vector<NodeRow> rows) const;
   KeptVictims* kept_for(const Cycle& cycle) const;
   void check(const Cycle& cycle, NodeRow row, const TriedRow& kept, VictimSearch& search) const;
   PreemptionCandidate named(const Candidate& candidate) const;
@@ -79,7 +80,7 @@ class Preemption {
   std::shared_ptr<KeptCheck> check_;
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
   mutable KeptAnswers<KeptVictims> kept_{kMaxBytes};
-  mutable std::size_t asks_ = 0;  // since those of pods that are gone were forgotten
+  mutable std::size_t asks_ = 0;  // since results for deleted pods were last dropped
 };
 
 }  // namespace berth

@@ -5,16 +5,15 @@
 #include <utility>
 
 #include "base/change_gate.h"
-#include "framework/measurements.h"
-#include "framework/observer.h"
+#include "berth/observer.h"
+#include "berth/waiting_pods.h"
 #include "framework/pod_status.h"
 #include "framework/pods_in_pre_bind.h"
-#include "framework/waiting_pods.h"
 
 namespace berth {
 namespace {
 
-// Pods that are on their way out are victims, too, but need not be told again.
+// Terminating pods are victims, too, but need no second deletion.
 std::vector<Ref<const Pod>> still_to_go(std::vector<Ref<const Pod>> victims) {
   std::erase_if(victims, [](const Ref<const Pod>& pod) { return pod->terminating(); });
   return victims;
@@ -31,32 +30,32 @@ void Evictions::begin(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
   const std::size_t chosen = candidate.victims.pods.size();
   std::vector<Ref<const Pod>> victims = still_to_go(std::move(candidate.victims.pods));
   if (victims.empty()) return;
-  if (Measurements* measured = measurements()) measured->victims_chosen(chosen);
+  if (Observer* measured = measuring()) measured->victims_chosen(chosen);
   preempting_.insert_or_assign(preemptor->uid(), nullptr);
   tasks_.spawn(run({std::move(preemptor), std::move(candidate.node)}, std::move(victims)));
 }
 
-Task<void> Evictions::run(For room, std::vector<Ref<const Pod>> victims) {
+Task<void> Evictions::run(Target target, std::vector<Ref<const Pod>> victims) {
   // Not before the cycle that decided this is over: it sees one state of the world to its end.
   if (handle_.gate) {
     ChangeGate::Passed passed(*handle_.gate);
     co_await passed;
   }
-  const Uid uid = room.preemptor->uid();
-  Measurements* const measured = measurements();
-  const TimePoint start = measured ? measured->now() : TimePoint{};
+  const Uid uid = target.preemptor->uid();
+  Observer* const measured = measuring();
+  const TimePoint start = measured ? measured->tick() : TimePoint{};
   if (measured) measured->evictions_began();
   // A nomination that stays is no reason to give up, but a reason to try the preemptor again.
   std::string error;
-  Task<void> clearing = clear_lower_nominations(room, error);
+  Task<void> clearing = clear_lower_nominations(target, error);
   co_await clearing;
 
   const Ref<const Pod> last = std::move(victims.back());
   victims.pop_back();
-  Task<bool> evicting = evict_all(room, std::move(victims), error);
+  Task<bool> evicting = evict_all(target, std::move(victims), error);
   if (co_await evicting) {
     preempting_[uid] = last;
-    Task<Result<void>> finishing = evict(room, last);
+    Task<Result<void>> finishing = evict(target, last);
     if (const Result<void> evicted = co_await finishing; !evicted) error = evicted.error().message;
   }
   if (handle_.gate) {
@@ -64,22 +63,21 @@ Task<void> Evictions::run(For room, std::vector<Ref<const Pod>> victims) {
     co_await passed;
   }
   preempting_.erase(uid);
-  if (measured) measured->evictions_ended(error.empty(), measured->now() - start);
+  if (measured) measured->evictions_ended(error.empty(), measured->tick() - start);
   if (error.empty()) co_return;
-  trouble(fmt::format("Error occurred during async preemption of pod {} on node {}: {}",
-                      room.preemptor->full_name(), room.node, error));
-  const Ref<const Pod> pods[] = {room.preemptor};
+  internal_error(fmt::format("Error occurred during async preemption of pod {} on node {}: {}",
+                             target.preemptor->full_name(), target.node, error));
+  const Ref<const Pod> pods[] = {target.preemptor};
   handle_.activator.activate(pods);
 }
 
 Task<Result<void>> Evictions::carry_out(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
-  if (Measurements* measured = measurements())
-    measured->victims_chosen(candidate.victims.pods.size());
-  const For room{std::move(preemptor), std::move(candidate.node)};
+  if (Observer* measured = measuring()) measured->victims_chosen(candidate.victims.pods.size());
+  const Target target{std::move(preemptor), std::move(candidate.node)};
   std::string error;
-  Task<bool> evicting = evict_all(room, still_to_go(std::move(candidate.victims.pods)), error);
+  Task<bool> evicting = evict_all(target, still_to_go(std::move(candidate.victims.pods)), error);
   if (!co_await evicting) co_return fail(ErrorKind::kInternal, error);
-  Task<void> clearing = clear_lower_nominations(room, error);
+  Task<void> clearing = clear_lower_nominations(target, error);
   co_await clearing;
   co_return Result<void>();
 }
@@ -89,17 +87,17 @@ bool Evictions::running_for(const Uid& preemptor) const {
   if (found == preempting_.end()) return false;
   const Ref<const Pod>& last = found->second;
   if (!last) return true;
-  // The watch may be faster than the answer. A pod that was turned away in memory stays, but not
-  // in its place.
+  // The watch may be faster than the answer. A pod that was rejected in memory stays in the API,
+  // but not on its node.
   const Ref<const Pod> seen = handle_.cluster.seen_pod(*last);
   return seen && !seen->terminating() && handle_.cluster.placed(last->uid());
 }
 
 // False when one of them could not be evicted; `error` is the first one's.
-Task<bool> Evictions::evict_all(const For& room, std::vector<Ref<const Pod>> victims,
+Task<bool> Evictions::evict_all(const Target& target, std::vector<Ref<const Pod>> victims,
                                 std::string& error) {
   std::vector<Task<Result<void>>> evicting;
-  for (Ref<const Pod>& victim : victims) evicting.push_back(evict(room, std::move(victim)));
+  for (Ref<const Pod>& victim : victims) evicting.push_back(evict(target, std::move(victim)));
   WhenAll<Result<void>> all(std::move(evicting));
   const std::vector<Result<void>> answers = co_await all;
   for (const Result<void>& answer : answers) {
@@ -110,34 +108,34 @@ Task<bool> Evictions::evict_all(const For& room, std::vector<Ref<const Pod>> vic
   co_return true;
 }
 
-Task<Result<void>> Evictions::evict(For room, Ref<const Pod> victim) {
-  const bool in_memory = turn_away(*victim);
+Task<Result<void>> Evictions::evict(Target target, Ref<const Pod> victim) {
+  const bool in_memory = reject_in_memory(*victim);
   if (!in_memory) {
     bool gone = false;
-    Task<Result<void>> evicting = evict_through_api(room, victim, gone);
+    Task<Result<void>> evicting = evict_through_api(target, victim, gone);
     Result<void> evicted = co_await evicting;
     if (!evicted || gone) co_return evicted;
   }
-  tell(room, victim, in_memory);
+  record_preemption(target, victim, in_memory);
   co_return Result<void>();
 }
 
 // A pod that is not bound yet needs no API server to leave. False: it is too late for that.
-bool Evictions::turn_away(const Pod& victim) {
+bool Evictions::reject_in_memory(const Pod& victim) {
   if (handle_.waiting_pods.contains(victim.uid()))
     return handle_.waiting_pods.preempt(victim.uid(), plugin_, "preempted");
   return handle_.pods_in_pre_bind.cancel(victim.uid(), fmt::format("preempted by {}", plugin_));
 }
 
 // `gone`: it went before we came.
-Task<Result<void>> Evictions::evict_through_api(const For& room, const Ref<const Pod>& victim,
+Task<Result<void>> Evictions::evict_through_api(const Target& target, const Ref<const Pod>& victim,
                                                 bool& gone) {
   PodCondition condition;
   condition.type = "DisruptionTarget";
   condition.status = "True";
   condition.reason = "PreemptionByScheduler";
   condition.message = fmt::format("{}: preempting to accommodate a higher priority pod",
-                                  room.preemptor->text(room.preemptor->scheduler_name()));
+                                  target.preemptor->text(target.preemptor->scheduler_name()));
   condition.last_transition_time = handle_.loop.wall_now();
   condition.observed_generation = victim->generation();
   if (std::optional<PodStatusPatch> needed =
@@ -155,32 +153,33 @@ Task<Result<void>> Evictions::evict_through_api(const For& room, const Ref<const
   co_return deleted;
 }
 
-void Evictions::tell(const For& room, const Ref<const Pod>& victim, bool in_memory) {
+void Evictions::record_preemption(const Target& target, const Ref<const Pod>& victim,
+                                  bool in_memory) {
   PodEvent event;
   event.pod = victim;
   event.reason = "Preempted";
   event.action = "Preempting";
-  event.note = fmt::format("Preempted by pod {} on node {}{}", room.preemptor->uid_text(),
-                           room.node, in_memory ? " (in kube-scheduler memory)." : "");
+  event.note = fmt::format("Preempted by pod {} on node {}{}", target.preemptor->uid_text(),
+                           target.node, in_memory ? " (in kube-scheduler memory)." : "");
   event.reporting_controller = handle_.profile_name;
-  event.related = room.preemptor;
+  event.related = target.preemptor;
   if (handle_.observer) {
-    handle_.observer->preempted(*victim, *room.preemptor, room.node);
+    handle_.observer->preempted(*victim, *target.preemptor, target.node);
     handle_.observer->event(event);
   }
   handle_.api.record(std::move(event));
 }
 
 // They may no longer fit, and are to look for another node. `error` is the last failure's.
-Task<void> Evictions::clear_lower_nominations(const For& room, std::string& error) {
-  const Symbol node = handle_.cluster.symbols().find(room.node);
+Task<void> Evictions::clear_lower_nominations(const Target& target, std::string& error) {
+  const Symbol node = handle_.cluster.symbols().find(target.node);
   std::vector<Ref<const Pod>> lower;
   std::vector<Task<Result<std::string>>> writing;
   for (Ref<const Pod>& pod : handle_.nominator.nominated_pods(node)) {
-    // Also if its status does not say so yet: that may be on its way. A pod in flight is known by
-    // its name only; its attempt will decide about its nomination.
+    // Also if its status does not show the nomination yet: the write may be under way. A pod in
+    // flight is known by its name only; its attempt will decide about its nomination.
     const bool in_flight = pod->scheduler_name().empty();
-    if (in_flight || pod->priority() >= room.preemptor->priority()) continue;
+    if (in_flight || pod->priority() >= target.preemptor->priority()) continue;
     PodStatusPatch patch;
     patch.nominated_node_name = "";
     writing.push_back(handle_.api.patch_status(pod, std::move(patch)));
@@ -192,16 +191,16 @@ Task<void> Evictions::clear_lower_nominations(const For& room, std::string& erro
     if (answers[i]) continue;
     error = fmt::format("clearing the nominated node of pod {}: {}", lower[i]->full_name(),
                         answers[i].error().message);
-    trouble(error);
+    internal_error(error);
   }
 }
 
-Measurements* Evictions::measurements() const {
-  return handle_.observer ? handle_.observer->measurements() : nullptr;
+Observer* Evictions::measuring() const {
+  return handle_.observer ? handle_.observer->measuring() : nullptr;
 }
 
-void Evictions::trouble(const std::string& message) const {
-  if (handle_.observer) handle_.observer->trouble(message);
+void Evictions::internal_error(const std::string& message) const {
+  if (handle_.observer) handle_.observer->internal_error(message);
 }
 
 }  // namespace berth

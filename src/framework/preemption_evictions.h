@@ -5,11 +5,11 @@
 //                 │         the last one
 //                 └──► over; after a failure the preemptor is tried again at once
 //
-// A victim that waits at Permit or is in PreBind is turned away in memory; any other gets its
-// DisruptionTarget condition and is deleted. While evictions go on their preemptor is kept out of
-// the queue (running_for), or it would look for yet other victims.
+// A victim that waits at Permit or is in PreBind is rejected in memory; any other gets its
+// DisruptionTarget condition and is deleted. While evictions run, their preemptor is kept out of
+// the queue (running_for): otherwise it would select other victims, too.
 //
-// Tasks live in here and end with this object. World thread only.
+// Its tasks are destroyed with this object. World thread only.
 #pragma once
 
 #include <memory>
@@ -18,46 +18,48 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/task.h"
-#include "framework/handle.h"
+#include "berth/handle.h"
+#include "berth/task.h"
 #include "framework/preemption.h"
 
 namespace berth {
 
-class Measurements;
+class Observer;
 
 class Evictions {
  public:
-  // `plugin` is in whose name pods are turned away.
+  // `plugin` is the name of the plugin that rejects waiting pods.
   Evictions(const Handle& handle, std::string plugin);
   ~Evictions();
 
-  // Evicts in the background. With nothing but pods that go anyway there is nothing to do.
+  // Evicts in the background. Does nothing if all victims are terminating already.
   void begin(Ref<const Pod> preemptor, PreemptionCandidate candidate);
-  // Evicts now; whoever awaits it is told what went wrong.
+  // Evicts, and returns the errors.
   Task<Result<void>> carry_out(Ref<const Pod> preemptor, PreemptionCandidate candidate);
 
-  // Whether evictions for this pod go on, and its last victim is still to be asked to go.
+  // Whether evictions for this pod are running, and its last victim is not deleted yet.
   bool running_for(const Uid& preemptor) const;
 
  private:
-  struct For {  // who needs the room, and where
+  struct Target {  // the pod that needs room, and the node where it is made
     Ref<const Pod> preemptor;
     std::string node;
   };
-  Task<void> run(For room, std::vector<Ref<const Pod>> victims);
-  Task<bool> evict_all(const For& room, std::vector<Ref<const Pod>> victims, std::string& error);
-  Task<Result<void>> evict(For room, Ref<const Pod> victim);
-  Task<Result<void>> evict_through_api(const For& room, const Ref<const Pod>& victim, bool& gone);
-  bool turn_away(const Pod& victim);
-  void tell(const For& room, const Ref<const Pod>& victim, bool in_memory);
-  Task<void> clear_lower_nominations(const For& room, std::string& error);
-  void trouble(const std::string& message) const;
-  Measurements* measurements() const;
+  Task<void> run(Target target, std::vector<Ref<const Pod>> victims);
+  Task<bool> evict_all(const Target& target, std::vector<Ref<const Pod>> victims,
+                       std::string& error);
+  Task<Result<void>> evict(Target target, Ref<const Pod> victim);
+  Task<Result<void>> evict_through_api(const Target& target, const Ref<const Pod>& victim,
+                                       bool& gone);
+  bool reject_in_memory(const Pod& victim);
+  void record_preemption(const Target& target, const Ref<const Pod>& victim, bool in_memory);
+  Task<void> clear_lower_nominations(const Target& target, std::string& error);
+  void internal_error(const std::string& message) const;
+  Observer* measuring() const;
 
   Handle handle_;
   std::string plugin_;
-  // By preemptor; with the last victim once only that one is left.
+  // By preemptor; with the last victim once it is the only one left.
   std::unordered_map<Uid, Ref<const Pod>> preempting_;
   TaskSet tasks_;
 };

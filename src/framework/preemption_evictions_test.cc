@@ -16,51 +16,19 @@ using testing::FakeWorld;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Notes every call in order, answers as it is told, and keeps waiting whom it is told to keep.
-class NotingApi final : public ClusterApi {
- public:
-  Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
-    std::string call = fmt::format("patch {}", pod->name());
-    if (patch.nominated_node_name) call += fmt::format(" node=\"{}\"", *patch.nominated_node_name);
-    if (patch.condition) condition = *patch.condition;
-    Task<Result<void>> answering = answer(std::move(call));
-    const Result<void> answered = co_await answering;
-    if (!answered) co_return fail(answered.error());
-    co_return std::string();
-  }
-  Task<Result<void>> evict(Ref<const Pod> pod) override {
-    return answer(fmt::format("evict {}", pod->name()));
-  }
-  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
-  void record(PodEvent event) override { events.push_back(std::move(event)); }
-
-  std::vector<std::string> calls;
-  std::map<std::string, Error> errors;
-  std::map<std::string, std::unique_ptr<Eventual<Result<void>>>> held;
-  void hold(const std::string& call) { held[call] = std::make_unique<Eventual<Result<void>>>(); }
-  PodCondition condition;
-  std::vector<PodEvent> events;
-
- private:
-  Task<Result<void>> answer(std::string call) {
-    calls.push_back(call);
-    if (const auto found = held.find(call); found != held.end()) {
-      Result<void> later = co_await *found->second;
-      co_return later;
-    }
-    if (const auto found = errors.find(call); found != errors.end()) co_return fail(found->second);
-    co_return Result<void>();
-  }
-};
+// The call that gives a victim its condition.
+std::string mark(const std::string& victim) {
+  return fmt::format("patch {} default-scheduler: preempting to accommodate a higher priority pod",
+                     victim);
+}
 
 class NotingObserver final : public Observer {
  public:
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override {
     told.push_back(fmt::format("{} by {} on {}", victim.name(), preemptor.name(), node));
   }
-  void trouble(std::string_view message) override { troubles.emplace_back(message); }
-  std::vector<std::string> told, troubles;
+  void internal_error(std::string_view message) override { internal_errors.emplace_back(message); }
+  std::vector<std::string> told, internal_errors;
 };
 
 class EvictionsTest : public ::testing::Test {
@@ -96,7 +64,7 @@ class EvictionsTest : public ::testing::Test {
   bool running() { return evictions().running_for(preemptor->uid()); }
 
   FakeWorld world;
-  NotingApi api;
+  testing::RecordingApi api;
   NotingObserver observer;
   ChangeGate gate;
   Ref<const Pod> preemptor;
@@ -107,14 +75,16 @@ class EvictionsTest : public ::testing::Test {
 
 TEST_F(EvictionsTest, AVictimGetsItsConditionThenIsDeletedThenTheEventIsTold) {
   evictions().begin(preemptor, on_n1({victim("low")}));
-  EXPECT_THAT(api.calls, ElementsAre("patch low", "evict low"));
-  EXPECT_EQ(api.condition.type, "DisruptionTarget");
-  EXPECT_EQ(api.condition.status, "True");
-  EXPECT_EQ(api.condition.reason, "PreemptionByScheduler");
-  EXPECT_EQ(api.condition.message,
+  EXPECT_THAT(api.calls, ElementsAre(mark("low"), "evict low"));
+  ASSERT_EQ(api.patches.size(), 1u);
+  const PodCondition& condition = api.patches[0].second.condition.value();
+  EXPECT_EQ(condition.type, "DisruptionTarget");
+  EXPECT_EQ(condition.status, "True");
+  EXPECT_EQ(condition.reason, "PreemptionByScheduler");
+  EXPECT_EQ(condition.message,
             "default-scheduler: preempting to accommodate a higher priority pod");
-  EXPECT_EQ(api.condition.observed_generation, 3);
-  EXPECT_EQ(api.condition.last_transition_time, world.loop.wall_now());
+  EXPECT_EQ(condition.observed_generation, 3);
+  EXPECT_EQ(condition.last_transition_time, world.loop.wall_now());
   ASSERT_EQ(api.events.size(), 1u);
   const PodEvent& event = api.events.front();
   EXPECT_EQ(event.pod->name(), "low");
@@ -147,7 +117,7 @@ TEST_F(EvictionsTest, NothingBeginsBeforeTheCycleIsOver) {
   EXPECT_THAT(api.calls, IsEmpty());
   EXPECT_TRUE(running());
   gate.open();
-  EXPECT_THAT(api.calls, ElementsAre("patch low", "evict low"));
+  EXPECT_THAT(api.calls, ElementsAre(mark("low"), "evict low"));
   EXPECT_FALSE(running());
 }
 
@@ -156,11 +126,11 @@ TEST_F(EvictionsTest, TheLastVictimWaitsForTheOthers) {
   api.hold("evict a");
   api.hold("evict c");
   evictions().begin(preemptor, on_n1({victim("a"), victim("b"), last}));
-  EXPECT_THAT(api.calls, ElementsAre("patch a", "evict a", "patch b", "evict b"));
+  EXPECT_THAT(api.calls, ElementsAre(mark("a"), "evict a", mark("b"), "evict b"));
   EXPECT_TRUE(running());
-  api.held["evict a"]->set({});
+  api.answer("evict a");
   EXPECT_THAT(api.calls,
-              ElementsAre("patch a", "evict a", "patch b", "evict b", "patch c", "evict c"));
+              ElementsAre(mark("a"), "evict a", mark("b"), "evict b", mark("c"), "evict c"));
   EXPECT_TRUE(running()) << "the last one still stands there";
 
   // The watch may be faster than the answer.
@@ -168,19 +138,19 @@ TEST_F(EvictionsTest, TheLastVictimWaitsForTheOthers) {
   EXPECT_FALSE(running()) << "it is going";
   world.cluster.see_pod(last);
   EXPECT_TRUE(running());
-  world.cluster.unsee_pod(*last);
+  world.cluster.remove_seen_pod(*last);
   EXPECT_FALSE(running()) << "it is gone";
-  api.held["evict c"]->set({});
+  api.answer("evict c");
   EXPECT_THAT(world.nominator.activated, IsEmpty());
 }
 
 TEST_F(EvictionsTest, AfterAFailureTheLastVictimStaysAndThePreemptorIsTriedAgain) {
-  api.errors.insert({"evict a", Error{ErrorKind::kUnavailable, "not today"}});
+  api.fails("evict a", {ErrorKind::kUnavailable, "not today"});
   evictions().begin(preemptor, on_n1({victim("a"), victim("b"), victim("c")}));
-  EXPECT_THAT(api.calls, ElementsAre("patch a", "evict a", "patch b", "evict b"));
+  EXPECT_THAT(api.calls, ElementsAre(mark("a"), "evict a", mark("b"), "evict b"));
   EXPECT_FALSE(running());
   EXPECT_THAT(world.nominator.activated, ElementsAre(preemptor));
-  EXPECT_THAT(observer.troubles,
+  EXPECT_THAT(observer.internal_errors,
               ElementsAre("Error occurred during async preemption of pod default/high on node n1: "
                           "not today"));
   EXPECT_THAT(observer.told, ElementsAre("b by high on n1"));
@@ -188,8 +158,7 @@ TEST_F(EvictionsTest, AfterAFailureTheLastVictimStaysAndThePreemptorIsTriedAgain
 
 TEST_F(EvictionsTest, AFailureWithTheLastVictimIsOneTooAndSoIsOneOfTheCondition) {
   for (const char* call : {"evict low", "patch low"}) {
-    api.errors.clear();
-    api.errors.insert({call, Error{ErrorKind::kForbidden, "no"}});
+    api.fails(call, {ErrorKind::kForbidden, "no"});
     world.nominator.activated.clear();
     evictions().begin(preemptor, on_n1({world.pod("low").on("n1")}));
     EXPECT_THAT(world.nominator.activated, ElementsAre(preemptor)) << call;
@@ -200,8 +169,7 @@ TEST_F(EvictionsTest, AFailureWithTheLastVictimIsOneTooAndSoIsOneOfTheCondition)
 
 TEST_F(EvictionsTest, AVictimThatIsGoneAlreadyIsFineAndNotTold) {
   for (const char* call : {"patch low", "evict low"}) {
-    api.errors.clear();
-    api.errors.insert({call, Error{ErrorKind::kNotFound, "pods \"low\" not found"}});
+    api.fails(call, {ErrorKind::kNotFound, "pods \"low\" not found"});
     evictions().begin(preemptor, on_n1({world.pod("low").on("n1")}));
     EXPECT_THAT(world.nominator.activated, IsEmpty()) << call;
     EXPECT_THAT(observer.told, IsEmpty());
@@ -210,7 +178,7 @@ TEST_F(EvictionsTest, AVictimThatIsGoneAlreadyIsFineAndNotTold) {
 
 TEST_F(EvictionsTest, VictimsThatGoAnywayAreLeftAlone) {
   evictions().begin(preemptor, on_n1({victim("a", true), victim("b")}));
-  EXPECT_THAT(api.calls, ElementsAre("patch b", "evict b"));
+  EXPECT_THAT(api.calls, ElementsAre(mark("b"), "evict b"));
   api.calls.clear();
   world.nominator.nominate(world.pod("lesser").nominated("n1"), world.symbol("n1"));
   evictions().begin(preemptor, on_n1({victim("c", true)}));
@@ -225,17 +193,17 @@ TEST_F(EvictionsTest, LowerNominationsToTheNodeAreClearedFirst) {
   world.nominator.nominate(world.pod("in-flight").scheduler(""), world.symbol("n1"));
   world.nominator.nominate(world.pod("elsewhere").nominated("n2"), world.symbol("n2"));
   evictions().begin(preemptor, on_n1({victim("low")}));
-  EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch just-decided node=\"\"",
-                                     "patch low", "evict low"));
+  EXPECT_THAT(api.calls, ElementsAre("patch lesser on \"\"", "patch just-decided on \"\"",
+                                     mark("low"), "evict low"));
   EXPECT_THAT(world.nominator.activated, IsEmpty());
 }
 
 TEST_F(EvictionsTest, ANominationThatCannotBeClearedStopsNothingAndThePreemptorIsTriedAgain) {
   world.nominator.nominate(world.pod("lesser").priority(9).nominated("n1"), world.symbol("n1"));
-  api.errors.insert({"patch lesser node=\"\"", Error{ErrorKind::kTimeout, "slow"}});
+  api.fails("patch lesser on \"\"", {ErrorKind::kTimeout, "slow"});
   evictions().begin(preemptor, on_n1({victim("low")}));
-  EXPECT_THAT(api.calls, ElementsAre("patch lesser node=\"\"", "patch low", "evict low"));
-  EXPECT_THAT(observer.troubles,
+  EXPECT_THAT(api.calls, ElementsAre("patch lesser on \"\"", mark("low"), "evict low"));
+  EXPECT_THAT(observer.internal_errors,
               ElementsAre("clearing the nominated node of pod default/lesser: slow",
                           "Error occurred during async preemption of pod default/high on node n1: "
                           "clearing the nominated node of pod default/lesser: slow"));
@@ -269,7 +237,7 @@ TEST_F(EvictionsTest, AWaitingVictimIsTurnedAwayInMemory) {
             "memory).");
   // It cannot be turned away twice: the second time it is deleted.
   evictions().begin(preemptor, on_n1({low}));
-  EXPECT_THAT(api.calls, ElementsAre("patch low", "evict low"));
+  EXPECT_THAT(api.calls, ElementsAre(mark("low"), "evict low"));
 }
 
 TEST_F(EvictionsTest, AVictimInPreBindIsCancelledUnlessItIsThrough) {
@@ -284,7 +252,7 @@ TEST_F(EvictionsTest, AVictimInPreBindIsCancelledUnlessItIsThrough) {
   PodsInPreBind::Stay through(world.pods_in_pre_bind, bound->uid());
   EXPECT_TRUE(through.mark_prebound());
   evictions().begin(preemptor, on_n1({bound}));
-  EXPECT_THAT(api.calls, ElementsAre("patch bound", "evict bound"));
+  EXPECT_THAT(api.calls, ElementsAre(mark("bound"), "evict bound"));
 }
 
 TEST_F(EvictionsTest, CarriedOutInTheForegroundItTellsWhatWentWrong) {
@@ -292,14 +260,14 @@ TEST_F(EvictionsTest, CarriedOutInTheForegroundItTellsWhatWentWrong) {
   const Result<void> fine = testing::run_task(
       world.loop, evictions().carry_out(preemptor, on_n1({victim("a"), victim("b", true)})));
   EXPECT_TRUE(fine.has_value());
-  EXPECT_THAT(api.calls, ElementsAre("patch a", "evict a", "patch lesser node=\"\""));
+  EXPECT_THAT(api.calls, ElementsAre(mark("a"), "evict a", "patch lesser on \"\""));
   api.calls.clear();
-  api.errors.insert({"evict c", Error{ErrorKind::kForbidden, "hands off"}});
+  api.fails("evict c", {ErrorKind::kForbidden, "hands off"});
   const Result<void> refused =
       testing::run_task(world.loop, evictions().carry_out(preemptor, on_n1({victim("c")})));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message, "hands off");
-  EXPECT_THAT(api.calls, ElementsAre("patch c", "evict c")) << "nominations stay then";
+  EXPECT_THAT(api.calls, ElementsAre(mark("c"), "evict c")) << "nominations stay then";
 }
 
 }  // namespace

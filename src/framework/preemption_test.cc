@@ -46,10 +46,10 @@ TEST_F(PreemptionTest, TheNodeWhereItHurtsLeast) {
       }
       candidates.push_back(std::move(candidate));
     }
-    EXPECT_EQ(least_missed(candidates), 0u) << row.what;
+    EXPECT_EQ(pick_one_node_for_preemption(candidates), 0u) << row.what;
     if (std::string_view(row.what) == "among equals the first") continue;
     std::swap(candidates[0], candidates[1]);
-    EXPECT_EQ(least_missed(candidates), 1u) << row.what;
+    EXPECT_EQ(pick_one_node_for_preemption(candidates), 1u) << row.what;
   }
 }
 
@@ -154,7 +154,7 @@ TEST_F(PreemptionTest, APodThatIsGoneIsAnError) {
   node("n1");
   place("low", "n1", 0, 1, "4");
   const Ref<const Pod> pod = important("4");
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(world.cluster.nodes().rows());
   Cycle cycle(pod, world.cluster);
   cycle.lend(&scratch);

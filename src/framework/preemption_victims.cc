@@ -16,7 +16,7 @@ bool more_important(const Pod& a, const Pod& b) {
 
 namespace {
 
-// Most important first. Which of equals is first decides who goes, so it is upstream's order.
+// Most important first. The order of equals decides which of them are victims, so it is upstream's.
 void sort_by_importance(std::vector<Ref<const Pod>>& pods) {
   unstable_sort(std::span(pods), [](const Ref<const Pod>& a, const Ref<const Pod>& b) {
     return more_important(*a, *b);
@@ -59,17 +59,17 @@ class VictimSearch::Reprieve {
   bool deferred_ = false;
 };
 
-VictimSearch::Found VictimSearch::failed(std::string error) const {
-  Found found;
+VictimSearch::NodeVictims VictimSearch::failed(std::string error) const {
+  NodeVictims found;
   found.status.code = Code::kError;
   found.error = std::move(error);
   return found;
 }
 
-VictimSearch::Found VictimSearch::rejected(const Status& status) const {
+VictimSearch::NodeVictims VictimSearch::rejected(const Status& status) const {
   if (!is_rejected(status.code) && status.code != Code::kWait)
     return failed(framework_.explain(cycle_, status).message());
-  Found found;
+  NodeVictims found;
   found.status = status;
   return found;
 }
@@ -83,7 +83,7 @@ bool VictimSearch::collect(NodeRow row) {
   return !potential_.empty();
 }
 
-VictimSearch::Found VictimSearch::on(NodeRow row) {
+VictimSearch::NodeVictims VictimSearch::select_victims_on_node(NodeRow row) {
   if (!collect(row)) {
     if (nobody_to_evict_.ok())
       nobody_to_evict_ = {Code::kUnschedulableAndUnresolvable, Status::kListed, Status::kNoPlugin,
@@ -104,7 +104,7 @@ VictimSearch::Found VictimSearch::on(NodeRow row) {
     (budgets_.violated_by(*pod) ? violating : others).push_back(pod);
 
   Reprieve reprieve(*this, what_if, row);
-  Found found;
+  NodeVictims found;
   std::vector<Ref<const Pod>>& victims = found.victims.pods;
   for (const Ref<const Pod>& pod : violating)
     if (!reprieve.can_stay(pod)) victims.push_back(pod);

@@ -1,4 +1,4 @@
-// VictimSearch: who would have to go from one node so that a pod fits there (core.md §11.4).
+// VictimSearch: selects the pods to evict from one node so that a pod fits there (core.md §11.4).
 //
 //   all pods that are less important go ──► does the pod fit? ──no──► that verdict
 //                                                │ yes
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "framework/disruption_budgets.h"
 #include "framework/extender.h"
 #include "framework/what_if.h"
@@ -20,8 +20,8 @@ namespace berth {
 
 using Victims = ExtenderVictims;
 
-// Since when the pod runs; one that does not counts as the latest. (Upstream says "now", which is
-// later than any start it has seen.)
+// When the pod started; a pod that has not counts as the latest. (Upstream uses "now", which is
+// later than any start.)
 WallTime started(const Pod& pod);
 
 // Higher priority, or the same and running for longer.
@@ -35,25 +35,25 @@ class VictimSearch {
   VictimSearch(const Framework& framework, Cycle& cycle, Cluster& cluster)
       : framework_(framework), cycle_(cycle), cluster_(cluster), budgets_(cluster) {}
 
-  struct Found {
-    Status status;      // Success: `victims` make room. Wait: ask again after others had a turn
+  struct NodeVictims {
+    Status status;      // Success: `victims` make room. Wait: call again after other work has run
     std::string error;  // with an Error: what went wrong
     Victims victims;
   };
-  // The cycle's verdict of the row is another one afterwards.
-  Found on(NodeRow row);
+  // Overwrites the cycle's verdict of the row.
+  NodeVictims select_victims_on_node(NodeRow row);
 
  private:
   class Reprieve;
-  Found failed(std::string error) const;
-  Found rejected(const Status& status) const;
+  NodeVictims failed(std::string error) const;
+  NodeVictims rejected(const Status& status) const;
   bool collect(NodeRow row);
 
   const Framework& framework_;
   Cycle& cycle_;
   Cluster& cluster_;
   DisruptionBudgets budgets_;
-  std::vector<Ref<const Pod>> potential_;  // of the row at hand
+  std::vector<Ref<const Pod>> potential_;  // of the current row
   Status nobody_to_evict_;                 // made when it is first needed
 };
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "framework/cycle.h"
+#include "berth/cycle.h"
 
 namespace berth {
 namespace {
@@ -103,9 +103,9 @@ class ProfilePluginsMaker {
                       " (`berth plugins` shows which there are)",
                       entry.name, profile_.scheduler_name));
     }
-    if (set_.all.size() == PluginMask::kCapacity)
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("a profile can have at most {} plugins", PluginMask::kCapacity));
+    if (set_.all.size() == internal::PluginMask::kCapacity)
+      return fail(ErrorKind::kInvalid, fmt::format("a profile can have at most {} plugins",
+                                                   internal::PluginMask::kCapacity));
     static const config::PluginArgs kNone;
     const auto args = arguments.find(entry.name);
     Result<std::unique_ptr<Plugin>> plugin =
@@ -144,7 +144,7 @@ class ProfilePluginsMaker {
       const auto made = made_.find(entry.name);
       if (made == made_.end())
         return fail(ErrorKind::kInvalid, fmt::format("{} \"{}\" does not exist", type, entry.name));
-      const auto* plugin = dynamic_cast<const Point*>(set_.all[made->second].get());
+      auto* plugin = dynamic_cast<Point*>(set_.all[made->second].get());
       if (!plugin)
         return fail(ErrorKind::kInvalid,
                     fmt::format("plugin \"{}\" does not extend {} plugin", entry.name, type));
@@ -172,7 +172,7 @@ class ProfilePluginsMaker {
         if (left_out_.contains(entry.name)) continue;
         return fail(ErrorKind::kInvalid, fmt::format("{} \"{}\" does not exist", type, entry.name));
       }
-      const auto* plugin = dynamic_cast<const Point*>(set_.all[made->second].get());
+      auto* plugin = dynamic_cast<Point*>(set_.all[made->second].get());
       if (!plugin || std::ranges::find(disabled, entry.name) != disabled.end()) continue;
       if (lists(list, made->second)) {
         overridden.insert(made->second);

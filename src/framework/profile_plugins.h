@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "berth/plugin_table.h"
+#include "berth/result.h"
 #include "config/configuration.h"
-#include "framework/handle.h"
-#include "framework/plugin.h"
-#include "framework/plugin_table.h"
 
 namespace berth {
 
@@ -19,17 +19,17 @@ namespace berth {
 // to.
 template <typename Point>
 struct Placed {
-  const Point* plugin = nullptr;
+  Point* plugin = nullptr;
   std::uint16_t index = 0;
   std::int64_t weight = 0;  // at Score
 
-  const Point* operator->() const { return plugin; }
+  Point* operator->() const { return plugin; }
   std::string name() const { return std::string(plugin->name()); }
 };
 
 struct ProfilePlugins {
-  // `known_defaults` are the entries of multiPoint that nobody asked for by name: those of them
-  // that are not built are left out, while asking for one is an error.
+  // `known_defaults` are the default entries of multiPoint: a default plugin that is not built is
+  // left out, while one that is configured by name and not built is an error.
   static Result<ProfilePlugins> make(const config::Profile& profile,
                                      const std::vector<config::PluginRef>& known_defaults,
                                      const PluginTable& table, const Handle& handle);

@@ -45,14 +45,12 @@ class Everywhere final : public FakePlugin,
   }
   Outcome pre_score(Cycle&, const NodeSet&) const override { return {}; }
   Score score_node(const Cycle&, NodeRow) const override { return 0; }
-  Outcome reserve(Cycle&, std::string_view) const override { return {}; }
-  void unreserve(Cycle&, std::string_view) const override {}
-  PermitResult permit(Cycle&, std::string_view) const override { return {}; }
-  Task<Outcome> pre_bind(Cycle&, std::string_view, CancelToken) const override {
-    co_return Outcome();
-  }
+  Outcome reserve(Cycle&, std::string_view) override { return {}; }
+  void unreserve(Cycle&, std::string_view) override {}
+  PermitResult permit(Cycle&, std::string_view) override { return {}; }
+  Task<Outcome> pre_bind(Cycle&, std::string_view, CancelToken) override { co_return Outcome(); }
   Task<Outcome> bind(Cycle&, std::string_view) const override { co_return Outcome(); }
-  void post_bind(Cycle&, std::string_view) const override {}
+  void post_bind(Cycle&, std::string_view) override {}
 };
 
 class OnlyScores final : public FakePlugin, public PerNodeScore {

@@ -1,4 +1,4 @@
-// What a profile's plugins tell the queue: the events they wait for (core.md §2.6), and signatures.
+// What the queue uses of a profile's plugins: their events (core.md §2.6), and signatures.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -79,7 +79,7 @@ bool Framework::signs_any() const {
 std::optional<std::string> Framework::sign(const Pod& pod) const {
   std::map<std::string, std::string> fragments{
       {"v1.Pod.Spec.SchedulerName", std::string(pod.text(pod.scheduler_name()))}};
-  PluginMask asked;
+  internal::PluginMask asked;
   bool signable = true;
   const auto ask = [&](const auto& placed_plugins) {
     for (const auto& placed : placed_plugins) {

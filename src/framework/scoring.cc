@@ -157,7 +157,7 @@ Outcome Framework::ask_scores(const Cycle& cycle, const NodeSet& feasible, std::
   feasible.for_each([&](NodeRow row) { totals[row] = 0; });
   raw_scores_.resize(totals.size());
   const std::span<Score> scores(raw_scores_);
-  std::vector<Score> raw, normalized;  // copies for who wants to see them
+  std::vector<Score> raw, normalized;  // copies for the visitor
   for (const Placed<ScorePlugin>& placed : plugins_.score) {
     if (cycle.skip_score.test(placed.index)) continue;
     if (Outcome outcome = ask_score(placed, cycle, feasible, scores); !outcome.ok()) return outcome;

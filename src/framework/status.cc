@@ -1,4 +1,4 @@
-#include "framework/status.h"
+#include "berth/status.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "framework/waiting_pods.h"
+#include "berth/waiting_pods.h"
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/thread.h"
 #include "base/time_text.h"
 
 namespace berth {
@@ -26,7 +27,7 @@ struct Entry {
   std::string node_name;
   Entry* previous = nullptr;  // in the order of hold()
   Entry* next = nullptr;
-  std::uint64_t wait = 0;  // tells one wait of a pod from a later one
+  std::uint64_t wait = 0;  // distinguishes one wait of a pod from a later one
   TimePoint since;         // when the wait began
   TimerId timer;
   std::unique_ptr<Holder[]> holders;
@@ -221,7 +222,7 @@ void WaitingPods::Table::expire(Entry& entry) {
   attend(errand);
 }
 
-// ---- how the world hears of it ----------------------------------------------------------------
+// ---- work for the world thread ----------------------------------------------------------------
 
 // Timers and coroutines belong to the world, whatever thread we are on. One post serves all errands
 // noted until it runs. It is made under the lock: when our caller returns, the loop has work.
@@ -242,7 +243,7 @@ void WaitingPods::Table::run_errands() {
     batch.swap(errands);
     errands_posted = false;
   }
-  // One at a time: whom we wake may end others that wait.
+  // One at a time: a resumed task may end the waits of others.
   for (const Errand& errand : batch) attend(errand);
 }
 
@@ -251,7 +252,7 @@ void WaitingPods::Table::attend(const Errand& errand) {
   {
     MutexLock lock(mutex);
     Entry* entry = find(errand.uid);
-    if (entry == nullptr || entry->wait != errand.wait) return;  // left before we came
+    if (entry == nullptr || entry->wait != errand.wait) return;  // gone already
     entry->noted = false;
     if (entry->settled) {
       disarm(*entry);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/task.h"
-#include "framework/waiting_pods.h"
+#include "berth/task.h"
+#include "berth/waiting_pods.h"
 
 namespace berth {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/task.h"
 #include "base/thread.h"
-#include "framework/waiting_pods.h"
+#include "berth/task.h"
+#include "berth/waiting_pods.h"
 
 namespace berth {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/random.h"
-#include "base/task.h"
 #include "base/testing/allocations.h"
-#include "framework/waiting_pods.h"
+#include "berth/random.h"
+#include "berth/task.h"
+#include "berth/waiting_pods.h"
 
 namespace berth {
 namespace {

@@ -1,4 +1,4 @@
-#include "framework/waiting_pods.h"
+#include "berth/waiting_pods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/task.h"
+#include "berth/task.h"
 
 namespace berth {
 namespace {

@@ -21,7 +21,7 @@ void WhatIf::undo_to(std::size_t edits) {
     const Edit edit = std::move(edits_.back());
     edits_.pop_back();
     trial_.undo_to(edits_.size());
-    // A plugin that failed on the way here was reported then; going back there is nobody to tell.
+    // A plugin's failure was reported when the edit was made; one while undoing it is ignored.
     if (edit.added)
       framework_.run_remove_pod(cycle_, *edit.pod, edit.row);
     else

@@ -1,12 +1,13 @@
-// WhatIf: pods put on and taken off nodes for the sake of a question, in the cluster's columns and
-// in what the plugins remember of their PreFilter. Everything is put back, in reverse, when it goes
-// out of scope. Nominated pods, preemption and groups ask their questions this way.
+// WhatIf: adds pods to and removes them from nodes for a trial, in the cluster's columns and in the
+// plugins' PreFilter state. All edits are undone, in reverse, when it goes out of scope. Used for
+// nominated pods and for preemption.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "cluster/cluster.h"
+#include "berth/views.h"
+#include "cluster/trial.h"
 #include "framework/framework.h"
 
 namespace berth {
@@ -19,7 +20,7 @@ class WhatIf {
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
 
-  // The edit stands even when a plugin's extension fails; the caller gives up then.
+  // The edit is made even when a plugin's extension fails; the caller gives up then.
   Outcome add(Ref<const Pod> pod, NodeRow row);
   Outcome remove(Ref<const Pod> pod, NodeRow row);
 

@@ -1,14 +1,14 @@
 #include "ingest/ingest.h"
+#include "berth/observer.h"
 
 #include <optional>
 #include <utility>
 
-#include "framework/measurements.h"
-
 namespace berth {
 namespace {
 
-// The resource under which plugins register for a kind; none for kinds that move nobody.
+// The resource under which plugins register for a kind; nullopt for kinds whose changes move no
+// pod.
 std::optional<EventResource> resource_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::kPersistentVolume: return EventResource::kPersistentVolume;
@@ -38,14 +38,14 @@ Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_po
       schedulers_(std::move(schedulers)),
       observer_(observer),
       writes_(writes),
-      measured_(observer.measurements()),
+      measured_(observer.measuring()),
       claims_(cluster.assumed_claims().add_handler(
           [this](const Ref<const Object>& before, const Ref<const Object>& after) {
             gate_.pass([this, before, after] { claim_changed(before, after); });
           })) {}
 
-void Ingest::check(const Result<void>& result) {
-  if (!result) observer_.trouble(result.error().message);
+void Ingest::report_failure(const Result<void>& result) {
+  if (!result) observer_.internal_error(result.error().message);
 }
 
 void Ingest::apply(Delta delta) {
@@ -53,26 +53,26 @@ void Ingest::apply(Delta delta) {
 }
 
 void Ingest::apply_now(const Delta& delta) {
-  const TimePoint start = measured_ ? measured_->now() : TimePoint{};
+  const TimePoint start = measured_ ? measured_->tick() : TimePoint{};
   if (const auto* changed = std::get_if<Ref<const Pod>>(&delta.object)) {
     const Ref<const Pod> before = cluster_.seen_pod(**changed);
-    pod(delta.type, before, *changed);
+    apply_pod(delta.type, before, *changed);
     if (writes_) {
       if (before && before->uid() != (*changed)->uid()) writes_->sync(*before);
       writes_->sync(**changed);
     }
     if (measured_) measure_pod(delta.type, before.get(), **changed, start);
   } else if (const auto* held = std::get_if<Ref<const Object>>(&delta.object)) {
-    const Ref<const Object> before = measured_ ? known(**held) : nullptr;
+    const Ref<const Object> before = measured_ ? stored_object(**held) : nullptr;
     if ((*held)->kind == ObjectKind::kNode)
-      node(delta.type, *held);
+      apply_node(delta.type, *held);
     else
-      other(delta.type, *held);
+      apply_object(delta.type, *held);
     if (measured_) measure_object(delta.type, before.get(), **held, start);
   }
 }
 
-// ---- how long it took, by upstream's events
+// ---- metrics, by upstream's events
 
 void Ingest::measure_cluster() {
   measured_->cluster_size(cluster_.nodes().node_count(), cluster_.placed_count(),
@@ -81,12 +81,12 @@ void Ingest::measure_cluster() {
 
 void Ingest::measure_pod(DeltaType type, const Pod* before, const Pod& pod, TimePoint start) {
   measure_cluster();
-  const Duration took = measured_->now() - start;
+  const Duration took = measured_->tick() - start;
   const bool was_assigned = before && !before->node().empty();
   const bool goes = type == DeltaType::kDeleted || pod.finished();
   if (goes && !before) return;
   const bool assigned = goes ? was_assigned || !pod.node().empty() : !pod.node().empty();
-  if (!assigned && !ours(pod)) return;
+  if (!assigned && !responsible_for_pod(pod)) return;
   const EventResource resource =
       assigned ? EventResource::kAssignedPod : EventResource::kUnscheduledPod;
   const bool updated = !goes && before && was_assigned == assigned;
@@ -99,13 +99,13 @@ void Ingest::measure_pod(DeltaType type, const Pod* before, const Pod& pod, Time
     for (const ClusterEvent& event : pod_update_events(*before, pod))
       // Parity: of an assigned pod a change without a name of its own counts twice.
       if (assigned || event.actions != action::kUpdate) measured_->event_handled(event, took);
-  } else if (!goes && assigned && before && ours(*before)) {
+  } else if (!goes && assigned && before && responsible_for_pod(*before)) {
     handled(EventResource::kUnscheduledPod, action::kDelete);  // it was bound
   }
 }
 
-// The object as it was before a delta; null: there was none.
-Ref<const Object> Ingest::known(const Object& object) const {
+// The object before a delta; null if there was none.
+Ref<const Object> Ingest::stored_object(const Object& object) const {
   if (object.kind != ObjectKind::kNode)
     return cluster_.find(object.kind, object.symbols.text(object.namespace_name), object.name);
   const NodeRow row = cluster_.nodes().find(static_cast<const Node&>(object).symbol);
@@ -116,7 +116,7 @@ Ref<const Object> Ingest::known(const Object& object) const {
 void Ingest::measure_object(DeltaType type, const Object* before, const Object& object,
                             TimePoint start) {
   measure_cluster();
-  const Duration took = measured_->now() - start;
+  const Duration took = measured_->tick() - start;
   const bool deleted = type == DeltaType::kDeleted;
   if (object.kind == ObjectKind::kNode && !deleted && before) {
     for (const ClusterEvent& event :
@@ -137,20 +137,20 @@ void Ingest::measure_object(DeltaType type, const Object* before, const Object& 
 
 // ---- pods
 
-void Ingest::pod(DeltaType type, const Ref<const Pod>& before, const Ref<const Pod>& pod) {
-  // A pod that has finished takes no room: for scheduling it is gone.
+void Ingest::apply_pod(DeltaType type, const Ref<const Pod>& before, const Ref<const Pod>& pod) {
+  // A finished pod takes no resources: it is handled as deleted.
   if (type == DeltaType::kDeleted || pod->finished()) {
     if (!before) return;
-    cluster_.unsee_pod(*before);
-    // The last state known counts, unless it is another pod's of the same name, or from before the
-    // pod had its node (a deletion that the watch missed).
+    cluster_.remove_seen_pod(*before);
+    // The last known state is used, unless it belongs to another pod of the same name, or is from
+    // before the pod was bound (the watch missed the binding).
     const bool stale = before->uid() != pod->uid() || type != DeltaType::kDeleted ||
                        (pod->node().empty() && !before->node().empty());
     pod_deleted(stale ? before : pod);
     return;
   }
-  if (before && before->uid() != pod->uid()) {  // deleted and made anew between two looks
-    cluster_.unsee_pod(*before);
+  if (before && before->uid() != pod->uid()) {  // deleted and created again between two deltas
+    cluster_.remove_seen_pod(*before);
     pod_deleted(before);
   }
   cluster_.see_pod(pod);
@@ -162,33 +162,33 @@ void Ingest::pod(DeltaType type, const Ref<const Pod>& before, const Ref<const P
 
 void Ingest::pod_added(const Ref<const Pod>& pod) {
   if (!pod->node().empty()) {
-    check(cluster_.add_pod(pod));
+    report_failure(cluster_.add_pod(pod));
     queue_.move_all(events::kAssignedPodAdd, {}, pod);
-  } else if (ours(*pod)) {
+  } else if (responsible_for_pod(*pod)) {
     queue_.add(pod);
   }
 }
 
 void Ingest::pod_updated(const Ref<const Pod>& before, const Ref<const Pod>& after) {
   if (!before->node().empty() && before->node() != after->node()) {
-    // No server does this, unless its store was set back to a backup.
-    observer_.trouble(std::string("pod ")
-                          .append(after->full_name())
-                          .append(" was on node ")
-                          .append(before->node_name())
-                          .append(", the watch shows it on node ")
-                          .append(after->node().empty() ? "<none>" : after->node_name()));
+    // Only happens when the server's store was restored from a backup.
+    observer_.internal_error(std::string("pod ")
+                                 .append(after->full_name())
+                                 .append(" was on node ")
+                                 .append(before->node_name())
+                                 .append(", the watch shows it on node ")
+                                 .append(after->node().empty() ? "<none>" : after->node_name()));
     pod_deleted(before);
     pod_added(after);
   } else if (!before->node().empty()) {
-    check(cluster_.update_pod(after));
+    report_failure(cluster_.update_pod(after));
     for (const ClusterEvent& event : pod_update_events(*before, *after))
       queue_.move_all(event, before, after);
   } else if (!after->node().empty()) {
-    check(cluster_.add_pod(after));
+    report_failure(cluster_.add_pod(after));
     queue_.move_all(events::kAssignedPodAdd, {}, after);
-    if (ours(*before)) queue_.remove(*before);
-  } else if (ours(*before)) {
+    if (responsible_for_pod(*before)) queue_.remove(*before);
+  } else if (responsible_for_pod(*before)) {
     unassigned_pod_updated(before, after);
   }
 }
@@ -206,13 +206,13 @@ void Ingest::unassigned_pod_updated(const Ref<const Pod>& before, const Ref<cons
 
 void Ingest::pod_deleted(const Ref<const Pod>& pod) {
   if (!pod->node().empty()) {
-    check(cluster_.remove_pod(*pod));
+    report_failure(cluster_.remove_pod(*pod));
     queue_.move_all(events::kAssignedPodDelete, pod, {});
-    // The delete may be the first we hear of its binding; the queue must not keep it.
-    if (ours(*pod)) queue_.remove(*pod);
+    // The delete may be the first delta that shows the binding; the queue must not keep the pod.
+    if (responsible_for_pod(*pod)) queue_.remove(*pod);
     return;
   }
-  if (!ours(*pod)) return;
+  if (!responsible_for_pod(*pod)) return;
   queue_.remove(*pod);
   if (cluster_.is_assumed(pod->uid()))
     assumed_pod_deleted(*pod);
@@ -220,18 +220,18 @@ void Ingest::pod_deleted(const Ref<const Pod>& pod) {
     nomination_gone(pod);
 }
 
-// The pod goes while it waits or binds. A waiting one is turned away and cleans up after itself; of
-// one that is binding only the place is given back, its binding is left to fail.
+// The pod was deleted while it waits or binds. A waiting pod is rejected, and its binding cycle
+// cleans up; a binding pod only gives its place back, and its binding fails by itself.
 void Ingest::assumed_pod_deleted(const Pod& pod) {
   const Ref<const Pod> assumed = cluster_.placed(pod.uid());
   if (!assumed) return;
   const Ref<const Pod> on_its_node =
       with_node(*assumed, cluster_.nodes().name_text(cluster_.row_of(pod.uid())));
-  if (!waiting_pods_.reject(pod.uid(), "", "removed")) check(cluster_.forget(*assumed));
+  if (!waiting_pods_.reject(pod.uid(), "", "removed")) report_failure(cluster_.forget(*assumed));
   queue_.move_all(events::kAssignedPodDelete, on_its_node, {});
 }
 
-// A place that was promised is free again, for pods that are not more important.
+// The place that the pod was nominated to is free again for pods of the same or lower priority.
 void Ingest::nomination_gone(const Ref<const Pod>& pod) {
   const std::int32_t priority = pod->priority();
   queue_.move_all(events::kAssignedPodDelete, pod, {},
@@ -240,13 +240,13 @@ void Ingest::nomination_gone(const Ref<const Pod>& pod) {
 
 // ---- nodes and the rest
 
-void Ingest::node(DeltaType type, const Ref<const Object>& object) {
+void Ingest::apply_node(DeltaType type, const Ref<const Object>& object) {
   const Ref<const Node> node(static_cast<const Node*>(object.get()));
   const NodeRow row = cluster_.nodes().find(node->symbol);
   const bool known = row != kNoRow && cluster_.nodes().has_node(row);
   if (type == DeltaType::kDeleted) {
     queue_.move_all(events::kNodeDelete, object, {});
-    check(cluster_.remove_node(node->symbol));
+    report_failure(cluster_.remove_node(node->symbol));
   } else if (known) {
     const Ref<const Node> before = cluster_.nodes().node_ref(row);
     cluster_.update_node(node);
@@ -258,13 +258,13 @@ void Ingest::node(DeltaType type, const Ref<const Object>& object) {
   }
 }
 
-void Ingest::other(DeltaType type, const Ref<const Object>& object) {
+void Ingest::apply_object(DeltaType type, const Ref<const Object>& object) {
   const std::string_view where = object->symbols.text(object->namespace_name);
   const Ref<const Object> before = cluster_.find(object->kind, where, object->name);
   const std::optional<EventResource> resource = resource_of(object->kind);
   const auto happened = [&](std::uint32_t actions, const AnyObject& old_object,
                             const AnyObject& new_object) {
-    // Of claims the queue hears through the assume cache.
+    // For claims the queue is notified by the assume cache.
     if (resource && resource != EventResource::kResourceClaim)
       queue_.move_all({*resource, actions, {}}, old_object, new_object);
   };

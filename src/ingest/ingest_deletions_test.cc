@@ -127,7 +127,7 @@ TEST_F(IngestTest, ADeletionOfAPodNobodySawIsNothing) {
   spy();
   deletes(pod("p").on("n1"));
   EXPECT_THAT(heard, IsEmpty());
-  EXPECT_THAT(q.log.troubles, IsEmpty());
+  EXPECT_THAT(q.log.internal_errors, IsEmpty());
 }
 
 }  // namespace

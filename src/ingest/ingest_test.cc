@@ -68,12 +68,12 @@ TEST_F(IngestTest, ANodeThatGoesBeforeItsPodsLeavesThemInTheirPlaces) {
   EXPECT_EQ(cluster.placed_count(), 1u);
   deletes(on_it);
   EXPECT_EQ(cluster.placed_count(), 0u);
-  EXPECT_THAT(q.log.troubles, IsEmpty());
+  EXPECT_THAT(q.log.internal_errors, IsEmpty());
 }
 
 TEST_F(IngestTest, ANodeThatWasNeverSeenCannotGo) {
   apply(DeltaType::kDeleted, Ref<const Object>(q.world.node("n1").build()));
-  EXPECT_THAT(q.log.troubles, ElementsAre("node n1 is not found"));
+  EXPECT_THAT(q.log.internal_errors, ElementsAre("node n1 is not found"));
 }
 
 // ---- pods that have a node
@@ -121,7 +121,7 @@ TEST_F(IngestTest, APodThatLosesItsNodeIsQueued) {
   const Ref<const Pod> added = shows(pod("p").on("n1"));
   updates(pod("p", "2"));
   EXPECT_EQ(cluster.placed(added->uid()), nullptr);
-  EXPECT_THAT(q.log.troubles, ElementsAre(HasSubstr("the watch shows it on node <none>")));
+  EXPECT_THAT(q.log.internal_errors, ElementsAre(HasSubstr("the watch shows it on node <none>")));
   EXPECT_EQ(q.place(added), QueuePlace::kActive);
 }
 
@@ -132,7 +132,7 @@ TEST_F(IngestTest, APodThatIsOnAnotherNodeIsTakenToBeThere) {
   updates(pod("p", "2").on("n2"));
   ASSERT_NE(cluster.placed(added->uid()), nullptr);
   EXPECT_EQ(cluster.placed(added->uid())->node_name(), "n2");
-  EXPECT_THAT(q.log.troubles, ElementsAre(HasSubstr("the watch shows it on node n2")));
+  EXPECT_THAT(q.log.internal_errors, ElementsAre(HasSubstr("the watch shows it on node n2")));
 }
 
 // ---- pods that become assigned
@@ -158,7 +158,7 @@ TEST_F(IngestTest, TheWatchConfirmsAnAssumedPod) {
   updates(pod("p", "2").on("n1"));
   EXPECT_FALSE(cluster.is_assumed(bound->uid()));
   EXPECT_EQ(cluster.placed(bound->uid())->resource_version(), "2");
-  EXPECT_THAT(q.log.troubles, IsEmpty());
+  EXPECT_THAT(q.log.internal_errors, IsEmpty());
 }
 
 TEST_F(IngestTest, TheWatchMovesAnAssumedPodThatWasBoundElsewhere) {

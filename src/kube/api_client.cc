@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "api/envelope.h"
-#include "api/json_text.h"
 #include "base/ascii.h"
 #include "base/go_quote.h"
+#include "wire/json_text.h"
 
 namespace berth::kube {
 namespace {
@@ -126,6 +126,10 @@ Resource resource_of(std::string_view path) {
 
 }  // namespace
 
+std::string_view content_type_of(BodyFormat format) {
+  return format == BodyFormat::kProtobuf ? kProtoContentType : kJsonContentType;
+}
+
 ApiFailure failure_of(int code, std::string_view content_type, std::string_view body,
                       std::string_view method, std::string_view path) {
   const std::string type = media_type(content_type);
@@ -154,7 +158,7 @@ ApiFailure failure_of(int code, std::string_view content_type, std::string_view 
     failure.status.name = about.name;
     failure.status.causes.push_back({"UnexpectedServerResponse", said, ""});
   }
-  // The answer's own code counts, whatever its body says.
+  // The answer's HTTP code counts, not the one in its body.
   failure.status.code = code;
   failure.error.message = failure.status.message;
   return failure;

@@ -13,19 +13,18 @@
 
 #include "api/api_status.h"
 #include "api/requests.h"
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/result.h"
+#include "berth/task.h"
 #include "net/http_client.h"
 
 namespace berth::kube {
 
-// Who goes first when requests have to wait for their turn.
+// Which requests go first when they have to wait for their turn.
 enum class Urgency : std::uint8_t {
-  kHigh,    // bindings, leases: somebody's pod or leadership depends on it
+  kHigh,    // bindings, leases: a pod or the leadership depends on it
   kNormal,  // statuses, deletions, lists
-  kLow,     // what nobody waits for
+  kLow,     // requests whose answers nothing waits for
 };
 
 struct ApiCall {
@@ -47,16 +46,19 @@ struct ApiAnswer {
 // No answer, or one that is not a success.
 struct ApiFailure {
   Error error;       // the kind by the code; the message as client-go words it
-  ApiStatus status;  // what the server said; code 0: there was no answer
+  ApiStatus status;  // the server's answer; code 0: there was none
 };
 
 using ApiResult = std::expected<ApiAnswer, ApiFailure>;
+
+// The content type of a body in that format.
+std::string_view content_type_of(BodyFormat format);
 
 class ApiClient {
  public:
   virtual ~ApiClient() = default;
 
-  // World thread. Success is any code of 200 to 299. Who destroys the task, or cancels the token,
+  // World thread. Success is any code of 200 to 299. Destroying the task, or cancelling the token,
   // cancels the call.
   virtual Task<ApiResult> call(ApiCall call, CancelToken cancel = {}) = 0;
 

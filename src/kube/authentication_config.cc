@@ -56,7 +56,7 @@ AuthenticationSettings read_authentication_settings(const JsonValue& config_map,
                                                     std::vector<std::string>& complaints) {
   const JsonValue* data = config_map.find("data");
   AuthenticationSettings settings = before;
-  // An authority that goes away is still believed: better than to lock everybody out because of a
+  // An authority that disappears is still accepted: better than to lock all users out because of a
   // ConfigMap that is being written anew.
   if (std::string ca = data_text_at(data, "client-ca-file"); !ca.empty())
     settings.client_ca = std::move(ca);

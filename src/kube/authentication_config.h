@@ -8,22 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/result.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "kube/object_watch.h"
 #include "telemetry/log.h"
+#include "wire/json_tree.h"
 
 namespace berth::kube {
 
 struct AuthenticationSettings {
-  std::string client_ca;  // PEM; empty: nobody is known by a certificate
+  std::string client_ca;  // PEM; empty: no client certificates
 
-  // Of a proxy that says who the caller is.
+  // Of a proxy that names the caller.
   std::string request_header_ca;           // PEM; empty: no proxy is believed
   std::vector<std::string> allowed_names;  // of its certificate; empty: any that the CA signed
   std::vector<std::string> username_headers;
@@ -34,8 +33,8 @@ struct AuthenticationSettings {
   friend bool operator==(const AuthenticationSettings&, const AuthenticationSettings&) = default;
 };
 
-// What a v1 ConfigMap says. What is missing there, or cannot be read, stays as it was `before`;
-// `complaints` has a sentence about each of the latter.
+// The content of a v1 ConfigMap. What is missing there, or cannot be read, stays as it was
+// `before`; `complaints` has a sentence about each of the latter.
 AuthenticationSettings read_authentication_settings(const JsonValue& config_map,
                                                     const AuthenticationSettings& before,
                                                     std::vector<std::string>& complaints);

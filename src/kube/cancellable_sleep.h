@@ -5,9 +5,8 @@
 //   if (cancel.cancelled()) …
 #pragma once
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 
 namespace berth::kube {
 

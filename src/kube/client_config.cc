@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/json_text.h"
-#include "api/labels.h"
 #include "base/file.h"
 #include "base/go_quote.h"
+#include "berth/labels.h"
 #include "kube/kubeconfig.h"
+#include "wire/json_text.h"
 
 namespace berth::kube {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::string_view kNothingGiven =
     "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER "
     "environment variable";
 
-// What opening a file says, if it cannot be read.
+// The error of opening a file, if it cannot be read.
 std::string unreadable(const std::string& path) {
   const Result<std::string> text = read_file(path);
   return text ? std::string() : text.error().message;

@@ -1,5 +1,6 @@
-// ClientConfig: which API server, and who we are there. Found as upstream's components find it
-// (shell.md §1.4): from a kubeconfig, from --master, or from what a pod finds in its own cluster.
+// ClientConfig: the address of the API server, and our credentials. Found as upstream's components
+// find it (shell.md §1.4): from a kubeconfig, from --master, or from what a pod finds in its own
+// cluster.
 //
 // $KUBECONFIG is not read, as by upstream's control plane components. Any thread.
 #pragma once
@@ -11,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::kube {
 
@@ -37,7 +38,7 @@ struct Impersonation {
 
 struct ClientConfig {
   std::string server;     // "https://10.0.0.1:6443", with a scheme, without a slash at the end
-  std::string proxy_url;  // empty: what the environment says
+  std::string proxy_url;  // empty: from the environment
 
   // Trust. Inline PEM has precedence over a file.
   std::string ca_file, ca_data;
@@ -57,7 +58,7 @@ struct ClientConfig {
   bool uses_tls() const { return server.starts_with("https://"); }
 };
 
-// What a pod is told about its cluster.
+// What a pod finds about its cluster in its environment and files.
 struct PodEnvironment {
   std::string service_host;  // KUBERNETES_SERVICE_HOST
   std::string service_port;  // KUBERNETES_SERVICE_PORT

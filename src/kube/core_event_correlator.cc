@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "api/json_text.h"
 #include "base/time_text.h"
+#include "wire/json_text.h"
 
 namespace berth::kube {
 namespace {

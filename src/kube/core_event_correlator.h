@@ -8,7 +8,7 @@
 #include <string>
 
 #include "api/requests.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "kube/lru_map.h"
 
 namespace berth::kube {

@@ -102,12 +102,12 @@ Result<Credential> CredentialSource::find() {
     if (ending_) return fail(ErrorKind::kCancelled, "the client was closed");
   }
   Result<Credential> credential = credentials_.current();
-  if (credential) note(*credential);
+  if (credential) remember(*credential);
   return credential;
 }
 
 // Another certificate than before: how long the old one lived, and how long the new one will.
-void CredentialSource::note(const Credential& credential) {
+void CredentialSource::remember(const Credential& credential) {
   if (credential.cert_data.empty() || credential.cert_data == noted_.cert_data) return;
   const WallTime now = loop_.wall_now();
   if (const auto old = net::read_certificates(noted_.cert_data); old && !old->empty())

@@ -1,6 +1,6 @@
-// CredentialSource: Credentials that nobody has to wait for on his own thread. A program that
-// prints credentials may take its time: it runs on a thread of its own, and is killed after
-// ExecPlugin::timeout. All else is at hand.
+// CredentialSource: Credentials without blocking the caller's thread. A program that prints
+// credentials may take its time: it runs on a thread of its own, and is killed after
+// ExecPlugin::timeout. All others are available at once.
 //
 // Any thread. For http_api_client.cc.
 #pragma once
@@ -26,7 +26,7 @@ class CredentialSource {
   CredentialSource(const CredentialSource&) = delete;
   CredentialSource& operator=(const CredentialSource&) = delete;
 
-  // Nothing: only ask() will tell. An error only where there is something that can go wrong; then
+  // nullopt: only ask() can get it. An error only where there is something that can go wrong; then
   // ask() does not answer before it returns.
   std::optional<Result<Credential>> at_hand();
   // `done` is called once, on the source's thread if there is one; it must not block, nor end the
@@ -35,8 +35,7 @@ class CredentialSource {
   // The server answered 401 to it.
   void refuse(Credential refused) EXCLUDES(mutex_);
 
-  // Nobody asks any more. Who still waits is told kCancelled, by and by; a program that runs is
-  // killed.
+  // No more calls of ask(). Open ones end with kCancelled; a program that runs is killed.
   void close() EXCLUDES(mutex_);
 
  private:
@@ -47,7 +46,7 @@ class CredentialSource {
   Credentials::RunProcess with_limits(const ClientConfig& config);
   void run() EXCLUDES(mutex_);
   Result<Credential> find() EXCLUDES(mutex_);
-  void note(const Credential& credential);
+  void remember(const Credential& credential);
 
   const bool reads_file_;
   const bool runs_program_;

@@ -4,13 +4,13 @@
 
 #include <string_view>
 
-#include "api/json_text.h"
-#include "api/json_tree.h"
 #include "base/ascii.h"
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
+#include "wire/json_text.h"
+#include "wire/json_tree.h"
 
 namespace berth::kube {
 namespace {
@@ -23,7 +23,7 @@ std::string text_at(const JsonValue& object, std::string_view name) {
   return value && value->kind == JsonValue::Kind::kString ? value->text : std::string();
 }
 
-// What the program is told: KUBERNETES_EXEC_INFO.
+// The input of the program: KUBERNETES_EXEC_INFO.
 Result<std::string> exec_info(const ClientConfig& config) {
   JsonValue spec = JsonValue::object();
   if (config.exec->provide_cluster_info) {
@@ -132,7 +132,7 @@ Result<Credential> Credentials::from_file() {
     look_again_ = now + kTokenFilePeriod;
     return *kept_;
   }
-  // While a file is being replaced, what it said before is better than nothing.
+  // While a file is being replaced, its last content is used.
   if (kept_) return *kept_;
   if (!config_.token.empty()) return Credential{std::string(trimmed(config_.token)), {}, {}};
   return fail(ErrorKind::kInvalid, std::move(problem));

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/loop.h"
 #include "base/process.h"
-#include "base/result.h"
 #include "base/thread.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 #include "kube/client_config.h"
 
 namespace berth::kube {

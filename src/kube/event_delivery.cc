@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "api/envelope.h"
-
 namespace berth::kube {
 namespace {
 
@@ -47,16 +45,16 @@ Task<EventDelivery::Verdict> EventDelivery::attempt(const EventLetter& letter) {
     const ApiResult patched = co_await patching;
     if (patched) co_return Verdict::kDone;
     const bool gone = patched.error().status.code == 404;
-    if (!gone) co_return judge(letter, patched.error());
+    if (!gone) co_return verdict_on(letter, patched.error());
   }
   Task<ApiResult> posting = client_.call(post_of(letter));
   const ApiResult posted = co_await posting;
-  co_return posted ? Verdict::kDone : judge(letter, posted.error());
+  co_return posted ? Verdict::kDone : verdict_on(letter, posted.error());
 }
 
-// A server that says no will say it again; one that says nothing may be back in a while.
-EventDelivery::Verdict EventDelivery::judge(const EventLetter& letter,
-                                            const ApiFailure& failure) const {
+// A refusal is final; a server that did not answer may be back in a while.
+EventDelivery::Verdict EventDelivery::verdict_on(const EventLetter& letter,
+                                                 const ApiFailure& failure) const {
   const std::string& error = failure.error.message;
   if (failure.status.code == 0) {
     if (failure.error.kind == ErrorKind::kCancelled) return Verdict::kDone;
@@ -90,8 +88,7 @@ ApiCall EventDelivery::post_of(const EventLetter& letter) const {
   call.method = "POST";
   call.path = fmt::format("{}/namespaces/{}/events", letter.api, letter.namespace_name);
   call.body = letter.event;
-  call.content_type = client_.format() == BodyFormat::kProtobuf ? std::string(kProtoContentType)
-                                                                : "application/json";
+  call.content_type = content_type_of(client_.format());
   call.urgency = Urgency::kLow;
   return call;
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "telemetry/log.h"
 
@@ -38,7 +38,7 @@ class EventDelivery {
   enum class Verdict : std::uint8_t { kDone, kTryAgain };
 
   Task<Verdict> attempt(const EventLetter& letter);
-  Verdict judge(const EventLetter& letter, const ApiFailure& failure) const;
+  Verdict verdict_on(const EventLetter& letter, const ApiFailure& failure) const;
   ApiCall patch_of(const EventLetter& letter) const;
   ApiCall post_of(const EventLetter& letter) const;
 
@@ -48,7 +48,7 @@ class EventDelivery {
   telemetry::Log log_;
 };
 
-// Up to `most` of it longer: those who begin together do not go on together.
+// Longer by a random part, up to `most`, so that clients that begin together do not stay together.
 Duration jittered(Duration duration, double most, Random& random);
 
 }  // namespace berth::kube

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "kube/cancellable_sleep.h"
 #include "kube/core_event_correlator.h"
 #include "kube/event_delivery.h"
@@ -40,7 +41,7 @@ std::string cut_note(std::string note) {
   return note += kCut;
 }
 
-// Somebody waits for all to be written; for as long as this is there.
+// While this exists, a caller waits until all events are written.
 class Flushing {
  public:
   Flushing(std::vector<Eventual<bool>*>& all, Eventual<bool>& own) : all_(all), own_(own) {
@@ -113,7 +114,7 @@ struct EventRecorder::Parts {
   std::vector<Eventual<bool>*> flushing;
   TimerId refresh_timer;
   TimerId finish_timer;
-  std::shared_ptr<int> alive = std::make_shared<int>(0);  // ends what is posted with this object
+  Lifetime lifetime;
   TaskSet tasks;
 };
 
@@ -221,11 +222,10 @@ void EventRecorder::Parts::tell_of_drop() {
 
 void EventRecorder::Parts::pump_soon() {
   if (std::exchange(pump_posted, true)) return;
-  auto pumping = [this, present = std::weak_ptr<int>(alive)] {
-    if (present.expired()) return;
+  auto pumping = lifetime.guard([this] {
     pump_posted = false;
     pump();
-  };
+  });
   if (options.gather > Duration::zero() && flushing.empty())
     loop.after(options.gather, std::move(pumping));
   else
@@ -242,11 +242,11 @@ void EventRecorder::Parts::pump() {
     ++sending;
     tasks.spawn(deliver(*backlog.take_oldest()));
   }
-  const std::weak_ptr<int> present = alive;
-  while (!present.expired() && idle() && !flushing.empty()) {
+  const Lifetime::Watch watch = lifetime.watch();
+  while (!watch.ended() && idle() && !flushing.empty()) {
     Eventual<bool>* waiting = flushing.back();
     flushing.pop_back();
-    waiting->set(true);  // who waited may end the recorder
+    waiting->set(true);  // this may destroy the recorder
   }
 }
 

@@ -1,11 +1,11 @@
 // EventRecorder: what people see under "Events" in `kubectl describe` (shell.md §6.6, §7). World
 // thread.
 //
-// Events wait in a queue and are written by the way, through a client of their own: nobody waits
-// for them, and when there are too many, those that come are dropped, and counted. Where the server
-// has events.k8s.io/v1, which is asked once it can be reached, the same event again becomes a
-// series; elsewhere (and for leases everywhere) they are events of core/v1, counted, combined and
-// held back when they become too many.
+// Events wait in a queue and are written in the background, through a client of their own: no
+// caller waits for them, and when there are too many, those that come are dropped, and counted.
+// Where the server has events.k8s.io/v1, which is asked once it can be reached, the same event
+// again becomes a series; elsewhere (and for leases everywhere) they are events of core/v1,
+// counted, combined and held back when they become too many.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 #include <string>
 
 #include "api/requests.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/task.h"
-#include "framework/cluster_api.h"
+#include "berth/cluster_api.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "telemetry/log.h"
 
@@ -28,7 +28,7 @@ struct EventRecorderOptions {
   // Whom the events of leases come from: the first profile's scheduler name.
   std::string component;
   telemetry::Log log;
-  // Those of so long leave together, which costs less: nobody waits for an event.
+  // Events are gathered for so long and sent together, which costs less.
   Duration gather = Duration::zero();
   // Series that wait to be written again, at most; the oldest are dropped, and counted.
   std::size_t most_series_waiting = 10'000;

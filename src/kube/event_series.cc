@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/time_text.h"
 
 namespace berth::kube {
@@ -15,7 +16,6 @@ constexpr std::size_t kLongestName = 253;
 // Labels of small letters, digits and inner hyphens, with dots between them.
 bool is_dns_subdomain(std::string_view name) {
   if (name.empty() || name.size() > kLongestName) return false;
-  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   bool in_label = false;
   char last = '.';
   for (const char c : name) {
@@ -24,14 +24,14 @@ bool is_dns_subdomain(std::string_view name) {
       in_label = false;
     } else if (c == '-') {
       if (!in_label) return false;
-    } else if (alphanumeric(c)) {
+    } else if (is_lower_case(c) || is_digit(c)) {
       in_label = true;
     } else {
       return false;
     }
     last = c;
   }
-  return alphanumeric(last);
+  return is_lower_case(last) || is_digit(last);
 }
 
 std::string random_uuid(Random& random) {

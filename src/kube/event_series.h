@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "api/pod.h"
 #include "api/requests.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "framework/cluster_api.h"
+#include "berth/cluster_api.h"
+#include "berth/loop.h"
+#include "berth/pod.h"
+#include "berth/random.h"
 #include "kube/lru_map.h"
 
 namespace berth::kube {

@@ -217,7 +217,7 @@ Task<Result<Credential>> HttpApiClient::Parts::credential(CancelToken cancel) {
   co_return found;
 }
 
-// Which of the things that we showed it may be that the server does not like; it does not say.
+// Which of our credentials the server may have refused; it does not say.
 std::string HttpApiClient::Parts::why_unauthorized(const Credential& credential) const {
   const ClientConfig& config = options.config;
   std::string pem = credential.cert_data.empty() ? config.cert_data : credential.cert_data;
@@ -291,7 +291,7 @@ Task<std::optional<Result<net::HttpResponse>>> HttpApiClient::Parts::send(
   }
 }
 
-// One try, by whoever has a slot for it.
+// One try of a request that has a slot.
 Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_once(
     const ApiCall& call, int number, CancelToken cancel) {
   auto tried = std::make_unique<Tried>();
@@ -365,7 +365,7 @@ Task<ApiResult> HttpApiClient::Parts::call_with_retries(const ApiCall& call, Can
 
 // ---- streams ------------------------------------------------------------------------------------
 
-// The callbacks, heard by us as well.
+// Wraps the callbacks, to see the answers as well.
 net::HttpStreamCallbacks HttpApiClient::Parts::watched(net::HttpCallId id, const ApiCall& call,
                                                        net::HttpStreamCallbacks callbacks,
                                                        const Credential& credential) {
@@ -430,7 +430,7 @@ Task<ApiResult> HttpApiClient::call(ApiCall call, CancelToken cancel) {
 
 net::HttpCallId HttpApiClient::stream(ApiCall call, net::HttpStreamCallbacks callbacks) {
   const net::HttpCallId id = parts_->streams.open();
-  // Never calls back from here, so that whoever asks knows the id by then.
+  // Never calls back from here, so that the caller has the id by then.
   if (std::optional<Result<Credential>> there = parts_->source.at_hand(); there && *there) {
     parts_->begin_stream(id, std::move(call), std::move(callbacks), std::move(*there));
     return id;

@@ -14,8 +14,8 @@
 #include <string>
 
 #include "api/envelope.h"
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "kube/client_config.h"
 #include "kube/credentials.h"
@@ -37,15 +37,15 @@ struct HttpApiClientOptions {
   float qps = 0;
   int burst = 0;
 
-  // Of bodies. Empty: protobuf, and answers in either format, as client-go does when nobody chose.
+  // Of bodies. Empty: protobuf, and answers in either format, as client-go does by default.
   std::string content_type{kProtoContentType};
   std::string accept_content_types;  // sent as they are; empty: made of `content_type`
 
   // How long a rotated CA, certificate or key may go unnoticed while a connection lives.
   Duration tls_file_interval = std::chrono::seconds(1);
 
-  // Of each try of a call that has none of its own. API servers give up after a minute, and say so;
-  // this is for servers and connections that say nothing.
+  // Of each try of a call that has none of its own. API servers give up after a minute, and answer
+  // so; this is for servers and connections that do not answer.
   Duration timeout = kRequestTimeout;
 
   // Asked about every request but GET and HEAD; null: all may be sent. Outlives the client.

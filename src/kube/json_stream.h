@@ -1,5 +1,5 @@
 // JSON that comes in pieces, cut where one thing ends and the next begins: the lines of a watch,
-// the items of a list. What is between the cuts is read by whoever asked; here only quotes and
+// the items of a list. What is between the cuts is parsed by the caller; here only quotes and
 // brackets count. Part of watch_stream.cc.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::kube {
 

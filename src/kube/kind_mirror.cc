@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/pod.h"
+#include "base/ascii.h"
 #include "base/keyed_hash.h"
+#include "berth/node.h"
+#include "berth/pod.h"
 
 namespace berth::kube {
 namespace {
@@ -31,6 +33,34 @@ bool same_uid(const Pod& a, const Pod& b) { return a.uid() == b.uid(); }
 bool same_uid(const Object& a, const Object& b) { return a.uid == b.uid; }
 bool has_uid(const Pod& pod, std::string_view uid) { return pod.uid() == Uid::of(uid); }
 bool has_uid(const Object& object, std::string_view uid) { return object.uid == uid; }
+
+// Whether all that we hold of two pods of one name and UID is the same. Equal specs and metas are one
+// object (berth/interner.h).
+bool same_extra(const PodExtra& a, const PodExtra& b) {
+  return a.conditions == b.conditions && a.container_resources == b.container_resources &&
+         a.pod_resources == b.pod_resources &&
+         a.resource_claim_statuses == b.resource_claim_statuses &&
+         a.extended_resource_claim_status == b.extended_resource_claim_status;
+}
+bool same_content(const Pod& a, const Pod& b) {
+  return a.spec_ref() == b.spec_ref() && a.meta_ref() == b.meta_ref() && a.node() == b.node() &&
+         a.nominated_node() == b.nominated_node() && a.phase() == b.phase() &&
+         a.scheduled_condition() == b.scheduled_condition() && a.generation() == b.generation() &&
+         a.creation_time() == b.creation_time() && a.start_time() == b.start_time() &&
+         a.deletion_time() == b.deletion_time() && !a.extra() == !b.extra() &&
+         (!a.extra() || same_extra(*a.extra(), *b.extra()));
+}
+bool same_content(const Node& a, const Node& b) {
+  return a.generation == b.generation && a.labels == b.labels && a.annotations == b.annotations &&
+         a.taints == b.taints && a.unschedulable == b.unschedulable && a.capacity == b.capacity &&
+         a.allocatable == b.allocatable && a.images == b.images && a.conditions == b.conditions &&
+         a.declared_features == b.declared_features;
+}
+// Objects of other kinds are few: nobody compares them.
+bool same_content(const Object& a, const Object& b) {
+  return a.kind == ObjectKind::kNode && b.kind == ObjectKind::kNode &&
+         same_content(static_cast<const Node&>(a), static_cast<const Node&>(b));
+}
 
 // An object is found by texts that it has itself: a pointer is all that is kept.
 template <typename T>
@@ -78,8 +108,7 @@ class MirrorOf final : public KindMirror {
 
   void listed(WatchedEvent event) override {
     if (event.detail && event.detail->header.name.empty()) looking_ = false;
-    const bool may_be_known = trusts_versions_ || event.detail;
-    if (event.type == Type::kAdded && ((may_be_known && is_known(event)) || event.detail)) return;
+    if (event.type == Type::kAdded && (is_known(event) || event.detail)) return;
     staged_.push_back(std::move(event));
   }
 
@@ -108,7 +137,7 @@ class MirrorOf final : public KindMirror {
       return full_name(**object);
     return {event.detail->header.namespace_name, event.detail->header.name};
   }
-  // An event that does not say is taken to be about the object that there is.
+  // An event without a UID is taken to be about the known object.
   static bool is_about(const WatchedEvent& event, const T& known) {
     if (const Ref<const T>* object = std::get_if<Ref<const T>>(&event.object))
       return same_uid(**object, known);
@@ -127,8 +156,12 @@ class MirrorOf final : public KindMirror {
   bool is_known(const WatchedEvent& event) {
     const auto found = slots_.find(name_of(event));
     if (found == slots_.end() || !is_about(event, *found->object)) return false;
-    const bool decoded = !event.detail;
-    if (decoded && event.version() != version_of(*found->object)) return false;
+    if (const Ref<const T>* object = std::get_if<Ref<const T>>(&event.object)) {
+      if (event.version() != version_of(*found->object)) return false;
+      // A text may differ in what we do not read.
+      if (!trusts_versions_ && (take_text_ || !same_content(**object, *found->object)))
+        return false;
+    }
     see(found->object);
     return true;
   }
@@ -144,7 +177,7 @@ class MirrorOf final : public KindMirror {
     const std::string_view version = event.version();
     const bool same = is_about(event, *known);
     if (event.type == Type::kDeleted) {
-      // A server may tell of a deletion with the version that was deleted.
+      // A server may report a deletion with the version that was deleted.
       if (version != version_of(*known) && !is_news(version, *known)) return;
       remove(found, same && object ? *object : known);
     } else if (!same) {
@@ -154,14 +187,15 @@ class MirrorOf final : public KindMirror {
     } else if (!object || is_same_version(version, *known) || !is_news(version, *known)) {
       see(known);
     } else if (!is_newer_version(version, version_of(*known))) {
-      // Versions went back. Whoever compares them would take this for old news: it is another one.
+      // Versions went back. Code that compares versions would ignore this one as old: it is
+      // reported as another object.
       remove(found, known);
       add(*object, event.text);
     } else {
       forget(known);
       found->object = *object;
       see(*object);
-      tell({DeltaType::kUpdated, *object}, event.text);
+      emit({DeltaType::kUpdated, *object}, event.text);
     }
   }
 
@@ -174,7 +208,7 @@ class MirrorOf final : public KindMirror {
     return in_list_ || version.empty() || is_newer_version(version, version_of(known));
   }
 
-  void tell(Delta delta, const ObjectText& text) {
+  void emit(Delta delta, const ObjectText& text) {
     if (take_text_) (*take_text_)(delta, text);
     apply_(std::move(delta));
   }
@@ -182,13 +216,13 @@ class MirrorOf final : public KindMirror {
   void add(const Ref<const T>& object, const ObjectText& text) {
     slots_.insert(Slot<T>{object});
     see(object);
-    tell({DeltaType::kAdded, object}, text);
+    emit({DeltaType::kAdded, object}, text);
   }
 
   void remove(typename Slots::iterator slot, const Ref<const T>& last_state) {
     forget(slot->object);
     slots_.erase(slot);
-    tell({DeltaType::kDeleted, last_state}, nullptr);
+    emit({DeltaType::kDeleted, last_state}, nullptr);
   }
 
   // In the order of their names, so that a run can be repeated.
@@ -213,7 +247,7 @@ class MirrorOf final : public KindMirror {
 };
 
 bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::ranges::all_of(text, is_digit);
 }
 
 }  // namespace

@@ -95,8 +95,10 @@ TEST(KindMirror, AListThatDoesNotTrustVersionsReplacesWhatIsNotNewer) {
   is.change(Type::kAdded, "c", "u3", 7);
   is.change(Type::kAdded, "d", "u4", 8);
   is.taken();
+  WatchedEvent bound = is.event(Type::kAdded, "a", "u1", 5);
+  bound.object = with_node(*std::get<Ref<const Pod>>(bound.object), "n");
   is.mirror->begin_list(/*trusts_versions=*/false);
-  is.mirror->listed(is.event(Type::kAdded, "a", "u1", 5));
+  is.mirror->listed(std::move(bound));
   is.mirror->listed(is.event(Type::kAdded, "c", "u3", 4));
   is.mirror->listed(is.event(Type::kAdded, "d", "u4", 9));
   is.mirror->finish_list();
@@ -110,6 +112,92 @@ TEST(KindMirror, AListThatDoesNotTrustVersionsReplacesWhatIsNotNewer) {
   is.mirror->listed(is.event(Type::kAdded, "d", "u4", 9));
   is.mirror->finish_list();
   EXPECT_THAT(is.taken(), IsEmpty());
+}
+
+TEST(KindMirror, AListThatDoesNotTrustVersionsTellsNothingOfAPodThatIsTheSame) {
+  Mirrored is;
+  const Ref<const Pod> known = is.world.pod("a").uid("u1").version("5").on("n").label("app", "web");
+  const auto list = [&](const Ref<const Pod>& pod) {
+    WatchedEvent event;
+    event.object = pod;
+    is.mirror->begin_list(/*trusts_versions=*/false);
+    is.mirror->listed(std::move(event));
+    is.mirror->finish_list();
+    return is.taken();
+  };
+  EXPECT_THAT(list(known), ElementsAre("+a/u1@5"));
+  EXPECT_THAT(list(make_pod(draft_of(*known))), IsEmpty());
+  EXPECT_EQ(is.mirror->size(), 1U);
+
+  const auto changed = [&](auto change) {
+    PodDraft draft = draft_of(*known);
+    change(draft);
+    const Ref<const Pod> other = make_pod(std::move(draft));
+    const bool is_told = !list(other).empty();
+    (void)list(known);
+    return is_told;
+  };
+  const auto extra = [&](auto change) {
+    return changed([&](PodDraft& draft) {
+      draft.extra = std::make_unique<PodExtra>(is.world.interner.hold());
+      change(*draft.extra);
+    });
+  };
+  const WallTime later{std::chrono::seconds(7)};
+  const Ref<const Pod> labelled = is.world.pod("x").label("app", "api");
+  const Ref<const Pod> larger = is.world.pod("x").label("app", "web").cpu("1");
+  EXPECT_TRUE(changed([&](PodDraft& draft) { draft.meta = labelled->meta_ref(); }));
+  EXPECT_TRUE(changed([&](PodDraft& draft) { draft.spec = larger->spec_ref(); }));
+  EXPECT_TRUE(changed([](PodDraft& draft) { draft.node_name = "m"; }));
+  EXPECT_TRUE(changed([](PodDraft& draft) { draft.nominated_node_name = "m"; }));
+  EXPECT_TRUE(changed([](PodDraft& draft) { draft.resource_version = "4"; }));
+  EXPECT_TRUE(changed([](PodDraft& draft) { draft.generation = 9; }));
+  EXPECT_TRUE(changed([](PodDraft& draft) { draft.phase = PodPhase::kFailed; }));
+  EXPECT_TRUE(changed([](PodDraft& draft) { draft.scheduled_condition ^= true; }));
+  EXPECT_TRUE(changed([&](PodDraft& draft) { draft.creation_time = later; }));
+  EXPECT_TRUE(changed([&](PodDraft& draft) { draft.start_time = later; }));
+  EXPECT_TRUE(changed([&](PodDraft& draft) { draft.deletion_time = later; }));
+  EXPECT_TRUE(extra([](PodExtra& of) { of.conditions.emplace_back().type = "PodScheduled"; }));
+  EXPECT_TRUE(extra([](PodExtra& of) { of.container_resources.emplace_back(); }));
+  EXPECT_TRUE(extra([](PodExtra& of) { of.pod_resources.emplace(); }));
+  EXPECT_TRUE(extra([](PodExtra& of) { of.resource_claim_statuses.emplace_back(); }));
+  EXPECT_TRUE(extra([](PodExtra& of) { of.extended_resource_claim_status.emplace(); }));
+}
+
+TEST(KindMirror, AListThatDoesNotTrustVersionsTellsNothingOfANodeThatIsTheSame) {
+  World world;
+  std::size_t deltas = 0;
+  const KindMirror::Apply apply = [&](const Delta&) { ++deltas; };
+  const std::unique_ptr<KindMirror> mirror = KindMirror::make(ObjectKind::kNode, apply);
+  const auto told = [&](const Ref<const Node>& node) {
+    WatchedEvent event;
+    event.object = Ref<const Object>(node);
+    mirror->begin_list(/*trusts_versions=*/false);
+    mirror->listed(std::move(event));
+    mirror->finish_list();
+    return std::exchange(deltas, 0) > 0;
+  };
+  const Ref<const Node> known = world.node("n").zone("z");
+  const auto changed = [&](auto change) {
+    auto other = make_ref<Node>(*known);
+    change(*other);
+    const bool is_told = told(Ref<const Node>(std::move(other)));
+    (void)told(known);
+    return is_told;
+  };
+  EXPECT_TRUE(told(known));
+  EXPECT_FALSE(changed([](Node&) {}));
+  const Symbol name = known->symbol;
+  EXPECT_TRUE(changed([](Node& node) { node.generation = 9; }));
+  EXPECT_TRUE(changed([](Node& node) { node.labels = {}; }));
+  EXPECT_TRUE(changed([&](Node& node) { node.annotations = LabelSet({{name, name}}); }));
+  EXPECT_TRUE(changed([](Node& node) { node.taints.emplace_back(); }));
+  EXPECT_TRUE(changed([](Node& node) { node.unschedulable ^= true; }));
+  EXPECT_TRUE(changed([&](Node& node) { node.capacity.set(name, {}); }));
+  EXPECT_TRUE(changed([&](Node& node) { node.allocatable.set(name, {}); }));
+  EXPECT_TRUE(changed([](Node& node) { node.images.emplace_back(); }));
+  EXPECT_TRUE(changed([](Node& node) { node.conditions.emplace_back(); }));
+  EXPECT_TRUE(changed([&](Node& node) { node.declared_features.push_back(name); }));
 }
 
 TEST(KindMirror, WhatTheServerCallsItDoesNotMatter) {

@@ -13,6 +13,7 @@
 #include "api/envelope.h"
 #include "api/requests.h"
 #include "base/ascii.h"
+#include "framework/pod_status.h"
 #include "kube/pod_status_patch.h"
 
 namespace berth::kube {
@@ -29,10 +30,6 @@ constexpr double kPauseJitter = 0.1;
 std::string pod_path(const Pod& pod, std::string_view subresource = "") {
   return fmt::format("/api/v1/namespaces/{}/pods/{}{}", pod.namespace_name(), pod.name(),
                      subresource);
-}
-
-std::string content_type(BodyFormat format) {
-  return format == BodyFormat::kProtobuf ? std::string(kProtoContentType) : "application/json";
 }
 
 // Whether the same request may well succeed in a moment.
@@ -92,7 +89,7 @@ Task<Result<void>> KubeClusterApi::bind(Ref<const Pod> pod, std::string node_nam
   call.method = "POST";
   call.path = pod_path(*pod, "/binding");
   call.body = body_of(binding, client_.format());
-  call.content_type = content_type(client_.format());
+  call.content_type = content_type_of(client_.format());
   call.urgency = Urgency::kHigh;
   Task<ApiResult> calling = client_.call(std::move(call));
   ApiResult answer = co_await calling;
@@ -118,12 +115,9 @@ Task<Result<bool>> KubeClusterApi::is_bound(Ref<const Pod> pod, std::string node
     call.urgency = Urgency::kHigh;
     Task<ApiResult> calling = client_.call(std::move(call));
     const ApiResult answer = co_await calling;
-    if (answer) {
-      const Result<AnyObject> stored =
-          decode_object(ObjectKind::kPod, answer->body, interner_, nullptr);
-      const auto* found = stored ? std::get_if<Ref<const Pod>>(&*stored) : nullptr;
-      co_return found && (*found)->uid() == pod->uid() && (*found)->node_name() == node_name;
-    }
+    if (answer)
+      co_return is_bound_to(decode_object(ObjectKind::kPod, answer->body, interner_, nullptr), *pod,
+                            node_name);
     if (answer.error().error.kind == ErrorKind::kNotFound) co_return false;
     if (looks == kLooks) co_return fail(answer.error().error);
     after = kLookAgainAfter;
@@ -155,22 +149,7 @@ Task<Result<std::string>> KubeClusterApi::patch_status(Ref<const Pod> pod, PodSt
 }
 
 Task<Result<void>> KubeClusterApi::evict(Ref<const Pod> pod) {
-  // Upstream sends no options at all. With its UID named, a pod that came after it under the same
-  // name stays.
-  DeleteRequest options;
-  if (!pod->uid().empty()) options.uid = pod->uid_text();
-  ApiCall call;
-  call.method = "DELETE";
-  call.path = pod_path(*pod);
-  call.body = body_of(options, client_.format());
-  call.content_type = content_type(client_.format());
-  Task<ApiResult> calling = client_.call(std::move(call));
-  ApiResult answer = co_await calling;
-  if (answer) co_return Result<void>();
-  Error error = std::move(answer.error().error);
-  // A conflict can only be about the UID: this pod is gone.
-  if (answer.error().status.code == 409) error.kind = ErrorKind::kNotFound;
-  co_return fail(std::move(error));
+  return delete_object(client_, pod_path(*pod), std::string(pod->uid_text()));
 }
 
 Task<Result<AnyObject>> KubeClusterApi::update(AnyObject object) {

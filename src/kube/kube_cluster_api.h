@@ -1,18 +1,18 @@
 // KubeClusterApi: the scheduler's writes as requests to an API server (shell.md §6.4): bindings,
 // changes of pod statuses, deletions, volumes and claims (object_writes.h). World thread.
 //
-// What is sent is what upstream sends, key for key. A binding is tried once: who asked for it
-// decides what comes next. When nobody knows what became of it (no answer, or an answer that may
-// hide a success) the pod is read: a place that is taken must not be given away. A status is tried
-// again where that can help.
+// What is sent is what upstream sends, key for key. A binding is tried once: the caller decides
+// what comes next. When its result is not known (no answer, or an answer that may hide a success)
+// the pod is read: a place that is taken must not be given away. A status is tried again where that
+// can help.
 #pragma once
 
 #include <string>
 
-#include "api/interner.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "framework/cluster_api.h"
+#include "berth/cluster_api.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "kube/api_client.h"
 #include "kube/event_recorder.h"
 #include "kube/object_writes.h"
@@ -33,7 +33,7 @@ class KubeClusterApi final : public ClusterApi {
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
   Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name, bool unanswered) override;
-  // Nothing is sent when the pod, as given, has all that the patch says.
+  // Nothing is sent when the pod, as given, has everything in the patch already.
   Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
   // kNotFound when this very pod is gone; another one that has its name by now stays.
   Task<Result<void>> evict(Ref<const Pod> pod) override;

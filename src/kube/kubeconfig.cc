@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "api/json_text.h"
-#include "api/json_tree.h"
-#include "api/yaml.h"
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/go_quote.h"
+#include "wire/json_text.h"
+#include "wire/json_tree.h"
+#include "wire/yaml.h"
 
 namespace berth::kube {
 namespace {

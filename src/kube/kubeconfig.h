@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "kube/client_config.h"
 
 namespace berth::kube {

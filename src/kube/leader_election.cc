@@ -159,7 +159,7 @@ Task<bool> LeaderElector::try_once(CancelToken cancel) {
 Task<bool> LeaderElector::try_acquire_or_renew(CancelToken cancel) {
   const TimePoint now = loop_.now();
 
-  // The leader's short way: nobody else should have written, so that the version still fits.
+  // The leader's fast path: no other client should have written, so the version still fits.
   if (holds() && lease_valid(now)) {
     LeaseRecord renewal = own_record(observed_);
     renewal.acquire_time = observed_.acquire_time;
@@ -310,7 +310,7 @@ Task<void> LeaderElector::release() {
   }
 }
 
-// True when somebody wrote at the same moment: worth another look.
+// True when another client wrote at the same moment: worth another try.
 Task<bool> LeaderElector::release_once(CancelToken cancel) {
   Task<std::expected<LeaseRecord, ApiFailure>> getting = lock_.get(cancel);
   const std::expected<LeaseRecord, ApiFailure> current = co_await getting;
@@ -323,7 +323,7 @@ Task<bool> LeaderElector::release_once(CancelToken cancel) {
     }
     co_return false;
   }
-  // Unlike upstream, what the server says now counts, not what was seen last: a successor's lease
+  // Unlike upstream, the lease is read from the server, not taken as last seen: a successor's lease
   // is left alone.
   observe(*current);
   if (!holds()) co_return false;
@@ -350,8 +350,8 @@ Task<bool> LeaderElector::release_once(CancelToken cancel) {
 
 // ---- what is known ------------------------------------------------------------------------------
 
-// To be written over `current`, by somebody who begins to lead. Others see a renewal by nothing but
-// its time: it has to be another one each time, whatever the clock says.
+// The record to write over `current` when beginning to lead. Others see a renewal by nothing but
+// its time: it has to be another one each time, whatever the clock shows.
 LeaseRecord LeaderElector::own_record(const LeaseRecord& current) const {
   WallTime now = in_microseconds(loop_.wall_now());
   if (now == current.renew_time) now = now + std::chrono::microseconds(1);

@@ -1,11 +1,11 @@
-// LeaderElector: of several schedulers the one whose name is on the Lease works (shell.md §5). It
-// tries to get its name there, renews it while it leads, and takes it off when it goes, by the same
-// rules and in the same rhythm as kube-scheduler does, so that both share one Lease.
+// LeaderElector: of several schedulers the one that holds the Lease works (shell.md §5). It tries
+// to get its name there, renews it while it leads, and takes it off when it goes, by the same rules
+// and in the same rhythm as kube-scheduler does, so that both share one Lease.
 //
-// Nobody's clock is trusted: whether somebody else's lease has run out is judged by how long it has
-// not changed before our own eyes. Turned round, a leader counts from the moment at which it *sent*
-// the renewal that succeeded: nobody can have seen that one earlier, so whoever takes over does so
-// after leading() has become false.
+// Other clocks are not trusted: whether another holder's lease has expired depends on how long it
+// has not changed before our own eyes. Turned round, a leader counts from the moment at which it
+// *sent* the renewal that succeeded: no other scheduler can have seen it earlier, so a successor
+// takes over after leading() has become false.
 //
 //   LeaderElector elector(loop, client, random, options, callbacks, log);
 //   ElectionEnd end = co_await elector.run(stop.token());     // once; then the program exits
@@ -25,11 +25,10 @@
 #include <string_view>
 
 #include "api/requests.h"
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/result.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "kube/lease_lock.h"
 #include "kube/write_gate.h"
@@ -82,7 +81,7 @@ class LeaderElector {
   LeaderElector(const LeaderElector&) = delete;
   LeaderElector& operator=(const LeaderElector&) = delete;
 
-  // Waits for leadership and keeps it, until it is lost or `cancel` says so; then releases the
+  // Waits for leadership and keeps it, until it is lost or `cancel` is cancelled; then releases the
   // lease, if that is wanted and it is ours. May be called again after it has finished.
   Task<ElectionEnd> run(CancelToken cancel);
 
@@ -90,7 +89,7 @@ class LeaderElector {
   // this is for a program that has ended run() otherwise.
   Task<void> release();
 
-  // Any thread. Whether we lead: false as soon as somebody else might.
+  // Any thread. Whether we lead: false as soon as another scheduler might.
   bool leading() const {
     return leading_.load(std::memory_order_relaxed) &&
            loop_.now() < hold_until_.load(std::memory_order_relaxed);
@@ -103,10 +102,7 @@ class LeaderElector {
   // than the lease lasts, which only happens when its thread is stuck. `now` is of its loop.
   Result<void> healthy(TimePoint now) const;
 
-  // Whose name was seen on the lease last; empty: nobody's.
-  const std::string& observed_leader() const { return observed_.holder; }
-
-  // How long each request may take, and what the client is to be told.
+  // The timeout of each request, for the client's options.
   static Duration request_timeout(Duration renew_deadline);
 
  private:
@@ -149,7 +145,7 @@ class LeaderElector {
 
   // Written by the loop's thread, read by any.
   std::atomic<bool> leading_ = false;
-  std::atomic<TimePoint> hold_until_{};   // nobody else can have the lease before
+  std::atomic<TimePoint> hold_until_{};   // no other scheduler can have the lease before
   std::atomic<TimePoint> write_until_{};  // what is sent before arrives by then
   std::atomic<TimePoint> renewed_at_{};
 };

@@ -26,7 +26,7 @@ std::optional<WallTime> time_at(const JsonValue& spec, std::string_view name) {
   return time ? std::optional(*time) : std::nullopt;
 }
 
-// When the server asked whether we are there, unless we have said so since.
+// When the server asked whether we are alive, unless we have answered since.
 std::optional<WallTime> ping_of(const JsonValue& candidate) {
   const JsonValue* spec = candidate.find("spec");
   if (!spec) return std::nullopt;
@@ -110,7 +110,7 @@ Task<void> LeaseCandidate::keep_fresh(CancelToken cancel) {
 Task<Result<void>> LeaseCandidate::write(CancelToken cancel) {
   JsonValue candidate = candidate_.value_or(JsonValue::object());
   const bool exists = candidate_.has_value();
-  // After the question, whatever our clock says: the server compares the two.
+  // Later than the question, whatever our clock shows: the server compares the two.
   WallTime renewed = loop_.wall_now();
   if (const std::optional<WallTime> ping = candidate_ ? ping_of(*candidate_) : std::nullopt)
     renewed = std::max(renewed, *ping + std::chrono::microseconds(1));

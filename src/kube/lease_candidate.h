@@ -8,15 +8,14 @@
 #include <optional>
 #include <string>
 
-#include "api/json_tree.h"
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/result.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "kube/object_watch.h"
 #include "telemetry/log.h"
+#include "wire/json_tree.h"
 
 namespace berth::kube {
 
@@ -31,7 +30,7 @@ struct LeaseCandidateOptions {
 
 class LeaseCandidate {
  public:
-  // `loop` and `client` (the elector's, which may write when nobody leads) outlive this.
+  // `loop` and `client` (the elector's, which may write without the lease) outlive this.
   LeaseCandidate(Loop& loop, ApiClient& client, Random random, LeaseCandidateOptions options,
                  telemetry::Log log);
   LeaseCandidate(const LeaseCandidate&) = delete;

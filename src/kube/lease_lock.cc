@@ -44,10 +44,6 @@ void write_record(Lease& lease, const LeaseRecord& record) {
   lease.preferred_holder = unless_empty(record.preferred_holder);
 }
 
-std::string_view content_type_of(BodyFormat format) {
-  return format == BodyFormat::kProtobuf ? kProtoContentType : "application/json";
-}
-
 }  // namespace
 
 LeaseLock::LeaseLock(ApiClient& client, std::string namespace_name, std::string name,

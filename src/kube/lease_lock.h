@@ -10,35 +10,35 @@
 #include <string>
 
 #include "api/requests.h"
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 
 namespace berth::kube {
 
 // What is written on a lease.
 struct LeaseRecord {
-  std::string holder;  // empty: nobody's
+  std::string holder;  // empty: not held
   std::int32_t duration_seconds = 0;
   std::optional<WallTime> acquire_time;
   std::optional<WallTime> renew_time;
   std::int32_t transitions = 0;
   std::string strategy;          // of coordinated election
-  std::string preferred_holder;  // the same: somebody else is to take over
+  std::string preferred_holder;  // not empty: another scheduler is to take over
 
   friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
 };
 
 class LeaseLock {
  public:
-  // `request_timeout` is of each request, and told to the server. `client` outlives this.
+  // `request_timeout` is of each request, and sent to the server. `client` outlives this.
   LeaseLock(ApiClient& client, std::string namespace_name, std::string name,
             Duration request_timeout);
 
   Task<std::expected<LeaseRecord, ApiFailure>> get(CancelToken cancel);
   Task<std::expected<void, ApiFailure>> create(LeaseRecord record, CancelToken cancel);
-  // Only if nobody has written since it was last seen. Not before get() or create() succeeded.
+  // Only if the lease was not written since it was last seen. Not before get() or create()
+  // succeeded.
   Task<std::expected<void, ApiFailure>> update(LeaseRecord record, CancelToken cancel);
 
   const std::string& description() const { return description_; }  // "kube-system/kube-scheduler"

@@ -30,7 +30,7 @@ std::string version_of(const JsonValue& object) {
 
 }  // namespace
 
-// What has come of a stream. Filled from the world's loop, whoever still looks at it.
+// The content of a stream so far. Filled on the world's loop, also when it is not read any more.
 struct ObjectWatch::Stream {
   int code = 0;
   std::string content_type;
@@ -190,7 +190,7 @@ Result<void> ObjectWatch::take_event(std::string_view line) {
   return {};
 }
 
-// A version that the server has forgotten: it is listed anew, and that is no fault of anybody's.
+// A version that the server no longer has: lists again, which is no error.
 Result<void> ObjectWatch::refused(const ApiFailure& failure) {
   if (!is_expired(failure.status)) return fail(failure.error);
   version_.clear();

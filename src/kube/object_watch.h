@@ -10,14 +10,13 @@
 #include <string>
 #include <string_view>
 
-#include "api/json_tree.h"
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/result.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "telemetry/log.h"
+#include "wire/json_tree.h"
 
 namespace berth::kube {
 

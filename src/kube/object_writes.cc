@@ -4,12 +4,12 @@
 
 #include <utility>
 
+#include "api/claim_json.h"
 #include "api/decode.h"
 #include "api/devices.h"
-#include "api/devices_json.h"
 #include "api/envelope.h"
-#include "api/json_text.h"
 #include "api/requests.h"
+#include "wire/json_text.h"
 
 namespace berth::kube {
 namespace {
@@ -44,7 +44,7 @@ std::string version_in(const JsonValue& object) {
 
 }  // namespace
 
-// What the server says about an object that it has read or written.
+// The server's answer about an object that was read or written.
 Result<AnyObject> ObjectWrites::answered(ObjectKind kind, const std::string& path,
                                          const ApiAnswer& answer) {
   Result<AnyObject> object = decode_object(kind, answer.body, interner_, nullptr);
@@ -70,7 +70,7 @@ Task<Result<AnyObject>> ObjectWrites::get(ObjectKind kind, std::string namespace
   co_return answered(kind, path, *answer);
 }
 
-// The object as it is stored, of this version if that is at hand.
+// The object as it is stored, from memory if its version is known.
 Task<Result<JsonValue>> ObjectWrites::stored(std::string path, std::string version) {
   if (const Recent* recent = recent_.find(path); recent && recent->version == version)
     co_return recent->object;
@@ -122,23 +122,28 @@ Task<Result<AnyObject>> ObjectWrites::create(Ref<const Object> object) {
   co_return answered(object->kind, path_of(**claim), *answer);
 }
 
-Task<Result<void>> ObjectWrites::remove(Ref<const Object> object) {
-  if (object->kind != ObjectKind::kResourceClaim) co_return not_written(object->kind);
-  // Upstream sends no options; with the UID named, a successor of the same name stays.
+Task<Result<void>> delete_object(ApiClient& client, std::string path, std::string uid) {
   DeleteRequest options;
-  if (!object->uid.empty()) options.uid = object->uid;
+  if (!uid.empty()) options.uid = std::move(uid);
   ApiCall call;
   call.method = "DELETE";
-  call.path = path_of(*object);
-  call.body = body_of(options, client_.format());
-  call.content_type =
-      client_.format() == BodyFormat::kProtobuf ? std::string(kProtoContentType) : kJsonContentType;
-  Task<ApiResult> calling = client_.call(std::move(call));
+  call.path = std::move(path);
+  call.body = body_of(options, client.format());
+  call.content_type = content_type_of(client.format());
+  Task<ApiResult> calling = client.call(std::move(call));
   ApiResult answer = co_await calling;
   if (answer) co_return Result<void>();
   Error error = std::move(answer.error().error);
+  // A conflict can only be about the UID: the object is gone.
   if (answer.error().status.code == 409) error.kind = ErrorKind::kNotFound;
   co_return fail(std::move(error));
+}
+
+Task<Result<void>> ObjectWrites::remove(Ref<const Object> object) {
+  if (object->kind != ObjectKind::kResourceClaim) co_return not_written(object->kind);
+  Task<Result<void>> deleting = delete_object(client_, path_of(*object), object->uid);
+  Result<void> deleted = co_await deleting;
+  co_return deleted;
 }
 
 Task<Result<void>> ObjectWrites::unreserve(Ref<const Object> claim, std::string consumer_uid) {

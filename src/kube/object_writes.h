@@ -12,15 +12,20 @@
 #include <string>
 #include <string_view>
 
-#include "api/interner.h"
-#include "api/object.h"
 #include "api/owned_fields.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/interner.h"
+#include "berth/object.h"
+#include "berth/result.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "kube/lru_map.h"
 
 namespace berth::kube {
+
+// Deletes the object if it has this UID; with an empty UID, whichever has the name. kNotFound when
+// it is gone. Upstream sends no options; with the UID as precondition a successor of the same name
+// stays.
+Task<Result<void>> delete_object(ApiClient& client, std::string path, std::string uid);
 
 class ObjectWrites {
  public:

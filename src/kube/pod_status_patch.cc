@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_text.h"
 #include "base/time_text.h"
+#include "wire/json_text.h"
 
 namespace berth::kube {
 namespace {

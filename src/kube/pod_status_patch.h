@@ -5,15 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "api/pod.h"
-#include "base/loop.h"
-#include "framework/cluster_api.h"
+#include "berth/cluster_api.h"
+#include "berth/loop.h"
+#include "berth/pod.h"
 
 namespace berth::kube {
 
 // `{"status":{…}}`, with the version that is the patch's precondition, if it has one; nothing when
-// there is nothing to change. A condition that changes its status
-// has changed `now`, unless the patch says when; one that keeps it keeps its time.
+// there is nothing to change. A condition that changes its status has changed `now`, unless the
+// patch has a time; one that keeps it keeps its time.
 std::optional<std::string> pod_status_patch(const Pod& pod, const PodStatusPatch& patch,
                                             WallTime now);
 

@@ -1,8 +1,8 @@
-// RateLimiter: a bucket of tokens, and those who wait for one (shell.md §6.1). The bucket holds
+// RateLimiter: a token bucket and its queue of waiting requests (shell.md §6.1). The bucket holds
 // `burst` tokens, starts full and gets `qps` more per second; the most urgent goes first, among
 // equals who came first.
 //
-// Knows no clock and calls nobody: whoever owns it says what time it is. World thread.
+// Reads no clock and calls nothing: its owner passes the time. World thread.
 #pragma once
 
 #include <compare>
@@ -10,14 +10,14 @@
 #include <optional>
 #include <set>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "kube/api_client.h"
 
 namespace berth::kube {
 
 class RateLimiter {
  public:
-  // A rate or a burst below 0: no limit. 0: what a client has that nobody configured.
+  // A rate or a burst below 0: no limit. 0: the default of an unconfigured client.
   static constexpr float kDefaultQps = 5;
   static constexpr int kDefaultBurst = 10;
 
@@ -36,9 +36,9 @@ class RateLimiter {
   Place join(Urgency urgency);
   void leave(Place place) { waiting_.erase(place); }  // without its turn
 
-  // Whose turn it is, if it is anybody's: he has left the queue with a token.
+  // The request whose turn it is, if any; it has left the queue with a token.
   std::optional<Place> next(TimePoint now);
-  // When to ask again. Nothing: nobody waits.
+  // When to call again; nullopt when no request waits.
   std::optional<TimePoint> next_time() const;
 
  private:
@@ -47,7 +47,7 @@ class RateLimiter {
   bool limited_ = true;
   Duration interval_{0};  // between two tokens
   Duration depth_{0};     // what it takes to fill all of the bucket but its last token
-  TimePoint full_;        // when the bucket will be full if nobody takes any more
+  TimePoint full_;        // when the bucket will be full if no more tokens are taken
   std::uint64_t last_sequence_ = 0;
   std::set<Place> waiting_;
 };

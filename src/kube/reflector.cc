@@ -134,7 +134,7 @@ ApiCall Reflector::list_call(const std::string& version, const std::string& cont
                          {{"continue", continue_token},
                           {"fieldSelector", kind_.field_selector},
                           {"limit", paged ? fmt::format("{}", options_.page_size) : std::string()},
-                          // The token says at which version it goes on.
+                          // The continue token has the version.
                           {"resourceVersion", continue_token.empty() ? version : std::string()}});
   call.timeout = kListTimeout;
   return call;
@@ -232,8 +232,8 @@ void Reflector::take_initial(WatchedEvent event, Followed& followed) {
 
 void Reflector::take_change(WatchedEvent event) {
   const std::string version(event.version());
-  // A watch goes from version to version: what is not beyond the last one has been told before. (A
-  // deletion may come with the version that was deleted; the mirror knows better.)
+  // A watch goes from version to version: an event that is not beyond the last one was applied
+  // before. (A deletion may come with the version that was deleted; the mirror knows better.)
   const bool told = !version.empty() && !is_newer_version(version, version_);
   if (event.type == WatchedEvent::Type::kBookmark) return advance(version);
   if (told && event.type != WatchedEvent::Type::kDeleted) return;

@@ -23,11 +23,11 @@
 #include <string>
 #include <string_view>
 
-#include "api/interner.h"
-#include "api/object.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/task.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/object.h"
+#include "berth/random.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "kube/kind_mirror.h"
 #include "kube/lru_map.h"
@@ -38,7 +38,7 @@
 
 namespace berth::kube {
 
-// Objects in full, for those who hand them on: whose, and who takes them.
+// Objects in full, for extenders: of which kinds, and the receiver.
 struct TextOptions {
   KeptText pods = KeptText::kNone;
   KeptText nodes = KeptText::kNone;
@@ -56,7 +56,7 @@ struct ReflectorOptions {
 };
 
 // Delays between tries: 0.8 s, then twice as long up to 30 s, each made longer by up to its own
-// length. Begins anew when nobody has asked for two minutes.
+// length. Starts over when it was not used for two minutes.
 class ReflectorBackoff {
  public:
   explicit ReflectorBackoff(Random random) : random_(random) {}

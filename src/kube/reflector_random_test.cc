@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "api/pod.h"
+#include "berth/pod.h"
 #include "kube/reflectors.h"
 #include "kube/testing/fake_api_client.h"
 #include "kube/testing/watch_words.h"

@@ -154,7 +154,7 @@ Reflector::Step Reflector::after_refused_watch(const ApiFailure& failure) {
   return relist();
 }
 
-// At once, but not if that is all it does. A server ends the watch of somebody who does not keep
+// At once, but not if that is all it does. A server ends the watch of a client that does not keep
 // up, soon and often while very much happens: then a pause would only make us later.
 Reflector::Step Reflector::after_end_of_stream(Step again, const Followed& followed) {
   const bool in_vain = followed.lasted < kShort && followed.events < kManyEvents;

@@ -68,7 +68,7 @@ void Reflectors::one_synced() {
   if (synced()) tell_synced();
 }
 
-// Through the loop: whoever is told may well stop this.
+// Posted to the loop: the callback may stop this object.
 void Reflectors::tell_synced() {
   loop_.post([self = self_] {
     if (*self == nullptr || (*self)->stopped_) return;

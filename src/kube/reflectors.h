@@ -8,7 +8,7 @@
 //   reflectors.start();
 //
 // Every delta is legal: an object is added before it is updated or deleted, and added once. Objects
-// that went while nobody looked are deleted with the last state that was seen.
+// that were deleted between two watches are deleted with the last known state.
 //
 // World thread. Loop and Interner outlive the client (whose thread may be decoding when this goes),
 // the client outlives this. `apply` must not end it or stop it.
@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "api/interner.h"
-#include "api/object.h"
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/object.h"
+#include "berth/random.h"
 #include "kube/api_client.h"
 #include "kube/reflector.h"
 #include "kube/watched_kinds.h"

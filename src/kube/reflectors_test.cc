@@ -113,9 +113,9 @@ TEST(Reflectors, EverythingIsListedAgainAsItIsNow) {
   rig.client.stream_at(1).begin(200, rig.words.watch_type());
   rig.client.stream_at(1).chunk(rig.words.bookmark("Node", 10, true));
   rig.client.stream_at(0).begin(200, rig.words.watch_type());
-  rig.client.stream_at(0).chunk(rig.words.event("ADDED", pod_json("a", 3)) +
-                                rig.words.event("ADDED", pod_json("b", 4)) +
-                                rig.words.bookmark("Pod", 10, true));
+  rig.client.stream_at(0).chunk(
+      rig.words.event("ADDED", pod_json("a", 3)) + rig.words.event("ADDED", pod_json("b", 4)) +
+      rig.words.event("ADDED", pod_json("c", 5)) + rig.words.bookmark("Pod", 10, true));
   rig.settle();
   rig.taken();
   ASSERT_TRUE(rig.reflectors->synced());
@@ -134,7 +134,8 @@ TEST(Reflectors, EverythingIsListedAgainAsItIsNow) {
   }
   EXPECT_FALSE(told);
   // Versions prove nothing: the store may have been set back and gone on in another way.
-  rig.client.stream_at(2).chunk(rig.words.event("ADDED", pod_json("a", 3)) +
+  rig.client.stream_at(2).chunk(rig.words.event("ADDED", pod_json("a", 3, {}, "node")) +
+                                rig.words.event("ADDED", pod_json("c", 5)) +
                                 rig.words.bookmark("Pod", 5, true));
   rig.client.stream_at(3).chunk(rig.words.bookmark("Node", 5, true));
   rig.settle();

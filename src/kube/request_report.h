@@ -1,5 +1,5 @@
-// RequestReport: what the metrics and the log hear of requests to one API server (shell.md §3.4,
-// §6.1). For http_api_client.cc.
+// RequestReport: metrics and log records of the requests to one API server (shell.md §3.4, §6.1).
+// For http_api_client.cc.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "net/http_message.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
@@ -34,7 +34,7 @@ class RequestReport {
   void sent(std::string_view verb, std::size_t bytes);
   void received(std::string_view verb, std::size_t bytes);
   void done(std::string_view verb, Duration took);
-  // What the server would have us know beside its answer.
+  // The warnings that the server sent with its answer.
   void warnings(const net::HttpHeaders& headers);
 
  private:

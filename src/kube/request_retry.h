@@ -1,5 +1,5 @@
-// Which requests are tried again without anybody asking for it (shell.md §6.1): as client-go does.
-// For http_api_client.cc.
+// Which requests the client retries by itself (shell.md §6.1), as client-go does. For
+// http_api_client.cc.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/http_message.h"
 
 namespace berth::kube {

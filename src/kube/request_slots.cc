@@ -9,7 +9,7 @@ class RequestSlots::Waiting {
   }
   ~Waiting() {
     slots_.waiting_.erase(place_);
-    // Handed over, and nobody was left to use it.
+    // The slot was handed over, and its task is gone.
     if (given_ && !used_) slots_.give_back();
   }
   Waiting(const Waiting&) = delete;

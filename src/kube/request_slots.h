@@ -1,6 +1,7 @@
 // RequestSlots: how many requests of one client are under way at once. The others wait, the most
 // urgent first, those of one urgency in order: what is on the wire costs memory here and a stream
-// there, and cannot be overtaken. World thread; it outlives those who wait. For http_api_client.cc.
+// there, and cannot be overtaken. World thread; it outlives the waiting tasks. For
+// http_api_client.cc.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "base/cancel.h"
-#include "base/task.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 
 namespace berth::kube {
@@ -20,8 +20,8 @@ class RequestSlots {
   RequestSlots(const RequestSlots&) = delete;
   RequestSlots& operator=(const RequestSlots&) = delete;
 
-  // True: a slot is taken, to be given back. False: it was cancelled before. Who destroys the task
-  // while it waits leaves.
+  // True: a slot is taken, to be given back. False: it was cancelled before. A destroyed task while
+  // it waits leaves.
   Task<bool> take(Urgency urgency, CancelToken cancel);
   void give_back();
 

@@ -37,7 +37,7 @@ Task<bool> RequestTurns::wait(Urgency urgency, CancelToken cancel) {
 
 void RequestTurns::admit() {
   const TimePoint now = loop_.now();
-  // Who is let go may come again before set() returns: look anew each time.
+  // A released request may come again before set() returns: read the queue each time.
   while (const std::optional<RateLimiter::Place> place = limiter_.next(now))
     waiting_.at(*place)->turn.set(true);
   if (timer_) loop_.cancel(*timer_);

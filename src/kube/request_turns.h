@@ -5,9 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 #include "kube/rate_limiter.h"
 
 namespace berth::kube {
@@ -21,7 +20,8 @@ class RequestTurns {
 
   bool limited() const { return limiter_.limited(); }
 
-  // True when its turn has come, false when it was cancelled before. Who destroys the task leaves.
+  // True when its turn has come, false when it was cancelled before. A destroyed task leaves the
+  // queue.
   Task<bool> wait(Urgency urgency, CancelToken cancel);
 
  private:

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "api/envelope.h"
-#include "api/json_tree.h"
 #include "base/time_text.h"
 #include "kube/cancellable_sleep.h"
+#include "wire/json_tree.h"
 
 namespace berth::kube {
 namespace {

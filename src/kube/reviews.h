@@ -1,6 +1,6 @@
-// Reviews: an API server is asked who a token belongs to, and what a user may do (shell.md §4.2,
-// §4.3). The scheduler's own HTTPS server leaves both questions to it. Answers are not kept here;
-// that is the asker's business. World thread.
+// Reviews: asks the API server which user a token belongs to, and what a user may do (shell.md
+// §4.2, §4.3). The scheduler's own HTTPS server leaves both questions to it. Answers are not kept
+// here; that is the asker's business. World thread.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/result.h"
+#include "berth/task.h"
 #include "kube/api_client.h"
 #include "telemetry/log.h"
 
@@ -30,14 +29,14 @@ struct UserInfo {
   friend bool operator==(const UserInfo&, const UserInfo&) = default;
 };
 
-// Who a token belongs to, if to anybody.
+// The user of a token, if there is one.
 struct TokenReview {
   bool authenticated = false;
   UserInfo user;
   std::string error;  // of a token that could not be judged
 };
 
-// What a user wants to do: with a path of ours, which is no object of the API.
+// The access that a user asks for, to a path of this server, not to an object of the API.
 struct AccessAttributes {
   UserInfo user;
   std::string path;  // "/metrics"
@@ -67,7 +66,7 @@ class Reviews {
   Reviews(Loop& loop, ApiClient& authentication, ApiClient& authorization, Random random,
           Options options, telemetry::Log log);
 
-  // An error: the question could not be asked. A token that nobody knows is an answer.
+  // An error: the request failed. An unknown token is an answer.
   Task<Result<TokenReview>> review_token(std::string token, CancelToken cancel = {});
   Task<Result<AccessReview>> review_access(AccessAttributes attributes, CancelToken cancel = {});
 

@@ -64,7 +64,7 @@ namespace {
 
 ApiFailure unreadable(Error error) { return {std::move(error), {}}; }
 
-// What the server says is wrong, in an event of a watch.
+// The error that the server reports in an event of a watch.
 ApiFailure failure_in(ApiStatus status) {
   ApiFailure failure;
   failure.error.kind = status.code == 410 ? ErrorKind::kGone : ErrorKind::kInternal;
@@ -73,7 +73,7 @@ ApiFailure failure_in(ApiStatus status) {
   return failure;
 }
 
-// The client's side of a stream: reads the answer and hands over what it tells.
+// The client's side of a stream: parses the answer and hands the events over.
 class Receiver {
  public:
   Receiver(std::shared_ptr<StreamFeed> feed, OpenStream::What what, StreamedKind kind,

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
 #include "base/thread.h"
+#include "berth/loop.h"
 #include "kube/api_client.h"
 #include "kube/watch_stream.h"
 
@@ -35,7 +35,7 @@ struct StreamEnd {
     kDone,        // it ended where it may end; a list is whole
     kCut,         // it broke off
     kRefused,     // another code than 200, or an ERROR event
-    kNoAnswer,    // nobody answered
+    kNoAnswer,    // no answer
     kUnreadable,  // it makes no sense
     kBehind,      // cut by us: the world has not taken what came before
   };
@@ -57,7 +57,7 @@ class StreamFeed : public std::enable_shared_from_this<StreamFeed> {
   // Takes over `events` and leaves them empty; how many wait now.
   std::size_t hand_over(std::vector<WatchedEvent>& events) EXCLUDES(mutex_);
   void finish(StreamEnd end) EXCLUDES(mutex_);
-  // Nobody waits for more.
+  // The reader needs no more.
   bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
 
   // ---- the world
@@ -87,7 +87,7 @@ class StreamFeed : public std::enable_shared_from_this<StreamFeed> {
   bool posted_ GUARDED_BY(mutex_) = false;
 };
 
-// A stream of one kind, open from the world's point of view. Who destroys it ends the stream.
+// A stream of one kind, open from the world's point of view. Destroying it ends the stream.
 class OpenStream {
  public:
   enum class What : std::uint8_t {

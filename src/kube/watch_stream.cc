@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "api/decode.h"
-#include "api/decode_proto.h"
-#include "api/json_reader.h"
-#include "api/pod.h"
 #include "api/proto_json.h"
+#include "berth/pod.h"
 #include "kube/json_stream.h"
+#include "wire/json_reader.h"
 
 namespace berth::kube {
 namespace {
@@ -29,7 +28,7 @@ std::optional<Type> type_of(std::string_view name) {
 // One object of a stream, in either format.
 struct RawObject {
   WireFormat format;
-  std::string_view api_version;  // as it says itself; empty: it does not
+  std::string_view api_version;  // from the object itself; empty: not given
   std::string_view kind;
   std::string_view bytes;  // JSON, or the message without its envelope
 };
@@ -67,10 +66,9 @@ class EventMaker {
           type, raw,
           Error{ErrorKind::kInvalid,
                 fmt::format("expected a {}, got a {}", kind_.kind_name, raw.kind)});
-    Result<AnyObject> object =
-        raw.format == WireFormat::kJson
-            ? decode_object(kind_.kind, raw.bytes, interner_, nullptr)
-            : decode_object_proto(kind_.kind, kind_.api_version, raw.bytes, interner_);
+    Result<AnyObject> object = raw.format == WireFormat::kJson
+                                   ? decode_object(kind_.kind, raw.bytes, interner_, nullptr)
+                                   : decode_object_proto(kind_.kind, raw.bytes, interner_);
     if (!object) return event_without_object(type, raw, std::move(object).error());
     if (std::holds_alternative<std::monostate>(*object))
       return event_without_object(type, raw, std::nullopt);
@@ -113,7 +111,7 @@ class EventMaker {
   Interner& interner_;
 };
 
-// What an object in JSON says that it is.
+// The apiVersion and kind in a JSON object.
 void read_type(JsonReader& json, RawObject& raw) {
   json.fields([&](std::string_view name) {
     if (name == "apiVersion") {
@@ -200,7 +198,7 @@ class FramedWatchReader final : public WatchReader {
 
   EventMaker maker_;
   Frames frames_;
-  bool failed_ = false;  // the server said so
+  bool failed_ = false;  // the server reported an error
   std::optional<Error> error_;
 };
 

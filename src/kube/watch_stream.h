@@ -1,5 +1,5 @@
 // Reading lists and watches from the bytes of an answer as they come, in JSON or protobuf,
-// whichever the answer's content type says. Objects are decoded at once, one by one.
+// depending on the answer's content type. Objects are decoded at once, one by one.
 //
 // Any thread, one at a time: made on the world, used by the client's thread.
 #pragma once
@@ -14,9 +14,9 @@
 
 #include "api/api_status.h"
 #include "api/envelope.h"
-#include "api/interner.h"
-#include "api/object.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/object.h"
+#include "berth/result.h"
 #include "kube/watched_kinds.h"
 
 namespace berth::kube {
@@ -30,7 +30,7 @@ enum class KeptText : std::uint8_t {
   kAll,
 };
 
-// One thing that a watch or a list tells. Many of them wait at times, so the rare parts are apart.
+// One event of a watch or list. Many of them may be waiting, so the rare parts are kept apart.
 struct WatchedEvent {
   enum class Type : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
   struct Detail {
@@ -40,7 +40,7 @@ struct WatchedEvent {
   };
 
   Type type = Type::kAdded;
-  AnyObject object;                // empty: `detail` tells
+  AnyObject object;                // empty: see `detail`
   ObjectText text;                 // of an object, where that is kept (KeptText)
   std::unique_ptr<Detail> detail;  // of objects: only if there is no `object`
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/node.h"
-#include "api/pod.h"
-#include "api/pod_json.h"
+#include "api/written_pod.h"
+#include "berth/node.h"
+#include "berth/pod.h"
 #include "kube/json_stream.h"
 #include "kube/testing/watch_words.h"
 

@@ -94,7 +94,8 @@ std::set<std::string_view> plugins_of(const config::Profile& profile) {
   return names;
 }
 
-// Services and controllers tell which pods belong together, for pods that say nothing themselves.
+// Services and controllers define which pods belong together, for pods without constraints of their
+// own.
 bool has_default_constraints(const config::Profile& profile) {
   for (const config::PluginConfig& entry : profile.plugin_config) {
     if (entry.name != "PodTopologySpread") continue;

@@ -1,12 +1,12 @@
 // Which kinds of objects a scheduler has to know, and where an API server has them (shell.md §6.2):
-// those that some plugin of some profile reads. What nobody reads is not asked for, so that neither
-// its memory is spent nor the permission to read it is needed.
+// those that some plugin of some profile reads. Kinds that no plugin reads are not watched, so that
+// neither its memory is spent nor the permission to read it is needed.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "api/object.h"
+#include "berth/object.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 

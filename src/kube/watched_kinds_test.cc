@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/interner.h"
+#include "berth/interner.h"
 #include "config/load.h"
 
 namespace berth::kube {

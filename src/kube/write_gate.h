@@ -1,10 +1,11 @@
-// WriteGate: whoever holds the lease may write. HttpApiClient asks it before each try of a request
-// that changes something, and the network's thread asks once more when the request leaves
+// WriteGate: only the holder of the lease may write. HttpApiClient asks it before each try of a
+// request that changes something, and the network's thread asks once more when the request leaves
 // (net::HttpCall::may_send): what has waited for its turn, for a connection or between two tries is
 // judged by how things are then.
 //
 // It also knows which writes have left without an answer so far, so that the lease is not given to
-// somebody else while one of them can still arrive (leader_election.h: LeaderCallbacks::settle).
+// another scheduler while one of them can still arrive (leader_election.h:
+// LeaderCallbacks::settle).
 //
 // World thread, but for permit().
 #pragma once
@@ -14,9 +15,8 @@
 #include <functional>
 #include <optional>
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 
 namespace berth::kube {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "api/quantity.h"
 #include "base/time_text.h"
+#include "berth/resources.h"
 #include "memapi/json_edit.h"
 
 namespace berth::memapi {

@@ -3,10 +3,10 @@
 // condition of gated pods). On trees, so that fields we do not know stay.
 #pragma once
 
-#include "api/json_tree.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "memapi/api_error.h"
 #include "memapi/store.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

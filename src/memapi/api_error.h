@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "api/json_text.h"
 #include "base/go_quote.h"
+#include "wire/json_text.h"
 
 namespace berth::memapi {
 namespace {

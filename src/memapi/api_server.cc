@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/json_text.h"
 #include "base/go_quote.h"
 #include "memapi/api_server_state.h"
 #include "memapi/browser_guard.h"
 #include "memapi/discovery.h"
 #include "memapi/json_edit.h"
 #include "memapi/reviews.h"
+#include "wire/json_text.h"
 
 namespace berth::memapi {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/result.h"
 #include "memapi/admission.h"
 #include "memapi/codec.h"
 #include "memapi/local_client.h"

@@ -327,6 +327,16 @@ TEST(ApiServer, PagesAreOneSnapshot) {
   EXPECT_EQ(text_at(rest, "metadata.resourceVersion"), text_at(first, "metadata.resourceVersion"));
 }
 
+TEST(ApiServer, APageOfAnotherNamespaceIsEmpty) {
+  Client client;
+  for (const char* name : {"a", "b"}) client.ask("POST", kPodList, pod_json(name));
+  const JsonValue first = client.ask("GET", kPodList + "?limit=1");
+  const JsonValue other = client.ask("GET", "/api/v1/namespaces/aaa/pods?continue=" +
+                                                std::string(text_at(first, "metadata.continue")));
+  EXPECT_EQ(client.code, 200);
+  EXPECT_TRUE(items_at(other, "items").empty());
+}
+
 TEST(ApiServer, APageThatIsTooOldIsGone) {
   ApiServerOptions options;
   options.limits.history_bytes = 1;

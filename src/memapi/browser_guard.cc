@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/json_text.h"
 #include "base/go_quote.h"
+#include "wire/json_text.h"
 
 namespace berth::memapi {
 namespace {

@@ -4,14 +4,14 @@
 
 #include <utility>
 
-#include "api/json_text.h"
-#include "api/yaml.h"
 #include "base/time_text.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/validation.h"
 #include "memapi/views.h"
 #include "memapi/writes.h"
+#include "wire/json_text.h"
+#include "wire/yaml.h"
 
 namespace berth::memapi {
 namespace {

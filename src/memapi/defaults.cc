@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "api/quantity.h"
+#include "berth/resources.h"
 #include "memapi/admission.h"
 #include "memapi/json_edit.h"
 
@@ -91,8 +91,9 @@ void default_workload(std::string_view plural, JsonValue& object) {
   JsonValue& spec = object_at(object, "spec");
   default_template(object);
   if (plural == "jobs") {
+    // Parity: parallelism without completions is a queue of work.
+    if (spec.find("parallelism") == nullptr) set_default(spec, "completions", JsonValue::of_int(1));
     set_default(spec, "parallelism", JsonValue::of_int(1));
-    set_default(spec, "completions", JsonValue::of_int(1));
     set_default(spec, "backoffLimit", JsonValue::of_int(6));
     set_default(spec, "completionMode", JsonValue::of_text("NonIndexed"));
     set_default(spec, "suspend", JsonValue::of_bool(false));

@@ -6,11 +6,11 @@
 #include <charconv>
 #include <utility>
 
-#include "api/json_text.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
 #include "memapi/json_edit.h"
 #include "memapi/writes.h"
+#include "wire/json_text.h"
 
 namespace berth::memapi {
 namespace {

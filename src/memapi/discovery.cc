@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "memapi/openapi_schema.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 namespace {

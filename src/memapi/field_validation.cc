@@ -4,83 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
-#include "api/json_text.h"
+#include "api/field_check.h"
 #include "api/proto_json.h"
-#include "api/proto_table.h"
+#include "api/schema.h"
 #include "base/go_quote.h"
 #include "memapi/json_edit.h"
+#include "wire/json_text.h"
 
 namespace berth::memapi {
 namespace {
-
-using proto_table::Field;
-using proto_table::Type;
-
-const Field* find_field(proto_table::MessageId message, std::string_view name) {
-  for (const Field& field : proto_table::fields_of(message)) {
-    if (field.is(proto_table::kInline)) {
-      if (const Field* inner = find_field(field.message, name)) return inner;
-    } else if (field.name == name) {
-      return &field;
-    }
-  }
-  return nullptr;
-}
-
-class Walk {
- public:
-  explicit Walk(bool patch) : patch_(patch) {}
-
-  void object(proto_table::MessageId message, const JsonValue& value, const std::string& path) {
-    if (value.kind != JsonValue::Kind::kObject) return;
-    std::set<std::string_view> seen;
-    for (const JsonMember& member : value.members) {
-      if (patch_ && (member.name.starts_with('$') || member.value.is_null())) continue;
-      const std::string here = path.empty() ? member.name : fmt::format("{}.{}", path, member.name);
-      if (!seen.insert(member.name).second) {
-        problems.push_back(fmt::format("duplicate field {}", go_quoted(here)));
-        continue;
-      }
-      const Field* field = find_field(message, member.name);
-      if (field == nullptr) {
-        // Objects inside others (claim templates) may name their kind.
-        const bool names_kind = (member.name == "kind" || member.name == "apiVersion") &&
-                                find_field(message, "metadata") != nullptr;
-        if (!names_kind) problems.push_back(fmt::format("unknown field {}", go_quoted(here)));
-        continue;
-      }
-      this->value(*field, member.value, here);
-    }
-  }
-
-  std::vector<std::string> problems;
-
- private:
-  void value(const Field& field, const JsonValue& value, const std::string& path) {
-    const bool message = field.type == Type::kMessage;
-    if (field.is(proto_table::kMap) && value.kind == JsonValue::Kind::kObject) {
-      std::set<std::string_view> seen;
-      for (const JsonMember& member : value.members) {
-        const std::string here = fmt::format("{}.{}", path, member.name);
-        if (!seen.insert(member.name).second) {
-          problems.push_back(fmt::format("duplicate field {}", go_quoted(here)));
-        } else if (message) {
-          object(field.message, member.value, here);
-        }
-      }
-    } else if (message && field.is(proto_table::kRepeated)) {
-      for (std::size_t i = 0; i < value.items.size(); ++i)
-        object(field.message, value.items[i], fmt::format("{}[{}]", path, i));
-    } else if (message) {
-      object(field.message, value, path);
-    }
-  }
-
-  const bool patch_;
-};
 
 enum class Directive : std::uint8_t { kIgnore, kWarn, kStrict };
 Directive directive_of(const ApiRequest& request) {
@@ -94,16 +28,13 @@ void warn(const ApiRequest& request, const std::vector<std::string>& problems) {
   request.warnings->insert(request.warnings->end(), problems.begin(), problems.end());
 }
 
-}  // namespace
-
-std::vector<std::string> field_problems(std::string_view api_version, std::string_view kind,
-                                        const JsonValue& object, bool patch) {
-  const auto message = proto_table::find_message(api_version, kind);
-  if (!message) return {};
-  Walk walk(patch);
-  walk.object(*message, object, "");
-  return std::move(walk.problems);
+std::vector<std::string> texts_of(const std::vector<FieldFault>& faults) {
+  std::vector<std::string> texts;
+  for (const FieldFault& fault : faults) texts.push_back(fault.text());
+  return texts;
 }
+
+}  // namespace
 
 Answer<void> validate_fields(const ApiRequest& request, std::string_view kind,
                              const JsonValue& object) {
@@ -111,7 +42,8 @@ Answer<void> validate_fields(const ApiRequest& request, std::string_view kind,
   if (request.resource == nullptr || directive == Directive::kIgnore) return {};
   const Resource& resource = *request.resource;
   if (resource.kind != kind) return {};
-  const std::vector<std::string> problems = field_problems(resource.group_version(), kind, object);
+  const std::vector<std::string> problems =
+      texts_of(check_fields(resource.group_version(), kind, object));
   if (problems.empty()) return {};
   if (directive == Directive::kWarn) {
     warn(request, problems);
@@ -126,8 +58,8 @@ Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& p
                                    const std::function<std::string()>& shown) {
   const Directive directive = directive_of(request);
   if (directive == Directive::kIgnore) return {};
-  const std::vector<std::string> problems = field_problems(
-      request.resource->group_version(), request.resource->kind, patch, /*patch=*/true);
+  const std::vector<std::string> problems = texts_of(
+      check_patch_fields(request.resource->group_version(), request.resource->kind, patch));
   if (problems.empty()) return {};
   if (directive == Directive::kWarn) {
     warn(request, problems);
@@ -145,7 +77,7 @@ Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& p
 
 Answer<void> check_types(const Resource& resource, const JsonValue& object) {
   const Resource& stored = resource.stored_as.empty() ? resource : resource_of(resource.stored_as);
-  if (!proto_table::find_message(stored.group_version(), stored.kind)) return {};
+  if (!schema::find_message(stored.group_version(), stored.kind)) return {};
   JsonValue whole = object;
   set_text(whole, "kind", stored.kind);
   set_text(whole, "apiVersion", stored.group_version());

@@ -1,5 +1,5 @@
 // What fieldValidation is about: members of a body that its kind does not have, or that stand
-// twice. In upstream's words. By the table of fields (api/proto_table.h). Any thread.
+// twice (api/field_check.h), in upstream's words. Any thread.
 #pragma once
 
 #include <functional>
@@ -7,15 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "memapi/api_request.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
-
-// `unknown field "spec.foo"`, `duplicate field "spec.bar"`, in the order in which they stand. Of a
-// kind that the table does not have: nothing. In a patch nulls and directives are no fields.
-std::vector<std::string> field_problems(std::string_view api_version, std::string_view kind,
-                                        const JsonValue& object, bool patch = false);
 
 // What the request's fieldValidation makes of the body of a new or replaced object: an error
 // (Strict), warnings with the answer (Warn, and saying nothing), or nothing.

@@ -10,49 +10,6 @@ namespace {
 using testing::Client;
 using testing::kPods;
 
-using Problems = std::vector<std::string>;
-
-Problems problems(std::string_view api_version, std::string_view kind, std::string_view json,
-                  bool patch = false) {
-  return field_problems(api_version, kind, parse_json(json).value(), patch);
-}
-
-TEST(FieldValidation, FieldsThatAKindDoesNotHaveAreNamedByTheirPath) {
-  EXPECT_EQ(
-      problems("v1", "Pod",
-               R"({"kind":"Pod","apiVersion":"v1","metadata":{"nam":"p","labels":{"any":"x"}},)"
-               R"("spec":{"containers":[{"name":"c"},{"imag":"i"}],"foo":1}})"),
-      (Problems{R"(unknown field "metadata.nam")", R"(unknown field "spec.containers[1].imag")",
-                R"(unknown field "spec.foo")"}));
-}
-
-TEST(FieldValidation, FieldsThatStandTwiceAreNamedOnceEach) {
-  EXPECT_EQ(problems("v1", "ConfigMap",
-                     R"({"data":{"a":"1","a":"2"},"immutable":true,"immutable":false})"),
-            (Problems{R"(duplicate field "data.a")", R"(duplicate field "immutable")"}));
-}
-
-TEST(FieldValidation, WhatTheKindHasPasses) {
-  EXPECT_EQ(problems("v1", "Pod",
-                     R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}},)"
-                     R"("livenessProbe":{"httpGet":{"port":80}}}],"volumes":[{"name":"v",)"
-                     R"("emptyDir":{}}],"nodeSelector":{"a":"b"}},"status":{"phase":"Running"}})"),
-            Problems{});
-  EXPECT_EQ(problems("apps/v1", "StatefulSet",
-                     R"({"spec":{"volumeClaimTemplates":[{"kind":"PersistentVolumeClaim",)"
-                     R"("apiVersion":"v1","metadata":{"name":"d"}}]}})"),
-            Problems{});
-  EXPECT_EQ(problems("x.io/v1", "Thing", R"({"anything":1})"), Problems{});
-}
-
-TEST(FieldValidation, InAPatchNullsAndDirectivesAreNoFields) {
-  EXPECT_EQ(problems("v1", "Pod",
-                     R"({"spec":{"foo":null,"$setElementOrder/containers":[{"name":"c"}],)"
-                     R"("containers":[{"$patch":"delete","name":"c"}]},"bar":1})",
-                     true),
-            (Problems{R"(unknown field "bar")"}));
-}
-
 std::string pod_with_more() {
   return R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}],"foo":1}})";
 }

@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "base/hash_index.h"
 #include "base/keyed_hash.h"
 #include "memapi/patch.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -5,10 +5,10 @@
 #include <array>
 #include <utility>
 
-#include "api/json_text.h"
 #include "base/go_quote.h"
 #include "memapi/json_edit.h"
 #include "memapi/reads.h"
+#include "wire/json_text.h"
 
 namespace berth::memapi {
 namespace {

@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
 #include "base/thread.h"
+#include "berth/loop.h"
 #include "memapi/store.h"
 #include "memapi/writes.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -6,19 +6,19 @@
 #include <string>
 #include <utility>
 
-#include "api/proto_table.h"
+#include "api/schema.h"
 #include "memapi/json_edit.h"
 #include "memapi/resources.h"
 
 namespace berth::memapi {
 namespace {
 
-using proto_table::Field;
-using proto_table::MessageId;
-using proto_table::Type;
+using schema::Field;
+using schema::MessageId;
+using schema::Type;
 
 std::string schema_name(MessageId message) {
-  return fmt::format("io.k8s.{}", proto_table::name_of(message));
+  return fmt::format("io.k8s.{}", schema::name_of(message));
 }
 
 JsonValue typed(std::string_view type, std::string_view format = {}) {
@@ -51,8 +51,8 @@ class Schemas {
 
  private:
   void add_fields(JsonValue& properties, MessageId message) {
-    for (const Field& field : proto_table::fields_of(message)) {
-      if (field.is(proto_table::kInline)) {
+    for (const Field& field : schema::fields_of(message)) {
+      if (field.is(schema::kInline)) {
         add_fields(properties, field.message);
       } else {
         set(properties, field.name, schema_of(field));
@@ -62,12 +62,12 @@ class Schemas {
 
   JsonValue schema_of(const Field& field) {
     JsonValue one = element_of(field);
-    if (field.is(proto_table::kMap)) {
+    if (field.is(schema::kMap)) {
       JsonValue map = typed("object");
       set(map, "additionalProperties", std::move(one));
       return map;
     }
-    if (!field.is(proto_table::kRepeated)) return one;
+    if (!field.is(schema::kRepeated)) return one;
     JsonValue list = typed("array");
     set(list, "items", std::move(one));
     return list;
@@ -111,7 +111,7 @@ JsonValue openapi_schemas(std::string_view group, std::string_view version) {
   Schemas schemas;
   for (const Resource& resource : resources()) {
     if (resource.group != group || resource.version != version) continue;
-    const auto message = proto_table::find_message(resource.group_version(), resource.kind);
+    const auto message = schema::find_message(resource.group_version(), resource.kind);
     if (!message) continue;
     JsonValue& schema = schemas.add(*message);
     for (const std::string_view name : {"apiVersion", "kind"})

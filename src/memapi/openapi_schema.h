@@ -1,10 +1,10 @@
 // The fields of served kinds as OpenAPI schemas, for `kubectl explain`: names and types, by the
-// table of fields (api/proto_table.h). Without descriptions: the table has none.
+// table of fields (api/schema.h). Without descriptions: the table has none.
 #pragma once
 
 #include <string_view>
 
-#include "api/json_tree.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

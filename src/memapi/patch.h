@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "api/json_tree.h"
 #include "memapi/api_error.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "base/loop.h"
 #include "base/thread.h"
+#include "berth/loop.h"
 #include "memapi/api_request.h"
 #include "memapi/store.h"
 #include "memapi/views.h"

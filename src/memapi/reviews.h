@@ -2,8 +2,8 @@
 // who got this far, and allows everything.
 #pragma once
 
-#include "api/json_tree.h"
 #include "memapi/api_request.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

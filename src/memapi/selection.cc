@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "api/labels.h"
 #include "base/go_quote.h"
+#include "berth/labels.h"
 #include "memapi/json_edit.h"
 #include "memapi/resources.h"
 

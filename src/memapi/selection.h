@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "memapi/api_error.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -36,42 +36,6 @@ std::pair<std::string, std::string> key_range(std::string_view namespace_name) {
   return {fmt::format("{}/", namespace_name), fmt::format("{}0", namespace_name)};
 }
 
-// One object after the other, by key, of a state that may be a past one.
-class StateWalk {
- public:
-  using Objects = std::map<std::string, ObjectRef, std::less<>>;
-
-  // `past` holds what keys had then (null: nothing); other keys are as in `now`.
-  StateWalk(const Objects& now, const Objects& past, const std::string& begin,
-            const std::string& end)
-      : now_(now.lower_bound(begin)),
-        now_end_(end.empty() ? now.end() : now.lower_bound(end)),
-        past_(past.lower_bound(begin)),
-        past_end_(end.empty() ? past.end() : past.lower_bound(end)) {}
-
-  // Null at the end.
-  const std::pair<const std::string, ObjectRef>* next() {
-    for (;;) {
-      const bool has_now = now_ != now_end_;
-      const bool has_past = past_ != past_end_;
-      if (!has_now && !has_past) return nullptr;
-      if (has_past && (!has_now || past_->first <= now_->first)) {
-        if (has_now && past_->first == now_->first) ++now_;
-        const auto& entry = *past_++;
-        if (entry.second) return &entry;
-        continue;
-      }
-      return &*now_++;
-    }
-  }
-
- private:
-  Objects::const_iterator now_;
-  Objects::const_iterator now_end_;
-  Objects::const_iterator past_;
-  Objects::const_iterator past_end_;
-};
-
 }  // namespace
 
 Store::Store(const Loop& loop, StoreLimits limits)
@@ -89,6 +53,8 @@ std::string object_key(std::string_view namespace_name, std::string_view name) {
   return namespace_name.empty() ? std::string(name) : fmt::format("{}/{}", namespace_name, name);
 }
 
+std::string Change::key() const { return object_key(object->namespace_name, object->name); }
+
 Store::KindStore& Store::kind(const Resource& resource) { return kinds_[storage_index(resource)]; }
 const Store::KindStore& Store::kind(const Resource& resource) const {
   return kinds_[storage_index(resource)];
@@ -104,27 +70,25 @@ void Store::advance_to(std::uint64_t version) {
   if (version <= version_) return;
   version_ = version;
   // What lies between is not in the history.
-  for (KindStore& stored : kinds_) stored.forgotten = version;
+  for (KindStore& stored : kinds_) stored.table.forget_until(version);
 }
 
 std::uint64_t Store::oldest(const Resource& resource) const {
   const MutexLock lock(mutex_);
-  return kind(resource).forgotten;
+  return kind(resource).table.oldest();
 }
 
 ObjectRef Store::get(const Resource& resource, std::string_view namespace_name,
                      std::string_view name) const {
   const std::string key = object_key(namespace_name, name);
   const MutexLock lock(mutex_);
-  const auto& objects = kind(resource).objects;
-  const auto found = objects.find(key);
-  return found == objects.end() ? nullptr : found->second;
+  return kind(resource).table.find(key);
 }
 
 bool Store::any_in_namespace(const Resource& resource, std::string_view namespace_name) const {
   const auto [begin, end] = key_range(namespace_name);
   const MutexLock lock(mutex_);
-  const auto& objects = kind(resource).objects;
+  const auto& objects = kind(resource).table.objects();
   const auto found = objects.lower_bound(begin);
   return found != objects.end() && found->first < end;
 }
@@ -133,69 +97,43 @@ Answer<ListPage> Store::list(const Resource& resource, const ListRange& range,
                              const Selection& selection) const {
   const auto [begin, end] = key_range(range.namespace_name);
   const MutexLock lock(mutex_);
-  const KindStore& stored = kind(resource);
+  const KindTable<Change>& table = kind(resource).table;
+  if (range.version && !table.reaches_back_to(*range.version))
+    return refuse(ApiError::expired(
+        "The provided continue parameter is too old to display a consistent list result. You can "
+        "start a new list without the continue parameter."));
   ListPage page;
   page.version = range.version.value_or(version_);
-  std::map<std::string, ObjectRef, std::less<>> past;
-  if (range.version) {
-    if (*range.version < stored.forgotten) {
-      return refuse(ApiError::expired(
-          fmt::format("The provided continue parameter is too old to display a consistent list "
-                      "result. You can start a new list without the continue parameter.")));
-    }
-    for (auto change = stored.history.rbegin();
-         change != stored.history.rend() && change->version > *range.version; ++change) {
-      const StoredObject& object = *change->object;
-      past.insert_or_assign(object_key(object.namespace_name, object.name), change->previous);
-    }
-  }
-  StateWalk walk(stored.objects, past, std::max(begin, range.start), end);
-  while (const auto* entry = walk.next()) {
-    if (!selection.matches(entry->second->selectable())) continue;
+  const auto take = [&](const std::string& key, const ObjectRef& object) {
+    if (!selection.matches(object->selectable())) return;
     if (range.limit == 0 || page.items.size() < range.limit) {
-      page.items.push_back(entry->second);
-      continue;
+      page.items.push_back(object);
+      return;
     }
-    if (page.next.empty()) page.next = entry->first;
+    if (page.next.empty()) page.next = key;
     ++page.remaining;
-  }
+  };
+  const std::string& first = std::max(begin, range.start);
+  if (range.version)
+    table.for_each_at(*range.version, first, end, take);
+  else
+    table.for_each(first, end, take);
   return page;
 }
 
-ObjectRef Store::commit(const Resource& resource, ChangeType type, JsonValue object,
-                        ObjectRef previous) {
+ObjectRef Store::commit(const Resource& resource, ChangeType type, JsonValue object) {
   Change change;
   change.type = type;
   change.version = ++version_;
   change.object = make_object(resource, std::move(object), version_, loop_.now());
-  change.previous = std::move(previous);
   KindStore& stored = kind(resource);
-  const std::string key = object_key(change.object->namespace_name, change.object->name);
-  if (type == ChangeType::kDeleted) {
-    stored.objects.erase(key);
-  } else {
-    stored.objects.insert_or_assign(key, change.object);
-  }
+  stored.table.commit(change);
   for (const auto& sink : stored.sinks) sink->offer(change);
   ObjectRef written = change.object;
   if (storage_index(resource) == storage_index(events_))
     count_event(change.previous, type == ChangeType::kDeleted ? nullptr : written);
-  remember(stored, std::move(change));
+  stored.table.remember(std::move(change), limits_.history_bytes);
   return written;
-}
-
-void Store::remember(KindStore& stored, Change change) {
-  const auto bytes = [](const Change& of) {
-    return of.object->bytes() + (of.previous ? of.previous->bytes() : 0);
-  };
-  stored.history_bytes += bytes(change);
-  stored.history.push_back(std::move(change));
-  while (stored.history_bytes > limits_.history_bytes) {
-    const Change& oldest = stored.history.front();
-    stored.forgotten = oldest.version;
-    stored.history_bytes -= bytes(oldest);
-    stored.history.pop_front();
-  }
 }
 
 // ---- events -------------------------------------------------------------------------------------
@@ -210,7 +148,7 @@ void Store::count_event(const ObjectRef& previous, const ObjectRef& now) {
 
 void Store::remove_oldest_event() {
   const ObjectRef oldest = events_by_age_.begin()->second;
-  commit(events_, ChangeType::kDeleted, oldest->tree(), oldest);
+  commit(events_, ChangeType::kDeleted, oldest->tree());
 }
 
 // The newest one stays, however large it is.
@@ -247,8 +185,8 @@ Answer<ObjectRef> Store::create(const Resource& resource, JsonValue object) {
   {
     const MutexLock lock(mutex_);
     KindStore& stored = kind(resource);
-    if (stored.objects.contains(key)) return refuse(ApiError::already_exists(resource, name));
-    written = commit(resource, ChangeType::kAdded, std::move(object), nullptr);
+    if (stored.table.contains(key)) return refuse(ApiError::already_exists(resource, name));
+    written = commit(resource, ChangeType::kAdded, std::move(object));
     limit_events();
     sinks = stored.sinks;
   }
@@ -275,9 +213,9 @@ ObjectRef Store::change(const Resource& resource, ChangeType type, const ObjectR
   {
     const MutexLock lock(mutex_);
     KindStore& stored = kind(resource);
-    const auto found = stored.objects.find(object_key(current->namespace_name, current->name));
-    if (found == stored.objects.end() || found->second != current) return nullptr;
-    written = commit(resource, type, std::move(object), current);
+    if (!stored.table.is_current(object_key(current->namespace_name, current->name), current))
+      return nullptr;
+    written = commit(resource, type, std::move(object));
     limit_events();
     sinks = stored.sinks;
   }
@@ -292,14 +230,12 @@ bool Store::watch(const Resource& resource, const WatchStart& start,
     const MutexLock lock(mutex_);
     KindStore& stored = kind(resource);
     if (start.after) {
-      if (*start.after < stored.forgotten) return false;
-      const auto first = std::ranges::upper_bound(
-          stored.history, *start.after, {}, [](const Change& change) { return change.version; });
-      for (auto change = first; change != stored.history.end(); ++change) sink->offer(*change);
+      if (!stored.table.reaches_back_to(*start.after)) return false;
+      stored.table.for_each_change_after(*start.after,
+                                         [&](const Change& change) { sink->offer(change); });
     } else {
-      const auto last = end.empty() ? stored.objects.end() : stored.objects.lower_bound(end);
-      for (auto entry = stored.objects.lower_bound(begin); entry != last; ++entry)
-        sink->offer_initial(entry->second);
+      stored.table.for_each(
+          begin, end, [&](const auto&, const ObjectRef& object) { sink->offer_initial(object); });
       if (start.initial_end) sink->offer_initial_end(version_);
     }
     stored.sinks.push_back(sink);

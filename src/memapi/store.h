@@ -9,8 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,12 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
 #include "base/thread.h"
+#include "berth/loop.h"
 #include "memapi/api_error.h"
 #include "memapi/resources.h"
 #include "memapi/selection.h"
+#include "store/kind_table.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 
@@ -51,6 +50,9 @@ struct Change {
   std::uint64_t version = 0;
   ObjectRef object;    // of kDeleted: the last state, with the version of the deletion
   ObjectRef previous;  // none for kAdded
+
+  std::string key() const;
+  std::size_t bytes() const { return object->bytes() + (previous ? previous->bytes() : 0); }
 };
 
 // Somebody who follows the changes of one kind.
@@ -144,10 +146,7 @@ class Store {
 
  private:
   struct KindStore {
-    std::map<std::string, ObjectRef, std::less<>> objects;
-    std::deque<Change> history;
-    std::size_t history_bytes = 0;
-    std::uint64_t forgotten = 0;  // version of the last change that history has lost
+    KindTable<Change> table;
     std::vector<std::shared_ptr<ChangeSink>> sinks;
   };
 
@@ -155,9 +154,7 @@ class Store {
   const KindStore& kind(const Resource& resource) const REQUIRES(mutex_);
   ObjectRef change(const Resource& resource, ChangeType type, const ObjectRef& current,
                    JsonValue object) EXCLUDES(mutex_);
-  ObjectRef commit(const Resource& resource, ChangeType type, JsonValue object, ObjectRef previous)
-      REQUIRES(mutex_);
-  void remember(KindStore& stored, Change change) REQUIRES(mutex_);
+  ObjectRef commit(const Resource& resource, ChangeType type, JsonValue object) REQUIRES(mutex_);
   void count_event(const ObjectRef& previous, const ObjectRef& now) REQUIRES(mutex_);
   void limit_events() REQUIRES(mutex_);
   void remove_oldest_event() REQUIRES(mutex_);

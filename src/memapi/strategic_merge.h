@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-#include "api/json_tree.h"
 #include "memapi/api_error.h"
 #include "memapi/patch.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "memapi/json_edit.h"
 #include "memapi/table_columns.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

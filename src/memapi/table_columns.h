@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
+#include "berth/loop.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/quantity.h"
+#include "berth/resources.h"
 #include "memapi/table_cells.h"
 
 namespace berth::memapi {

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "api/yaml.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/patch.h"
@@ -12,6 +11,7 @@
 #include "memapi/validation.h"
 #include "memapi/views.h"
 #include "memapi/writes.h"
+#include "wire/yaml.h"
 
 namespace berth::memapi {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "api/labels.h"
 #include "base/go_quote.h"
+#include "berth/labels.h"
 #include "memapi/json_edit.h"
 #include "memapi/json_lookup.h"
 #include "memapi/selection.h"
@@ -104,29 +104,43 @@ void check_containers(const JsonValue& spec, const std::string& path,
   }
 }
 
+// A workload whose selector its own pods do not match would make pods without end.
+void check_template_labels(const JsonValue& object, const std::vector<LabelRequirement>& selector,
+                           std::vector<FieldProblem>& problems) {
+  LabelPairs labels;
+  if (const JsonValue* given = at(object, "spec.template.metadata.labels"); is_object(given)) {
+    for (const JsonMember& label : given->members)
+      labels.emplace_back(label.name, label.value.text);
+    std::ranges::sort(labels);
+  }
+  const bool fits = std::ranges::all_of(
+      selector, [&](const LabelRequirement& requirement) { return requirement.matches(labels); });
+  if (fits) return;
+  std::string shown = "map[string]string{";
+  for (const auto& [key, value] : labels) {
+    if (shown.back() != '{') shown += ", ";
+    shown += fmt::format("{}:{}", go_quoted(key), go_quoted(value));
+  }
+  problems.push_back(FieldProblem::invalid("spec.template.metadata.labels", shown + "}",
+                                           "`selector` does not match template `labels`"));
+}
+
+// A ReplicationController's selector is a map of labels, and need not be there.
+void check_replication_controller(const JsonValue& object, std::vector<FieldProblem>& problems) {
+  const JsonValue* selector = at(object, "spec.selector");
+  if (!is_object(selector)) return;
+  std::vector<LabelRequirement> wanted;
+  for (const JsonMember& label : selector->members)
+    wanted.push_back({label.name, LabelRequirement::Op::kIn, {label.value.text}});
+  check_template_labels(object, wanted, problems);
+}
+
 void check_workload(const JsonValue& object, std::vector<FieldProblem>& problems) {
   const JsonValue* selector = at(object, "spec.selector");
-  if (!is_object(selector)) {
+  if (!is_object(selector))
     problems.push_back(FieldProblem::required("spec.selector"));
-  } else if (const auto wanted = label_selector_of(*selector)) {
-    LabelPairs labels;
-    if (const JsonValue* given = at(object, "spec.template.metadata.labels"); is_object(given)) {
-      for (const JsonMember& label : given->members)
-        labels.emplace_back(label.name, label.value.text);
-      std::ranges::sort(labels);
-    }
-    const bool fits = std::ranges::all_of(
-        *wanted, [&](const LabelRequirement& requirement) { return requirement.matches(labels); });
-    if (!fits) {
-      std::string shown = "map[string]string{";
-      for (const auto& [key, value] : labels) {
-        if (shown.back() != '{') shown += ", ";
-        shown += fmt::format("{}:{}", go_quoted(key), go_quoted(value));
-      }
-      problems.push_back(FieldProblem::invalid("spec.template.metadata.labels", shown + "}",
-                                               "`selector` does not match template `labels`"));
-    }
-  }
+  else if (const auto wanted = label_selector_of(*selector))
+    check_template_labels(object, *wanted, problems);
   static const JsonValue kNothing = JsonValue::object();
   const JsonValue* spec = at(object, "spec.template.spec");
   check_containers(spec != nullptr ? *spec : kNothing, "spec.template.spec", problems);
@@ -211,6 +225,8 @@ std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue
     check_containers(spec != nullptr ? *spec : kNothing, "spec", problems);
   } else if (resource.group == "apps") {
     check_workload(object, problems);
+  } else if (resource.plural == "replicationcontrollers") {
+    check_replication_controller(object, problems);
   } else if (resource.plural == "storageclasses" && text_at(object, "provisioner").empty()) {
     problems.push_back(FieldProblem::required("provisioner"));
   }
@@ -231,6 +247,8 @@ std::vector<FieldProblem> validate_update(const Resource& resource, const JsonVa
                                                selector != nullptr ? to_json(*selector) : "null",
                                                "field is immutable"));
     }
+  } else if (resource.plural == "replicationcontrollers") {
+    check_replication_controller(object, problems);
   } else if (resource.plural == "priorityclasses" &&
              !equal(at(object, "value"), at(old, "value"))) {
     problems.push_back(FieldProblem::forbidden("value", "may not be changed in an update."));

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "memapi/api_error.h"
 #include "memapi/resources.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "api/json_text.h"
 #include "memapi/json_edit.h"
 #include "memapi/table_columns.h"
+#include "wire/json_text.h"
 
 namespace berth::memapi {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "memapi/api_request.h"
 #include "memapi/codec.h"
 #include "memapi/store.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
-#include "base/random.h"
 #include "base/thread.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "memapi/admission.h"
 #include "memapi/api_request.h"
 #include "memapi/codec.h"
 #include "memapi/store.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi {
 

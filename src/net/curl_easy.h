@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/http_client.h"
 #include "net/http_failure.h"
 
@@ -37,7 +37,7 @@ class CurlEasy {
   // Tells how long it took to look up the host's name, if that was done.
   void report_lookup() const;
 
-  // Whose it is, for those who find it in an HttpTransferSet; 0: no call's.
+  // The call that uses it, for lookups in an HttpTransferSet; 0: none.
   HttpCallId call = 0;
 
  private:

@@ -10,7 +10,7 @@ namespace berth::net {
 namespace {
 
 // Read while an answer is under way, to notice that the client goes: the next request, or a body
-// that nobody has asked for.
+// that no handler has asked for.
 constexpr std::size_t kReadAheadBytes = 16 << 10;
 // Small pieces go together: a packet, and in TLS a record, for each would be dear.
 constexpr std::size_t kTogetherBytes = 64 << 10;
@@ -157,8 +157,8 @@ void Http1Protocol::refuse_body(const HttpRefusal& refusal) {
   exchange_->refuse(refusal);
 }
 
-// Whether the next request begins where the input is now. What is left of a body that nobody wanted
-// is passed over if it has come already; nobody waits for the rest.
+// Whether the next request begins where the input is now. The rest of a body that no handler read
+// is skipped if it has arrived already; otherwise the connection ends.
 bool Http1Protocol::skip_body() {
   if (reader_->complete()) return true;
   if (body_refused_ || !reader_->limit_body(input_.size())) return false;

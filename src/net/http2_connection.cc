@@ -15,8 +15,7 @@ constexpr std::size_t kEnough = 16 << 10;
 // Of one connection, until others have their turn.
 constexpr int kMostReads = 64;
 
-// Ours to say, and not libcurl's, which would begin to speak HTTP/2 itself as soon as the server
-// agrees.
+// Set by us, not by libcurl, which would begin HTTP/2 itself as soon as the server agrees.
 constexpr std::array<unsigned char, 12> kSpeaks = {2,   'h', '2', 8,   'h', 't',
                                                    't', 'p', '/', '1', '.', '1'};
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/curl_easy.h"
 #include "net/http2_session.h"
 #include "net/http_transfer.h"
@@ -25,12 +25,12 @@ class Http2Connection {
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;
 
-  // Begins to connect to "https://host:port"; the set says when that has ended.
+  // Begins to connect to "https://host:port"; the set reports when that has ended.
   Result<void> dial(const std::string& origin);
   bool dialing() const { return !session_; }
   const CurlEasy& easy() const { return easy_; }
 
-  // What became of it, by a CURLcode. False: the server does not want to speak HTTP/2.
+  // The result of connecting, a CURLcode. False: the server does not offer HTTP/2.
   Result<bool> dialed(int code);
 
   // From here on only when it is open.
@@ -41,9 +41,9 @@ class Http2Connection {
   enum class Read { kNothing, kSomething };
   // Reads what there is, some of it if it is much. An error: the connection is lost.
   Result<Read> read(std::vector<char>& buffer);
-  // There may be more that no poll tells of.
+  // There may be more input that poll does not report.
   bool more() const { return more_; }
-  // Writes what there is to say, as far as the socket takes it.
+  // Writes the pending output, as far as the socket takes it.
   Result<void> write();
 
  private:

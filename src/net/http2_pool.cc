@@ -19,7 +19,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::string_view kScheme = "https://";
-// As client-go: a server that says nothing for so long is asked, and has so long to answer.
+// As client-go: a server that is silent for so long gets a PING, and has so long to answer it.
 constexpr Duration kSilence = seconds(30);
 constexpr Duration kAnswerWithin = seconds(15);
 constexpr int kMostTries = 5;
@@ -38,7 +38,7 @@ std::optional<std::string_view> origin_of(std::string_view url) {
   return origin;
 }
 
-// A connection, and whom it leads to.
+// A connection and its server.
 struct Line {
   Line(HttpTransferSet& set, const HttpClientOptions& options,
        const std::shared_ptr<const TlsClientSettings>& with_tls, std::string_view to)
@@ -97,7 +97,7 @@ struct Http2Pool::Parts {
   std::vector<std::unique_ptr<Line>> lines;
   boost::unordered_flat_map<HttpCallId, Entry> entries;
   std::set<std::pair<TimePoint, HttpCallId>> deadlines;
-  std::vector<std::string> refusing;  // those who did not want to speak HTTP/2
+  std::vector<std::string> refusing;  // servers that do not offer HTTP/2
   std::vector<Outcome> outcomes;
   std::vector<WaitedSocket> sockets;
   std::vector<char> buffer;
@@ -183,7 +183,7 @@ void Http2Pool::Parts::exchange(Line& line, bool readable) {
   const Result<void> written = line.connection.write();
   if (!written) return lose(line, written.error());
   const Http2Session& session = line.connection.session();
-  // One of the two said goodbye for a reason; what it was is said in the server's own words.
+  // One side sent GOAWAY with a reason, which is reported in the server's words.
   if (session.over() && session.has_calls())
     return lose(line, {ErrorKind::kUnavailable, "http2: client connection lost"});
   settle(line.connection.session().take_ended());

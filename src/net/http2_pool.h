@@ -1,16 +1,15 @@
 // Http2Pool: one connection of HTTP/2 for each server that speaks it, and the calls on them. It
 // makes connections when they are needed, leaves those that the server is about to end, those made
 // with old certificates and those on which a 401 was answered, sends again what the server says it
-// never looked at, and watches the time. For http_client.cc; the client's
-// thread only.
+// never looked at, and watches the time. For http_client.cc; the client's thread only.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 #include "net/http_transfer.h"
 #include "net/open_call.h"
 
@@ -36,13 +35,13 @@ class Http2Pool {
 
   // A handle that is no call's has ended, by a CURLcode.
   void dialed(const CurlEasy& easy, int code);
-  // Reads and writes; those sockets are read of which wait() said that they are ready.
+  // Reads and writes; reads the sockets that wait() reported as ready.
   void work();
 
   struct Outcome {
     HttpCallId call = 0;
     Result<void> result;
-    bool elsewhere = false;  // not this way, after all: the server speaks HTTP/1.1 only
+    bool elsewhere = false;  // to be sent by libcurl: the server speaks HTTP/1.1 only
   };
   std::vector<Outcome> take_outcomes();
 

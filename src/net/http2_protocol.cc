@@ -1,7 +1,7 @@
 // HTTP/2: requests as streams, any number of them at a time up to a limit.
 //
 // Everything that a client may make us keep, or do for nothing, has a bound: streams, heads (also
-// in CONTINUATION frames), bodies that nobody reads (the window), streams that are reset before
+// in CONTINUATION frames), bodies that are not read (the window), streams that are reset before
 // they are answered, frames that lead to nothing, and answers that are not taken.
 #include <algorithm>
 #include <cstring>
@@ -17,8 +17,8 @@
 namespace berth::net {
 namespace {
 
-// Of a body that nobody has asked for yet, per stream; all streams together may have 64 KiB, which
-// is what a connection begins with, and more once a body is wanted.
+// Of a body that no handler has asked for yet, per stream; all streams together may have 64 KiB,
+// which is what a connection begins with, and more once a body is wanted.
 constexpr std::int32_t kUnreadBodyWindow = 16 << 10;
 constexpr std::int32_t kWantedBodiesWindow = 1 << 20;
 // Frames of one head. 64 KiB fit into five.
@@ -79,7 +79,7 @@ class Http2Protocol final : public HttpProtocol, private Http2Events {
     std::size_t sent = 0;  // of output's first piece
   };
 
-  // What the session tells.
+  // Callbacks of the session.
   bool frame_begins(Frame kind) override;
   void request_begins(std::int32_t id) override { streams_.try_emplace(id); }
   void header(std::int32_t id, std::string_view name, std::string_view value) override;
@@ -119,7 +119,7 @@ class Http2Protocol final : public HttpProtocol, private Http2Events {
   End end_ = End::kOpen;
   bool draining_ = false;
   int continuations_ = 0;
-  std::size_t unanswered_ = 0;  // streams whose exchange is not complete
+  std::size_t unanswered_ = 0;  // streams without a complete exchange
   std::uint64_t answers_ = 0;
   std::uint64_t resets_ = 0;
   std::uint64_t idle_frames_ = 0;
@@ -127,7 +127,8 @@ class Http2Protocol final : public HttpProtocol, private Http2Events {
   std::optional<Patience> patience_;
 };
 
-// ---- what the session tells ---------------------------------------------------------------------
+// ---- callbacks of the session
+// ---------------------------------------------------------------------
 
 bool Http2Protocol::frame_begins(Frame kind) {
   continuations_ = kind == Frame::kContinuation ? continuations_ + 1 : 0;
@@ -179,7 +180,7 @@ void Http2Protocol::request_complete(std::int32_t id) {
 }
 
 void Http2Protocol::reset_received(std::int32_t id) {
-  // A stream that is taken back before it is answered has cost us something for nothing.
+  // A stream that is reset before it is answered has cost us work: such resets are counted.
   if (const Stream* stream = find(id); stream && !stream->answering) ++resets_;
   if (resets_ > kMostResets + answers_) session_.terminate(Http2Error::kEnhanceYourCalm);
 }
@@ -187,7 +188,7 @@ void Http2Protocol::reset_received(std::int32_t id) {
 void Http2Protocol::answer_sent(std::int32_t id, bool last) {
   progress();
   const Stream* stream = find(id);
-  // The answer is complete, and nobody wants the rest of the request.
+  // The answer is complete, and the rest of the request is not needed.
   if (stream && last && !stream->half_closed) session_.reset(id, Http2Error::kNone);
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/check.h"
 #include "net/freed.h"
 #include "net/http_wire.h"
@@ -39,7 +40,7 @@ bool only_in_http1(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-// The head of an answer as nghttp2 wants it, which copies the texts.
+// The head of an answer in nghttp2's form; nghttp2 copies the texts.
 class AnswerHead {
  public:
   AnswerHead(const HttpExchange::Head& head, const std::string& date)
@@ -47,9 +48,7 @@ class AnswerHead {
     texts_.reserve(head.headers.size() + 2);
     add(":status", status_);
     for (const auto& [name, value] : head.headers) {
-      std::string& small = texts_.emplace_back(name);
-      for (char& c : small)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+      const std::string& small = texts_.emplace_back(lower_case(name));
       // A value that would end a line is cut there, as in HTTP/1.1.
       if (!only_in_http1(small))
         add(small,

@@ -1,6 +1,6 @@
 // Http2ServerSession: the server's side of HTTP/2 as nghttp2 does it, in our words. Bytes in, bytes
-// out; what they mean is told to an Http2Events. For http2_protocol.cc, which decides what is done
-// about it.
+// out; their meaning is reported to an Http2Events. For http2_protocol.cc, which decides what is
+// done about it.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ class Http2ServerSession {
   Http2ServerSession(const Http2ServerSession&) = delete;
   Http2ServerSession& operator=(const Http2ServerSession&) = delete;
 
-  // False: it cannot go on, and has said goodbye.
+  // False: it cannot go on, and has sent GOAWAY.
   bool receive(std::string_view bytes);
   // Appends what is to be sent until it is longer than `enough`. False: as above.
   bool collect(std::string& out, std::size_t enough);
@@ -77,7 +77,7 @@ class Http2ServerSession {
   // With a body, more of which is asked for, unless there is none.
   void answer(std::int32_t stream, const HttpExchange::Head& head, const std::string& date,
               bool has_body);
-  void resume(std::int32_t stream);  // read_body() has more, after it said kLater
+  void resume(std::int32_t stream);  // read_body() has more, after it returned kLater
   void reset(std::int32_t stream, Http2Error why);
   // No new streams; those that there are may end.
   void refuse_more();

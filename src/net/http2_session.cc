@@ -39,7 +39,7 @@ bool of_connection(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-// The head of a request, as nghttp2 wants it. The texts it refers to are the call's or its own.
+// The head of a request in nghttp2's form. The texts it refers to are the call's or its own.
 class RequestHead {
  public:
   explicit RequestHead(const OpenCall& open) {
@@ -110,7 +110,7 @@ struct Http2Session::Parts {
     std::size_t header_bytes = 0;
     int status = 0;
     bool begun = false;     // its head is out of the door
-    bool complete = false;  // the server said all it had to say
+    bool complete = false;  // the answer is complete
   };
 
   Parts();
@@ -139,7 +139,8 @@ struct Http2Session::Parts {
   std::string goodbye;                   // why the server ends it, if it had a reason
 };
 
-// ---- what nghttp2 tells -------------------------------------------------------------------------
+// ---- callbacks of nghttp2
+// -------------------------------------------------------------------------
 
 namespace {
 
@@ -222,7 +223,7 @@ void Http2Session::Parts::end(std::int32_t id, Result<void> result, bool untouch
   ended.push_back({call, std::move(result), untouched});
 }
 
-// What we do not want to hear the rest of.
+// Resets a stream whose rest is not needed.
 void Http2Session::Parts::refuse(std::int32_t id, Error why) {
   nghttp2_submit_rst_stream(session.get(), NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
   end(id, fail(std::move(why)));
@@ -242,7 +243,7 @@ void Http2Session::Parts::withhold() {
 
 void Http2Session::Parts::header(std::int32_t id, std::string_view name, std::string_view value) {
   Stream* stream = find(id);
-  if (stream == nullptr || stream->call->head_complete()) return;  // nobody's, or a trailer
+  if (stream == nullptr || stream->call->head_complete()) return;  // of no call, or a trailer
   stream->header_bytes += name.size() + value.size();
   if (stream->header_bytes > kMostHeaderBytes)
     return refuse(id, {ErrorKind::kInvalid, "the head of the answer is too large"});
@@ -272,7 +273,7 @@ bool Http2Session::Parts::data(std::int32_t id, std::string_view piece) {
 void Http2Session::Parts::closed(std::int32_t id, std::uint32_t code) {
   const Stream* stream = find(id);
   if (stream == nullptr) return;
-  // Also when the server did not care for the rest of the request.
+  // Also when the server did not read the rest of the request.
   if (stream->complete && stream->call->head_complete()) return end(id, {});
   const bool untouched = code == NGHTTP2_REFUSED_STREAM;
   end(id,

@@ -10,27 +10,27 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/open_call.h"
 
 namespace berth::net {
 
 class Http2Session {
  public:
-  Http2Session();  // with what a client says first, ready to be sent
+  Http2Session();  // with the client preface, ready to be sent
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
 
-  // False: the server will not hear of more, or numbers have run out.
+  // False: the server accepts no more streams, or stream numbers have run out.
   bool takes_calls() const;
-  // Nothing is left to be said or heard.
+  // Nothing is left to be sent or received.
   bool over() const;
   bool has_calls() const;
 
   // Begins the call; it lives until it has ended, or is forgotten.
   Result<void> begin(OpenCall& call);
-  // The call is of no interest any more, and the server is told so.
+  // Resets the stream of a call that is not needed any more.
   void forget(const OpenCall& call);
   // Asks the server whether it is there.
   void ping();
@@ -38,8 +38,8 @@ class Http2Session {
   struct Ended {
     HttpCallId call = 0;
     Result<void> result;
-    // It never left, or the server says that it did not look at it: it may be sent again, whatever
-    // it asks for.
+    // It was not sent, or the server reports that it did not process it: it may be sent again,
+    // whatever it asks for.
     bool untouched = false;
   };
   // Reads what came. An error: it cannot go on.

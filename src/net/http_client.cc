@@ -66,7 +66,7 @@ struct HttpClient::Parts {
   Thread thread;  // last: it uses all of the above
 };
 
-// Whoever finds the inbox empty wakes the thread, which then takes all that is in it.
+// The caller that finds the inbox empty wakes the thread, which then takes all that is in it.
 HttpCallId HttpClient::Parts::submit(HttpCall call, HttpCallbacks callbacks) {
   HttpCallId id = 0;
   bool first = false;
@@ -211,7 +211,7 @@ void HttpClient::cancel(HttpCallId id) {
 }
 
 void HttpClient::set_tls(TlsClientSettings settings) {
-  // Nobody is woken: it counts when the next call begins.
+  // The thread is not woken: it takes effect with the next call.
   MutexLock lock(parts_->mutex);
   parts_->inbox.tls = std::move(settings);
 }
@@ -233,7 +233,7 @@ bool lost_connection(const Error& error) {
 
 namespace {
 
-// Cancels a call whose task ends before it.
+// Cancels a call whose task is destroyed before it ends.
 class CallGuard {
  public:
   CallGuard(HttpTransport& client, HttpCallId id) : client_(client), id_(id) {}

@@ -1,5 +1,5 @@
 // HttpClient: sends requests and hands back what is answered. HTTP/2 where the server has it,
-// connections kept and shared, TLS verified unless told otherwise; one thread of its own.
+// connections kept and shared, TLS verified unless switched off; one thread of its own.
 //
 //   client.send(call, [](Result<HttpResponse> answer) { ... });            // a short answer
 //   client.stream(call, {on_begin, on_chunk, on_end});                     // a watch
@@ -19,17 +19,16 @@
 #include <string>
 #include <string_view>
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/result.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/result.h"
+#include "berth/task.h"
 #include "net/http_message.h"
 
 namespace berth::net {
 
-// Whom to trust and what to show. Text wins over files. Files are read when a connection is made,
-// and again while there are calls: when they say something else, the connections that were made
-// with the old contents take no further calls.
+// The CAs to trust and the client's certificate. Text takes precedence over files. Files are read
+// when a connection is made, and again while there are calls: when they have changed, the
+// connections that were made with the old contents take no further calls.
 struct TlsClientSettings {
   std::string ca_pem;
   std::string ca_file;  // neither: what the system trusts
@@ -47,7 +46,7 @@ struct HttpClientOptions {
   TlsClientSettings tls;
   // How long a changed file may go unnoticed while a connection lives and has calls.
   Duration tls_file_interval = std::chrono::seconds(1);
-  std::string proxy;  // "http://proxy:3128"; empty: as the environment says; "-": none
+  std::string proxy;  // "http://proxy:3128"; empty: from the environment; "-": none
   std::string user_agent = "berth";
   bool http2 = true;
   bool compression = false;              // let servers compress what they send
@@ -122,12 +121,12 @@ class HttpClient final : public HttpTransport {
 
 // What errors begin with: `Get "https://10.0.0.1:6443/api": `.
 std::string error_prefix(std::string_view method, std::string_view url);
-// The server, or something on the way, ended a connection that there was: nobody knows what became
-// of the request.
+// The server, or something on the way, ended an open connection: it is not known what became of the
+// request.
 bool lost_connection(const Error& error);
 
-// For the world: the answer as a Task. Who destroys the task, or cancels the token, cancels the
-// call. The loop must outlive the client.
+// For the world thread: the answer as a Task. Destroying the task, or cancelling the token, cancels
+// the call. The loop must outlive the client.
 Task<Result<HttpResponse>> fetch(HttpTransport& client, Loop& loop, HttpCall call,
                                  CancelToken cancel = {});
 

@@ -44,7 +44,7 @@ class Deadline {
   std::uint64_t turn_ = 0;
 };
 
-// How much is read of a client that is told to go, so that the answer reaches it: to close with
+// How much is read from a client that is refused, so that the answer reaches it: to close with
 // input unread would make the system take back what was sent last.
 constexpr std::size_t kLingerBytes = 1 << 20;
 
@@ -169,7 +169,7 @@ void Connection::handshake() {
 void Connection::begin(bool http2) {
   read_deadline_.clear();
   if (state_.draining) return linger();
-  // An exchange may be held by anybody; it must hold neither connection nor worker once these end.
+  // An exchange may be held by any code; it must hold neither connection nor worker once these end.
   HttpLink link{
       .state = state_,
       .peer = [this] { return judge_peer(); },
@@ -205,7 +205,7 @@ HttpPeer Connection::judge_peer() {
   return peer;
 }
 
-// Does what the protocol wants, after anything has happened.
+// Does what the protocol needs, after any event.
 void Connection::advance() {
   if (closed_ || lingering_) return;
   if (protocol_->end() != HttpProtocol::End::kBroken) flush();
@@ -283,7 +283,7 @@ void Connection::on_written(const ErrorCode& error, std::size_t size) {
   advance();
 }
 
-// Closes in good order: says that nothing more comes, and waits a little for the other side to do
+// Closes in good order: signals the end of the output, and waits a little for the other side to do
 // so, too.
 void Connection::linger() {
   if (closed_ || lingering_) return;

@@ -1,5 +1,5 @@
-// One client's connection: handshake, then what its protocol wants to be sent and read, with
-// deadlines for both. All on the thread that runs its io_context. For http_worker.cc.
+// One client's connection: handshake, then what its protocol sends and reads, with deadlines for
+// both. All on the thread that runs its io_context. For http_worker.cc.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace berth::net {
 
 class HttpConnection {
  public:
-  // Called when it is over; nobody calls the connection after that.
+  // Called when it is over; the connection is not called after that.
   using Closed = std::function<void()>;
 
   virtual ~HttpConnection() = default;

@@ -1,5 +1,5 @@
-// One request and its answer, between the connection that it came on and whoever answers it,
-// whatever is spoken on that connection.
+// One request and its answer, between the connection that it came on and the handler that answers
+// it, whatever is spoken on that connection.
 //
 // The handler's side may be any thread and may outlive the connection, even the server; the
 // connection's side is the thread that its socket belongs to. For http1_protocol.cc and
@@ -21,7 +21,7 @@
 
 namespace berth::net {
 
-// What the client is told when there is no answer by a handler: a status and a sentence.
+// The response when there is no answer by a handler: a status and a message.
 using HttpErrorResponse = std::function<HttpResponse(int status, std::string message)>;
 
 // What all streams of a server have been handed in and their clients have not taken. Any thread.
@@ -46,8 +46,8 @@ class StreamBudget {
 
 class HttpExchange {
  public:
-  // `wake` tells the connection that there is something to take(); called under a lock.
-  // `head_only`: the request was HEAD, so that no body is sent.
+  // `wake` is called, under a lock, when there is something to take(). `head_only`: the request was
+  // HEAD, so that no body is sent.
   HttpExchange(bool head_only, std::size_t max_waiting_bytes, std::shared_ptr<StreamBudget> budget,
                HttpErrorResponse error_response, std::function<void()> wake);
   ~HttpExchange();
@@ -61,7 +61,7 @@ class HttpExchange {
   bool write(std::string chunk) EXCLUDES(mutex_);
   void end() EXCLUDES(mutex_);
   void on_gone(std::function<void()> callback) EXCLUDES(mutex_);
-  // Nobody is left who could answer: a 500, or the end of a stream that is not complete.
+  // No handler is left to answer: sends a 500, or ends a stream that is not complete.
   void abandon() EXCLUDES(mutex_);
 
   // The connection's side. What the handler throws, here or when it gets the body, becomes an
@@ -78,7 +78,7 @@ class HttpExchange {
     std::vector<std::string> pieces;         // of the body
     bool complete = false;                   // these were the last
     bool cut = false;                        // the answer ends here, without having been completed
-    std::optional<std::size_t> body_wanted;  // the handler wants the body, if it is not longer
+    std::optional<std::size_t> body_wanted;  // the handler needs the body, if it is not longer
   };
   Output take() EXCLUDES(mutex_);
   void written(std::size_t body_bytes) EXCLUDES(mutex_);
@@ -86,10 +86,10 @@ class HttpExchange {
   void body_complete(std::string body) EXCLUDES(mutex_);
   // The request turned out not to be one: this is the answer, unless the handler had one.
   void refuse(const HttpRefusal& refusal) EXCLUDES(mutex_);
-  // The client will send nothing more; it may still want a short answer.
+  // Half-closed client: it sends no more, but may still read a short answer.
   void client_finished() EXCLUDES(mutex_);
   void client_gone() EXCLUDES(mutex_);
-  // The answer was sent: the connection is of no more use to whoever holds this.
+  // The answer was sent: the exchange no longer uses the connection.
   void finished() EXCLUDES(mutex_);
   // The server stops: a stream ends here, a short answer may still come.
   void drain() EXCLUDES(mutex_);

@@ -1,11 +1,11 @@
-// Why a call got no answer, in words: those of Go's net/http where it has some, because people
-// search for them, with the file or the host that is to blame. For http_transfer.cc.
+// Why a call got no answer, as text: that of Go's net/http where it has one, because people search
+// for them, with the file or the host that is to blame. For http_transfer.cc.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/http_client.h"
 
 namespace berth::net {

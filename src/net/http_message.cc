@@ -8,16 +8,8 @@
 namespace berth::net {
 namespace {
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool unreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_' || c == '.' || c == '~';
+  return is_alphanumeric(c) || c == '-' || c == '_' || c == '.' || c == '~';
 }
 
 }  // namespace
@@ -83,8 +75,8 @@ std::optional<std::string> unescape(std::string_view text, bool plus_is_space) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%') {
       if (text.size() - i < 3) return std::nullopt;
-      const int high = hex_digit(text[i + 1]);
-      const int low = hex_digit(text[i + 2]);
+      const int high = hex_value(text[i + 1]);
+      const int low = hex_value(text[i + 2]);
       if (high < 0 || low < 0) return std::nullopt;
       plain += static_cast<char>(static_cast<unsigned char>(high * 16 + low));
       i += 2;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 
 namespace berth::net {
 
@@ -40,7 +40,7 @@ class HttpHeaders {
   std::vector<std::pair<std::string, std::string>> headers_;
 };
 
-// Who is at the other end, as far as the connection itself tells.
+// The other end of the connection, as far as the connection itself shows.
 struct HttpPeer {
   std::string address;  // "127.0.0.1:40312"
   bool tls = false;
@@ -87,7 +87,7 @@ class HttpResponder {
   // Reads the request's body, for a handler that was called at the head
   // (HttpServerOptions::body_on_demand). Calls back once, from any thread, when all of it has come;
   // never if it is larger than `most_bytes` or malformed, which the server then answers itself, nor
-  // if the client goes. A body that nobody reads stays on the wire.
+  // if the client goes. A body that is not read stays on the wire.
   virtual void read_body(std::size_t most_bytes, std::function<void(std::string body)> done) = 0;
 
   virtual void respond(HttpResponse response) = 0;

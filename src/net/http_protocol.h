@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "net/http_server_state.h"
 
 namespace berth::net {
@@ -26,7 +26,7 @@ namespace berth::net {
 // What a protocol knows of its connection.
 struct HttpLink {
   HttpServerState& state;  // outlives it
-  // Who is at the other end, judged anew whenever it is called.
+  // The other end of the connection, verified again with each call.
   std::function<HttpPeer()> peer;
   // Whether a handler owes an answer; if not, the client is waited for from now on. A connection
   // that waits may have to go when another needs its place.

@@ -7,7 +7,7 @@
 //
 // The handler runs on the server's threads: it must not block, and must not stop the server. It may
 // answer there and then, or keep the responder and answer from any thread, even after the server is
-// gone (then nobody hears it).
+// gone (then it is dropped).
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 #include "net/http_message.h"
 #include "net/tls.h"
 
@@ -32,7 +32,7 @@ struct HttpLimits {
   // One more, and that which has waited for a request the longest is closed; if all are being
   // answered, the new one is turned away.
   std::size_t connections = 4096;
-  std::size_t local_connections = 64;  // beside those, for clients on this machine
+  std::size_t local_connections = 64;  // in addition, for clients on this machine
   std::uint32_t streams = 100;         // of HTTP/2, on one connection at a time
   // Of a stream, handed in and not yet taken by the client; more: the connection is cut.
   std::size_t waiting_bytes = std::size_t{16} << 20;
@@ -60,8 +60,8 @@ struct HttpServerOptions {
   // limits. True: when its head is, with an empty body; HttpResponder::read_body() gets that.
   bool body_on_demand = false;
 
-  // What clients are told when no handler answers (malformed, too large, dropped): a status and a
-  // sentence. None: the sentence as text.
+  // The response when no handler answers (malformed, too large, dropped): a status and a sentence.
+  // None: the sentence as text.
   std::function<HttpResponse(int status, std::string message)> error_response;
   // For the Date header; none: no such header.
   std::function<WallTime()> wall_clock;

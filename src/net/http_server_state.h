@@ -27,7 +27,7 @@ struct HttpServerState {
   const HttpHandler handler;
   const std::shared_ptr<StreamBudget> stream_budget;
   HttpErrorResponse error_response;  // set before there are workers
-  // Set before any worker hears of it: an answer that is formed from then on is its connection's
+  // Set before any worker is notified: an answer that is formed from then on is its connection's
   // last.
   std::atomic<bool> draining = false;
   ConnectionSlots slots;

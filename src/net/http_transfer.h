@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/curl_easy.h"
 #include "net/open_call.h"
 
@@ -42,7 +42,7 @@ class HttpTransfer {
   CurlEasy easy_;
 };
 
-// A socket that somebody else reads from and writes to, to be waited for as well.
+// A socket that other code reads from and writes to, to be waited for as well.
 struct WaitedSocket {
   int socket = -1;
   bool write = false;  // wait until it can be written to, too

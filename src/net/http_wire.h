@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "net/http_message.h"
 
 namespace berth::net {
@@ -28,8 +28,8 @@ class HttpRequestReader {
   HttpRequestReader(HttpRequestReader&&) noexcept;
   HttpRequestReader& operator=(HttpRequestReader&&) noexcept;
 
-  // Reads what it can and says how much that was; the rest is to be given again, with more behind
-  // it. Nothing more is read once the request is complete. After a refusal it is of no use.
+  // Reads what it can and returns how much that was; the rest is to be given again, with more
+  // behind it. Nothing more is read once the request is complete. After a refusal it is of no use.
   std::expected<std::size_t, HttpRefusal> put(std::string_view bytes);
   // The same, up to the end of the head.
   std::expected<std::size_t, HttpRefusal> put_head(std::string_view bytes);
@@ -45,7 +45,7 @@ class HttpRequestReader {
   bool http_1_0() const;
   bool expects_continue() const;
 
-  // What the head says; the body is empty.
+  // The request in the head; the body is empty.
   HttpRequest head() const;
   // The complete request, or its body, once.
   HttpRequest take();
@@ -69,7 +69,7 @@ struct HttpAnswerForm {
   std::string date;  // empty: none
 };
 
-// A whole response. What the headers say about length and connection is replaced.
+// A whole response. Headers about length and connection are replaced.
 std::string response_bytes(const HttpResponse& response, const HttpAnswerForm& form);
 // The beginning of one, and of one whose body comes in chunks.
 std::string response_head_bytes(int status, const HttpHeaders& headers, std::size_t body_bytes,

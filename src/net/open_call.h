@@ -1,6 +1,6 @@
 // One call of an HttpClient while it is under way: what was asked, and what has come of the answer.
-// However it is sent, by libcurl or as a stream of HTTP/2, it is told here. For http_client.cc; the
-// client's thread only.
+// Its progress is reported here, whether it is sent by libcurl or as a stream of HTTP/2. For
+// http_client.cc; the client's thread only.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/http_client.h"
 #include "net/http_message.h"
 
@@ -36,7 +36,7 @@ class OpenCall {
   // An error: a line break in what goes into the head.
   Result<void> can_be_sent() const;
 
-  // Right before it leaves: whether whoever asked still wants that. An answer of no stands.
+  // Right before it is sent: whether the caller still allows it. A refusal is final.
   bool may_be_sent();
   bool withheld() const { return withheld_; }
   static Error withheld_error();

@@ -43,7 +43,7 @@ std::string contents(const Bio& bio) {
   return size > 0 ? std::string(data, static_cast<std::size_t>(size)) : std::string();
 }
 
-// Nobody is asked for a password: a key that needs one cannot be read.
+// There is no password prompt: a key that needs one cannot be read.
 int no_password(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*user*/) { return -1; }
 
 Result<std::vector<Certificate>> parse_certificates(std::string_view pem) {
@@ -120,7 +120,7 @@ WallTime wall_time(const ASN1_TIME& time) {
                            std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
   const seconds since_epoch = sys_days(day).time_since_epoch() + hours(parts.tm_hour) +
                               minutes(parts.tm_min) + seconds(parts.tm_sec);
-  // Certificates that "never" expire say 9999, which 64 bits of nanoseconds cannot hold.
+  // Certificates that "never" expire have the year 9999, which 64 bits of nanoseconds cannot hold.
   constexpr seconds kLatest = duration_cast<seconds>(Duration::max());
   return {std::clamp(since_epoch, -kLatest, kLatest)};
 }

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 
 namespace berth::net {
 
@@ -20,7 +20,7 @@ struct KeyPair {
   friend bool operator==(const KeyPair&, const KeyPair&) = default;
 };
 
-// What a certificate says.
+// The content of a certificate.
 struct CertificateFacts {
   std::string common_name;
   std::vector<std::string> organizations;
@@ -44,7 +44,7 @@ Result<WallTime> expiry(std::string_view pem);
 
 enum class KeyKind : std::uint8_t { kRsa2048, kEcdsaP256 };
 
-// What a new certificate should say.
+// The content of a new certificate.
 struct CertificateOrder {
   std::string common_name;
   std::vector<std::string> organizations;
@@ -65,7 +65,8 @@ Result<KeyPair> issue_certificate(const KeyPair& authority, const CertificateOrd
 // away, for localhost and for the address it listens on.
 Result<KeyPair> make_serving_certificate(std::string_view bind_address, WallTime now);
 
-// Authorities whose clients are believed, under a name that HttpPeer::verified_by repeats.
+// Authorities whose client certificates are accepted, under the name that HttpPeer::verified_by
+// has.
 struct ClientAuthority {
   std::string name;
   std::string pem;
@@ -83,7 +84,7 @@ struct TlsServerSettings {
   KeyPair certificate;
   std::vector<NamedCertificate> named_certificates;
   // Clients are asked for a certificate if there are any of these. None is turned away: a client
-  // whose certificate does not hold is a client without one, and the handler decides.
+  // whose certificate is not valid is a client without one, and the handler decides.
   std::vector<ClientAuthority> client_authorities;
   std::string min_version;                 // as --tls-min-version: "VersionTLS12", which empty is
   std::vector<std::string> cipher_suites;  // as --tls-cipher-suites; up to TLS 1.2

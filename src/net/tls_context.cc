@@ -13,7 +13,7 @@ namespace berth::net {
 namespace {
 
 // The IANA name and OpenSSL's. Those without the latter are known and accepted, as upstream does,
-// but nobody can be offered them: TLS 1.3's are not chosen one by one, RC4 is gone.
+// but they cannot be offered: TLS 1.3's are not chosen one by one, RC4 is gone.
 struct CipherSuite {
   std::string_view name;
   const char* openssl;
@@ -106,7 +106,7 @@ Result<void> use_min_version(ssl_ctx_st& context, std::string_view name) {
   if (version == kVersions.end())
     return fail(ErrorKind::kInvalid, fmt::format("unknown tls version \"{}\"", name));
   SSL_CTX_set_min_proto_version(&context, version->openssl);
-  // What these two sign with is below what OpenSSL takes for safe; who asks for them wants them.
+  // What these two sign with is below what OpenSSL takes for safe; they were asked for explicitly.
   if (version->openssl < TLS1_2_VERSION) SSL_CTX_set_security_level(&context, 0);
   return {};
 }

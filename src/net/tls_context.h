@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/http_message.h"
 #include "net/tls.h"
 
@@ -34,7 +34,7 @@ class ClientAuthorityPools {
 
   bool empty() const { return pools_.empty(); }
 
-  // Fills in who the client is, if one of the pools vouches for it at that time (none: the
+  // Fills in the client's identity, if one of the pools verifies it at that time (none: the
   // system's).
   void identify(const ssl_st& connection, std::optional<WallTime> now, HttpPeer& peer) const;
 
@@ -63,8 +63,8 @@ class TlsServerContext {
 
   // An SSL object for a new connection, which the caller frees; null if there is no memory.
   ssl_st* new_connection() const;
-  // Also of a connection that was begun with earlier settings: whoever has taken an authority back
-  // means connections that there are, too.
+  // Also of a connection that was begun with earlier settings: a removed authority must not
+  // identify clients of open connections, either.
   void identify(const ssl_st& connection, std::optional<WallTime> now, HttpPeer& peer) const {
     pools_.identify(connection, now, peer);
   }

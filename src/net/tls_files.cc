@@ -34,7 +34,7 @@ bool TlsFiles::use(const TlsClientSettings& named) {
   drop_file_of_text(read.ca_pem, read.ca_file);
   drop_file_of_text(read.certificate_pem, read.certificate_file);
   drop_file_of_text(read.key_pem, read.key_file);
-  if (read != named_) settings_.reset();  // what other files said does not count
+  if (read != named_) settings_.reset();  // the content of other files does not count
   named_ = std::move(read);
   return look();
 }

@@ -1,4 +1,4 @@
-// TlsFiles: what a client's certificate files say at the moment. A file that is being replaced (not
+// TlsFiles: the current content of a client's certificate files. A file that is being replaced (not
 // there, half written, a key without its certificate) changes nothing until it is whole again. For
 // http_client.cc; one thread.
 #pragma once
@@ -15,11 +15,11 @@ class TlsFiles {
 
   // Other settings, which may name other files. True: settings() is new.
   bool use(const TlsClientSettings& named);
-  // Reads the files again. True: they say something else, and settings() is new.
+  // Reads the files again. True: they have changed, and settings() is new.
   bool look();
 
   // With the files' contents as text; their names are still there, for error messages. A file that
-  // could never be read has no text: libcurl says why.
+  // could never be read has no text: libcurl reports the reason.
   const std::shared_ptr<const TlsClientSettings>& settings() const { return settings_; }
 
  private:

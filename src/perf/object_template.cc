@@ -10,7 +10,7 @@
 
 #include "api/decode.h"
 #include "api/defaulting.h"
-#include "api/yaml.h"
+#include "wire/yaml.h"
 
 namespace berth::perf {
 namespace {

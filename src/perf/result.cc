@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "api/json_tree.h"
+#include "wire/json_tree.h"
 
 namespace berth::perf {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 #include "perf/progress.h"
 
 namespace berth::perf {

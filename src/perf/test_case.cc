@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "api/yaml.h"
 #include "base/time_text.h"
+#include "wire/yaml.h"
 
 namespace berth::perf {
 namespace {

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
+#include "wire/json_tree.h"
 
 namespace berth::perf {
 

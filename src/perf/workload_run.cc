@@ -58,7 +58,7 @@ Result<void> WorkloadRun::make_engine() {
       Engine::make(loop_, interner_, plugins_, api_, observers_, std::move(options));
   if (!made) return fail(made.error());
   engine_ = std::move(*made);
-  api_.show_to(*engine_);
+  objects_.serve(engine_->cluster(), [this](Delta delta) { engine_->apply(std::move(delta)); });
   engine_->start();
   return {};
 }

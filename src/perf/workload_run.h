@@ -12,17 +12,18 @@
 #include <utility>
 #include <vector>
 
-#include "api/interner.h"
-#include "base/loop.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
 #include "config/feature_gates.h"
 #include "engine/engine.h"
 #include "framework/metrics_observer.h"
 #include "framework/observers.h"
-#include "perf/immediate_api.h"
 #include "perf/object_template.h"
 #include "perf/progress.h"
 #include "perf/result.h"
 #include "perf/test_case.h"
+#include "storeapi/cluster_view.h"
+#include "storeapi/store_api.h"
 #include "telemetry/metrics.h"
 
 namespace berth::perf {
@@ -105,7 +106,9 @@ class WorkloadRun {
   MetricsObserver metrics_{loop_, registry_};
   Progress progress_{loop_};
   Observers observers_{{&metrics_, &progress_}};
-  ImmediateApi api_;
+  // An API server that does what it is told at once.
+  ClusterView objects_{loop_, ClusterView::Shows::kAtOnce};
+  StoreApi api_{loop_, objects_};
   std::unique_ptr<Engine> engine_;
   std::map<std::string, std::unique_ptr<ObjectTemplate>, std::less<>> templates_;
   std::vector<std::unique_ptr<Churned>> churned_;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "config/configuration.h"
 
 namespace berth::plugins {

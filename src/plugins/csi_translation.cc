@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "api/storage.h"
+#include "base/ascii.h"
 #include "base/go_quote.h"
 
 namespace berth::plugins {
@@ -47,21 +48,14 @@ std::vector<std::string_view> split(std::string_view text, std::string_view deli
 
 // ---- "aws://zone/vol-1": a URL, with the complaints that upstream's parser of URLs has ----------
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 Result<std::string> unescaped(std::string_view text, bool is_host) {
   constexpr std::string_view kHostMarks = "-_.~!$&'()*+,;=:[]<>\"";
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '%') {
-      const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-      const int low = high < 0 ? -1 : hex_digit(text[i + 2]);
+      const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+      const int low = high < 0 ? -1 : hex_value(text[i + 2]);
       // In a host only what is not ASCII may be escaped, and the sign of an escape itself.
       if (low < 0 || (is_host && high < 8 && text.substr(i, 3) != "%25"))
         return invalid("invalid URL escape " + go_quoted(text.substr(i, 3)));
@@ -70,8 +64,7 @@ Result<std::string> unescaped(std::string_view text, bool is_host) {
       continue;
     }
     const bool is_ascii = static_cast<unsigned char>(c) < 0x80;
-    const bool is_word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (is_host && is_ascii && !is_word && kHostMarks.find(c) == std::string_view::npos)
+    if (is_host && is_ascii && !is_alphanumeric(c) && kHostMarks.find(c) == std::string_view::npos)
       return invalid(
           fmt::format("invalid character {} in host name", go_quoted(text.substr(i, 1))));
     plain += c;
@@ -147,10 +140,7 @@ Result<std::string> gce_handle_of(const PersistentVolume& volume, std::string_vi
 }
 
 Result<std::string> azure_disk_handle(std::string_view uri, std::string_view kind) {
-  const auto same_letter = [](char a, char b) {
-    return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b);
-  };
-  if (!kind.empty() && !std::ranges::equal(kind, std::string_view("managed"), same_letter))
+  if (!kind.empty() && !same_but_for_case(kind, "managed"))
     return invalid(fmt::format("kind({}) is not supported in csi migration", kind));
   return std::string(uri);
 }
@@ -179,7 +169,7 @@ void rename_key(Affinity& affinity, Symbol key, Symbol renamed) {
       if (requirement.key == key) requirement.key = renamed;
 }
 
-// Whether the volume speaks of zones by the old key: its affinity decides before its labels.
+// Whether the volume names zones by the old key: its affinity takes precedence over its labels.
 bool uses_beta_labels(const PersistentVolume& volume) {
   if (has_key(volume.node_affinity, names::kZone)) return false;
   if (has_key(volume.node_affinity, names::kBetaZone)) return true;

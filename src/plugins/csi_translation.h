@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/node_selector.h"
-#include "api/pod.h"
-#include "base/result.h"
-#include "base/symbols.h"
+#include "berth/node_selector.h"
+#include "berth/pod.h"
+#include "berth/result.h"
+#include "berth/symbols.h"
 
 namespace berth {
 struct CSINode;
@@ -32,7 +32,8 @@ struct InTreeVolumeType {
   std::string_view topology_key;  // what the driver calls a zone; empty: it has no zones
   bool migrated;
 
-  // Whether the node's CSINode (null: it has none) says that the driver does the work there.
+  // Whether the node's CSINode (null: it has none) shows that the CSI driver handles the volume
+  // there.
   bool is_migrated_on(const CSINode* node) const;
 };
 

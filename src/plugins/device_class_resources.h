@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "api/devices.h"
-#include "framework/handle.h"
+#include "berth/handle.h"
 
 namespace berth::plugins {
 

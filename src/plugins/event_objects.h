@@ -3,11 +3,11 @@
 
 #include "api/devices.h"
 #include "api/kinds.h"
-#include "api/node.h"
-#include "api/object.h"
-#include "api/pod.h"
 #include "api/storage.h"
-#include "base/result.h"
+#include "berth/node.h"
+#include "berth/object.h"
+#include "berth/pod.h"
+#include "berth/result.h"
 
 namespace berth::plugins {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/node_set.h"
-#include "framework/plugin.h"
+#include "berth/node_set.h"
+#include "berth/plugin.h"
 
 namespace berth::plugins {
 

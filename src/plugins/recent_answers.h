@@ -1,13 +1,13 @@
 // RecentAnswers: what was last computed about shared parts of pods (specs, metadata), found by
-// their address. A fixed number of them; what nobody has asked for lately goes, and with it the
-// part of a pod that may be gone. World thread.
+// their address. A fixed number of them; what was not used lately is dropped, and with it the part
+// of a pod that may be gone. World thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <utility>
 
-#include "base/ref.h"
+#include "berth/ref.h"
 
 namespace berth::plugins {
 

@@ -3,8 +3,8 @@
 // counts only nodes that a pod could be on.
 #pragma once
 
-#include "api/node_selector.h"
-#include "api/pod.h"
+#include "berth/node_selector.h"
+#include "berth/pod.h"
 
 namespace berth::plugins {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
-#include "framework/plugin.h"
+#include "berth/plugin.h"
+#include "berth/pod.h"
 
 namespace berth::plugins {
 

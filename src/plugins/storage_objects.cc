@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "api/labels.h"
 #include "base/go_quote.h"
+#include "berth/labels.h"
 
 namespace berth::plugins {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/pod.h"
 #include "api/storage.h"
-#include "base/result.h"
-#include "cluster/cluster.h"
+#include "berth/pod.h"
+#include "berth/result.h"
+#include "berth/views.h"
 
 namespace berth::plugins {
 
@@ -24,8 +24,8 @@ Ref<const CSINode> find_csi_node(const Cluster& cluster, std::string_view node_n
 
 // The claim that is made for a generic ephemeral volume.
 std::string ephemeral_claim_name(const Pod& pod, const Volume& volume);
-// Whether it was made for this pod, and is not one that somebody else had by that name:
-// `PVC ns/p-v was not created for pod ns/p (pod is not owner)`.
+// Whether it was made for this pod, and is not another one of that name: `PVC ns/p-v was not
+// created for pod ns/p (pod is not owner)`.
 Result<void> check_made_for(const Pod& pod, const PersistentVolumeClaim& claim);
 
 // Whether the pod names the claim in a persistentVolumeClaim volume.

@@ -2,7 +2,7 @@
 // `berth plugins` and the manual print about a plugin is printed from here.
 #pragma once
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 
 namespace berth::plugins {
 

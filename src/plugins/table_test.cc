@@ -8,7 +8,7 @@
 namespace berth::plugins {
 namespace {
 
-TEST(PluginTable, ListsTheDefaultProfileInUpstreamsOrder) {
+TEST(PluginTable, ListsAllPluginsTheDefaultOnesFirstInUpstreamsOrder) {
   std::vector<std::pair<std::string, std::int32_t>> names;
   const PluginTable table = make_plugin_table();
   for (const PluginEntry& entry : table.entries())

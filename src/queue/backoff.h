@@ -1,14 +1,14 @@
 // Backoff: how long a pod that failed has to wait, and the pods that are waiting (core.md §5.2).
 //
 // Two heaps by the end of the wait: pods that plugins rejected, whose head may be popped early when
-// there is nothing better to do, and pods whose attempt ended in an error, which always wait.
+// the active queue is empty, and pods whose attempt ended in an error, which always wait.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "base/indexed_heap.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "queue/entries.h"
 #include "queue/pod_order.h"
 #include "queue/scheduling_queue.h"
@@ -19,7 +19,7 @@ class BackoffQueue {
  public:
   BackoffQueue(Entries& entries, const PodOrder& order, const QueueOptions& options);
 
-  // A pod whose wait ends in this very second is still backing off.
+  // A pod whose wait ends in the current second is still backing off.
   bool backing_off(QueuedPod& queued, WallTime now) const;
 
   // The entry is in no other queue. With rejectors it goes to the first heap, without to the
@@ -32,12 +32,12 @@ class BackoffQueue {
   bool has_rejected() const { return !rejected_.empty(); }
   Slot first_rejected() const { return rejected_.top(); }
 
-  // Takes out whose wait is over, at most so many, rejected pods first.
+  // Takes out up to `most` pods whose wait is over, rejected pods first.
   void take_completed(WallTime now, std::size_t most, std::vector<Slot>& completed);
 
   std::size_t size() const { return rejected_.size() + errors_.size(); }
   bool empty() const { return size() == 0; }
-  // After its timestamp changed: its wait begins anew there.
+  // After its timestamp changed: its wait is counted from the new one.
   void restart(Slot slot);
 
  private:

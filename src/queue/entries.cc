@@ -53,7 +53,8 @@ QueuedPod Entries::take(Slot slot) {
   QueuedPod taken = std::exchange((*this)[slot].queued, QueuedPod{});
   Chunk& chunk = chunks_[slot / kChunk];
   if (--chunk.used > 0) return taken;
-  // One is kept: a queue whose length goes up and down around a chunk's end does not allocate.
+  // One empty chunk is kept, so that a queue whose length varies around a multiple of kChunk does
+  // not allocate each time.
   if (spare_ > 0)
     chunk.entries.reset();
   else

@@ -1,8 +1,8 @@
-// Entries: the pods of the queue, wherever in it they are, found by namespace and name.
+// Entries: all pods of the queue, found by namespace and name.
 //
 // An entry lives in a slot, a small number by which the heaps and lists of the queue know it, and
-// does not move while it is there. Slots are reused, the lowest first, so that a queue that was
-// long for a while gives back its memory.
+// does not move while it is there. Slots are reused, the lowest first, so that a queue that has
+// become short frees its memory.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/hash_index.h"
-#include "framework/queued_pod.h"
+#include "berth/queued_pod.h"
 #include "queue/scheduling_queue.h"
 
 namespace berth {
@@ -25,7 +25,8 @@ inline constexpr Slot kNoSlot = HashIndex::kNone;
 struct QueueEntry {
   QueuedPod queued;  // without a pod: the slot is free
   QueuePlace place = QueuePlace::kNowhere;
-  // Among the unschedulable: which class, where in it, and after how many long moves it came.
+  // For an unschedulable pod: its class, its position in the class, and the number of moves in
+  // slices that had begun before it was put there.
   std::uint32_t pod_class = 0;
   std::uint32_t position = 0;
   std::uint32_t moves_before = 0;
@@ -35,7 +36,7 @@ struct QueueEntry {
 
 class Entries {
  public:
-  // Of a slot that is used.
+  // The slot must be in use.
   QueueEntry& operator[](Slot slot) { return chunks_[slot / kChunk].entries[slot % kChunk]; }
   const QueueEntry& operator[](Slot slot) const {
     return chunks_[slot / kChunk].entries[slot % kChunk];
@@ -45,15 +46,15 @@ class Entries {
   // Every entry's slot is below this.
   Slot slots() const { return used_; }
   bool used(Slot slot) const { return chunks_[slot / kChunk].entries && (*this)[slot].queued.pod; }
-  // What is allocated, in entries.
+  // How many entries are allocated.
   std::size_t capacity() const;
 
   // kNoSlot when there is no pod of that namespace and name.
   Slot find(const Pod& pod) const;
 
-  // Of a pod whose namespace and name no other entry has.
+  // No other entry has the pod's namespace and name.
   Slot insert(QueuedPod queued);
-  // The entry's pod, which is no longer here afterwards.
+  // Removes the entry and returns its pod.
   QueuedPod take(Slot slot);
 
   template <typename Visit>

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "base/random.h"
+#include "berth/random.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {

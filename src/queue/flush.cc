@@ -1,7 +1,7 @@
-// What time does to the queue: backoffs end, and nobody stays unschedulable for ever.
+// The queue's timers: backoffs end, and no pod stays unschedulable for ever.
 //
-// Both flushes are housekeeping, and only armed while there is somebody to flush. They compare with
-// the clock each time they run, and trust neither the timer nor the clock to go on evenly.
+// Both flushes are housekeeping timers, armed only while there are pods to flush. They read the
+// clock each time they run, because a timer may be late and the wall clock may jump.
 #include <algorithm>
 #include <chrono>
 
@@ -14,7 +14,7 @@ using std::chrono::seconds;
 
 constexpr Duration kBackoffPeriod = seconds(1);
 constexpr Duration kUnschedulablePeriod = seconds(30);
-// A clock may be nudged by less than this without anybody noticing.
+// Smaller steps back of the wall clock are ignored.
 constexpr Duration kClockTolerance = seconds(1);
 
 // How long until the next multiple of `period`.
@@ -56,7 +56,7 @@ void SchedulingQueue::State::arm_unschedulable_flush() {
 WallTime SchedulingQueue::State::read_clock() {
   const WallTime read = loop.wall_now();
   moment = read;
-  // The monotonic clock tells a clock that was set back from one that just goes on.
+  // Compared with the monotonic clock, a wall clock that was set back is behind.
   const Duration ahead = read.since_epoch - loop.now().since_start;
   if (ahead + kClockTolerance < wall_clock_ahead) {
     clock_set_back();
@@ -67,9 +67,9 @@ WallTime SchedulingQueue::State::read_clock() {
 }
 
 // Timestamps that are in the future now would keep their pods waiting for as long as the clock was
-// set back. They become the present, which leaves the order of pods as it was: whoever has such a
-// timestamp came after whoever has not, and among them the order of arrival decides. Where there
-// are many pods that takes several slices; until its turn has come a pod is behind its like.
+// set back. They are set to the present. This leaves the order of pods as it was: pods with such
+// timestamps entered the queue after all others, and among them the sequence number decides. Many
+// pods take several slices; a pod that was not reached yet sorts behind those that were.
 void SchedulingQueue::State::clock_set_back() {
   clock_repair = ClockRepair{.present = now(), .next = 0, .end = entries.slots()};
   repair_timestamps(kAtOnce);
@@ -77,7 +77,7 @@ void SchedulingQueue::State::clock_set_back() {
 }
 
 void SchedulingQueue::State::repair_timestamps(std::size_t count) {
-  const WallTime latest = now();  // which may find that the clock was set back once more
+  const WallTime latest = now();  // may find that the clock was set back again
   if (!clock_repair) return;
   ClockRepair& repair = *clock_repair;
   for (; repair.next < repair.end && count > 0; ++repair.next, --count) {

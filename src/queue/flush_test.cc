@@ -105,7 +105,8 @@ TEST(Flush, NoTimerRunsWhileThereIsNobodyToFlush) {
 TEST(Flush, TimersAreHousekeepingAndEndWithTheQueue) {
   QueueWorld w;
   {
-    SchedulingQueue queue(w.loop, w.cluster, w.by_priority, w.profiles, {}, w.log);
+    SchedulingQueue queue(w.loop, w.cluster, {}, w.log);
+    queue.set_profiles(w.by_priority, w.profiles);
     QueuedPod queued;
     queued.pod = w.pod("a").build();
     ASSERT_TRUE(queue.return_failed(queued));

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "framework/measurements.h"
-#include "framework/observer.h"
-#include "framework/plugin.h"
-#include "framework/queued_pod.h"
+#include "berth/measurements.h"
+#include "berth/observer.h"
+#include "berth/plugin.h"
+#include "berth/queued_pod.h"
 #include "queue/hints.h"
 
 namespace berth {
@@ -14,18 +14,22 @@ namespace berth {
 class Gating {
  public:
   Gating(const Hints& hints, Observer& observer);
+  // After the profiles of the hints are set.
+  void measure_profiles();
 
-  // Asks the profile's plugins, the one that gates the pod now first, until one refuses. Afterwards
-  // queued.gated() is the answer, and who refused is among the rejectors.
-  void judge(QueuedPod& queued) const;
+  // Runs the profile's PreEnqueue plugins, beginning with the one that gates the pod now, until one
+  // refuses. Sets the gating plugin, which is added to the rejectors, or clears it if all admit the
+  // pod.
+  void run_pre_enqueue_plugins(QueuedPod& queued) const;
 
  private:
-  const PreEnqueuePlugin* who_refuses(const QueuedPod& queued, std::uint32_t profile) const;
-  bool admits(const PreEnqueuePlugin& plugin, const Pod& pod) const;
+  const PreEnqueuePlugin* find_refusing_plugin(const QueuedPod& queued,
+                                               std::uint32_t profile) const;
+  bool run_pre_enqueue_plugin(const PreEnqueuePlugin& plugin, const Pod& pod) const;
 
   const Hints& hints_;
   Observer& observer_;
-  Measurements* measured_;
+  Observer* measured_;
   std::vector<ProfileMeasurements*> profiles_;  // when measured
 };
 

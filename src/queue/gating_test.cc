@@ -61,8 +61,9 @@ TEST(Gating, AnErrorOrAnExceptionGatesAndIsReported) {
     Gated w;
     w.gates.instead = answer;
     EXPECT_TRUE(w.is_gated(w.add("a")));
-    ASSERT_EQ(w.log.troubles.size(), 1U);
-    EXPECT_THAT(w.log.troubles.front(), HasSubstr("PreEnqueue plugin Gates for pod default/a"));
+    ASSERT_EQ(w.log.internal_errors.size(), 1U);
+    EXPECT_THAT(w.log.internal_errors.front(),
+                HasSubstr("PreEnqueue plugin Gates for pod default/a"));
   }
 }
 

@@ -9,12 +9,11 @@
 
 namespace berth {
 
-Hints::Hints(std::vector<QueueProfile> profiles, std::shared_ptr<Symbols> symbols,
-             Observer& observer)
-    : profiles_(std::move(profiles)),
-      symbols_(std::move(symbols)),
-      observer_(observer),
-      measured_(observer.measurements()) {
+Hints::Hints(std::shared_ptr<Symbols> symbols, Observer& observer)
+    : symbols_(std::move(symbols)), observer_(observer), measured_(observer.measuring()) {}
+
+void Hints::set_profiles(std::vector<QueueProfile> profiles) {
+  profiles_ = std::move(profiles);
   for (const QueueProfile& profile : profiles_)
     scheduler_names_.push_back(symbols_.intern(profile.scheduler_name));
 }
@@ -59,9 +58,9 @@ Hints::Questions Hints::questions(std::uint32_t profile, const PluginNames& unsc
                                   const PluginNames& pending_plugins,
                                   const ClusterEvent& event) const {
   Questions questions;
-  if (measured_) questions.begun_ = measured_->now();
+  if (measured_) questions.begun_ = measured_->tick();
   if (unschedulable_plugins.empty() && pending_plugins.empty()) {
-    questions.kind_ = Questions::Kind::kAlways;  // nobody in particular to ask
+    questions.kind_ = Questions::Kind::kAlways;  // no plugin rejected the pod
   } else if (event.is_wildcard()) {
     questions.kind_ = Questions::Kind::kWildcard;
   } else if (profile == kUnknownProfile) {
@@ -107,13 +106,13 @@ Requeue Hints::ask(Questions& questions, const Pod& pod, const AnyObject& before
   return Requeue::kSkip;
 }
 
-void Hints::asked(const Questions& questions, std::string_view event) const {
+void Hints::measure_answers(const Questions& questions, std::string_view event) const {
   if (!measured_) return;
   std::uint32_t calls = 0;
   for (const Questions::Question& question : questions.hints_)
     for (const std::uint32_t answers : question.answers) calls += answers;
   if (calls == 0) return;
-  const Duration each = (measured_->now() - questions.begun_) / calls;
+  const Duration each = (measured_->tick() - questions.begun_) / calls;
   for (const Questions::Question& question : questions.hints_)
     for (const HintVerdict answer : {HintVerdict::kQueue, HintVerdict::kSkip, HintVerdict::kError})
       if (const std::uint32_t times = question.answers[static_cast<std::size_t>(answer)])
@@ -124,8 +123,8 @@ HintVerdict Hints::verdict(const Questions::Question& question, const Pod& pod,
                            const AnyObject& before, const AnyObject& after) const {
   if (!*question.hint) return HintVerdict::kQueue;
   const auto failed = [&](std::string_view what) {
-    observer_.trouble(fmt::format("QueueingHint of plugin {} failed for pod {}: {}",
-                                  question.plugin, pod.full_name(), what));
+    observer_.internal_error(fmt::format("QueueingHint of plugin {} failed for pod {}: {}",
+                                         question.plugin, pod.full_name(), what));
     return HintVerdict::kError;  // queues: rather a try too many than a pod forgotten
   };
   try {
@@ -144,7 +143,7 @@ Requeue Hints::worth_requeuing(const QueuedPod& queued, const ClusterEvent& even
   Questions asked_of_it = questions(profile_of(*queued.pod), queued.unschedulable_plugins,
                                     queued.pending_plugins, event);
   const Requeue worth = ask(asked_of_it, *queued.pod, before, after);
-  if (measured_) asked(asked_of_it, event.label());
+  if (measured_) measure_answers(asked_of_it, event.label());
   return worth;
 }
 

@@ -1,9 +1,10 @@
 // Hints: whether an event can help a pod that was rejected (core.md §5.6).
 //
 // Only the plugins that rejected the pod are asked. Which of their hints an event concerns depends
-// on the pod's profile, its rejectors and the event, not on the pod itself, so it is found out once
-// for all pods with the same rejectors (Questions) and then asked of each, or of one of each class.
-// Who measures hears of the calls that were made, with the average time of those made together.
+// on the pod's profile, its rejectors and the event, not on the pod itself. So it is computed once
+// for all pods with the same rejectors (Questions); the hints are then called for each pod, or for
+// one pod of each class. Calls that are made together are measured together: each counts with their
+// average time.
 #pragma once
 
 #include <array>
@@ -13,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
-#include "api/object.h"
-#include "api/pod.h"
-#include "base/symbols.h"
-#include "framework/events.h"
-#include "framework/measurements.h"
-#include "framework/observer.h"
-#include "framework/queued_pod.h"
+#include "berth/events.h"
+#include "berth/measurements.h"
+#include "berth/object.h"
+#include "berth/observer.h"
+#include "berth/pod.h"
+#include "berth/queued_pod.h"
+#include "berth/symbols.h"
 #include "queue/scheduling_queue.h"
 
 namespace berth {
@@ -30,24 +31,25 @@ enum class Requeue : std::uint8_t { kSkip, kAfterBackoff, kImmediately };
 
 class Hints {
  public:
-  Hints(std::vector<QueueProfile> profiles, std::shared_ptr<Symbols> symbols, Observer& observer);
+  Hints(std::shared_ptr<Symbols> symbols, Observer& observer);
+  void set_profiles(std::vector<QueueProfile> profiles);
 
   static constexpr std::uint32_t kUnknownProfile = ~std::uint32_t{0};
   std::uint32_t profile_of(const Pod& pod) const;
   std::size_t profiles() const { return profiles_.size(); }
   const QueueProfile& profile(std::uint32_t index) const { return profiles_[index]; }
 
-  // Whether any plugin waits for such an event; a wildcard concerns everybody.
+  // Whether any plugin registered for the event; a wildcard concerns all.
   bool concerns_anyone(const ClusterEvent& event);
-  // Whether a plugin that gates a pod waits for it.
+  // Whether the plugin registered for the event.
   bool concerns_gate(std::string_view gating_plugin, const ClusterEvent& event) const;
 
-  // What has to be asked about pods with the same rejectors, and what was answered so far.
+  // The hints to call for pods with the same rejectors, and the answers so far.
   class Questions {
    public:
-    // Nobody has to be asked: no pod moves.
+    // No hint concerns the event: no pod moves.
     bool none() const { return kind_ == Kind::kHints && hints_.empty(); }
-    // Whether all pods of a class get the same answer, but for the one that the event is about.
+    // Whether all pods of a class get the same answer, except the pod that the event is about.
     bool same_for_class() const { return same_for_class_; }
 
    private:
@@ -56,7 +58,7 @@ class Hints {
     struct Question {
       std::string_view plugin;
       const HintFunction* hint;
-      bool pending;                            // its plugin held the pod back without penalty
+      bool pending;                            // its plugin returned Pending
       std::array<std::uint32_t, 3> answers{};  // by verdict
     };
     Kind kind_ = Kind::kHints;
@@ -68,10 +70,10 @@ class Hints {
                       const PluginNames& pending_plugins, const ClusterEvent& event) const;
   Requeue ask(Questions& questions, const Pod& pod, const AnyObject& before,
               const AnyObject& after) const;
-  // After the last of them was asked: tells who measures. `event` is its label.
-  void asked(const Questions& questions, std::string_view event) const;
+  // Called after the last ask(). `event` is the event's label.
+  void measure_answers(const Questions& questions, std::string_view event) const;
 
-  // All of it, for a single pod.
+  // questions(), ask() and measure_answers() for a single pod.
   Requeue worth_requeuing(const QueuedPod& queued, const ClusterEvent& event,
                           const AnyObject& before, const AnyObject& after) const;
 
@@ -85,7 +87,7 @@ class Hints {
   std::vector<QueueProfile> profiles_;
   SymbolHold symbols_;
   std::vector<Symbol> scheduler_names_;  // by profile
-  // Of the few dozen kinds of events that happen, what concerns_anyone found out.
+  // Results of concerns_anyone: a few dozen kinds of events happen.
   struct Concern {
     EventResource resource;
     std::uint32_t actions;
@@ -93,7 +95,7 @@ class Hints {
   };
   std::vector<Concern> concerns_;
   Observer& observer_;
-  Measurements* measured_;
+  Observer* measured_;
 };
 
 }  // namespace berth

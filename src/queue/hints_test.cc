@@ -25,7 +25,8 @@ struct Judge {
   Requeue decide(const PluginNames& unschedulable, const PluginNames& pending,
                  const ClusterEvent& event = events::kNodeAdd, const AnyObject& after = {},
                  std::string scheduler = std::string(QueueWorld::kScheduler)) {
-    const Hints hints(w.profiles, w.cluster.symbol_table(), w.log);
+    Hints hints(w.cluster.symbol_table(), w.log);
+    hints.set_profiles(w.profiles);
     QueuedPod queued;
     queued.pod = w.pod("a").scheduler(std::move(scheduler)).build();
     queued.unschedulable_plugins = unschedulable;
@@ -74,9 +75,9 @@ TEST(Hints, DecideByTheRejectorsOfThePodOnly) {
                       });
     EXPECT_EQ(judge.decide(row.unschedulable, row.pending), row.expected) << row.what;
     const bool broken = row.unschedulable.contains("Fails") || row.unschedulable.contains("Throws");
-    ASSERT_EQ(judge.w.log.troubles.size(), broken ? 1U : 0U) << row.what;
+    ASSERT_EQ(judge.w.log.internal_errors.size(), broken ? 1U : 0U) << row.what;
     if (broken) {
-      EXPECT_THAT(judge.w.log.troubles.front(), HasSubstr("no idea"));
+      EXPECT_THAT(judge.w.log.internal_errors.front(), HasSubstr("no idea"));
     }
   }
 }

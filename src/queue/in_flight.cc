@@ -13,7 +13,7 @@ constexpr std::string_view kPodPopped = "PodPopped";  // upstream's name for a p
 bool InFlight::begin(const Uid& uid) {
   if (!pods_.emplace(uid, end_number()).second) return false;
   ++popped_since_last_;
-  if (measured_) measured_->in_flight(kPodPopped, pods_.size());
+  if (measured_) measured_->in_flight_events(kPodPopped, pods_.size());
   return true;
 }
 
@@ -25,7 +25,7 @@ void InFlight::end(const Uid& uid) {
   else if (pod->second >= first_number_)
     --events_[static_cast<std::size_t>(pod->second - first_number_)].popped_before;
   pods_.erase(pod);
-  if (measured_) measured_->in_flight(kPodPopped, pods_.size());
+  if (measured_) measured_->in_flight_events(kPodPopped, pods_.size());
   while (!events_.empty() && events_.front().popped_before == 0) drop_first();
 }
 
@@ -42,7 +42,8 @@ void InFlight::record(const ClusterEvent& event, const AnyObject& before, const 
   kinds_[kind].end = end_number();
   count(kinds_[kind], +1);
   if (events_.size() <= kMostEvents) return;
-  // Those who have missed the first event have missed it for good; nobody waits for the others.
+  // Pods that missed the first event get no replay any more, so the events that only they missed
+  // go, too.
   do drop_first();
   while (!events_.empty() && events_.front().popped_before == 0);
 }
@@ -50,7 +51,7 @@ void InFlight::record(const ClusterEvent& event, const AnyObject& before, const 
 void InFlight::count(Kind& kind, int change) {
   if (!measured_) return;
   kind.kept += static_cast<std::size_t>(change);
-  measured_->in_flight(kind.label, kind.kept);
+  measured_->in_flight_events(kind.label, kind.kept);
 }
 
 std::uint32_t InFlight::kind_of(const ClusterEvent& event) {

@@ -1,13 +1,14 @@
-// InFlight: the pods that are being tried, and what happened meanwhile (core.md §5.4).
+// InFlight: the pods that are being scheduled, and the events since they were popped (core.md
+// §5.4).
 //
-// A pod that was popped sees the world as it was then. Events that come while it is tried are kept
-// and looked at again should it fail, or it might wait for something that has already happened:
+// An attempt may not see what changes while it runs. Events that arrive meanwhile are kept, and
+// applied to the pod if it fails: otherwise it could wait for something that has already happened.
 //
 //     events    e0   e1   e2   e3   e4
 //     popped   ^A        ^B             ^C        A missed all, B those from e2 on, C none
 //
-// An event is dropped when nobody in flight was popped before it, and when there are too many of
-// them: whoever was popped before it may then have missed anything.
+// An event is dropped when no pod in flight was popped before it, and when there are too many: pods
+// that were popped before a dropped event count as having missed anything.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/object.h"
-#include "api/pod.h"
-#include "framework/events.h"
-#include "framework/measurements.h"
+#include "berth/events.h"
+#include "berth/object.h"
+#include "berth/observer.h"
+#include "berth/pod.h"
 
 namespace berth {
 
@@ -35,21 +36,21 @@ class InFlight {
  public:
   static constexpr std::size_t kMostEvents = 32'768;
 
-  explicit InFlight(Measurements* measured = nullptr) : measured_(measured) {}
+  explicit InFlight(Observer* measured = nullptr) : measured_(measured) {}
 
   // False if the pod is in flight already.
   bool begin(const Uid& uid);
-  // Ends its flight; a pod that is not in flight is fine.
+  // Does nothing if the pod is not in flight.
   void end(const Uid& uid);
   bool contains(const Uid& uid) const { return pods_.contains(uid); }
 
-  // Kept for those who are in flight now, if anybody is.
+  // Keeps the event for the pods in flight, if there are any.
   void record(const ClusterEvent& event, const AnyObject& before, const AnyObject& after);
 
-  // Visits what happened since the pod was popped, oldest first, until `visit` returns false. Only
-  // events that `wants`, which is asked once for all events that are alike: a pod that waited long
-  // has missed many, and usually none that it cares for. False if nobody knows: the pod is not in
-  // flight, or some of the events are gone.
+  // Visits the events since the pod was popped, oldest first, until `visit` returns false. Skips
+  // kinds of events for which `wants` is false; it is called once per kind, because a long attempt
+  // has missed many events and usually none that matters. Returns false if the events are not
+  // known: the pod is not in flight, or some of them were dropped.
   template <typename Wants, typename Visit>
   bool for_each_missed(const Uid& uid, Wants wants, Visit visit) const {
     const auto pod = pods_.find(uid);
@@ -73,7 +74,7 @@ class InFlight {
  private:
   struct Recorded {
     MissedEvent missed;
-    std::size_t popped_before;  // how many were popped between the event before and this one
+    std::size_t popped_before;  // pods popped between the previous event and this one
     std::uint32_t kind;         // in kinds_
   };
   struct Kind {
@@ -87,11 +88,11 @@ class InFlight {
   void drop_first();
   std::uint64_t end_number() const { return first_number_ + events_.size(); }
 
-  Measurements* measured_;
+  Observer* measured_;
   std::unordered_map<Uid, std::uint64_t> pods_;  // the number of the first event each missed
   std::deque<Recorded> events_;
   std::vector<Kind> kinds_;            // a few dozen at most: resource, action and label
-  std::uint64_t first_number_ = 0;     // of the front event; numbers go on for ever
+  std::uint64_t first_number_ = 0;     // of the front event
   std::size_t popped_since_last_ = 0;  // pods popped after the last event
 };
 

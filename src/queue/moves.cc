@@ -1,9 +1,10 @@
-// How pods leave the unschedulable: an event may help them, or their time is over (core.md §5.6).
+// How unschedulable pods are moved: by an event that may help them, or after five minutes (core.md
+// §5.6).
 //
-// Few are judged, and then moved, within the event. More than that are listed, and looked at in
-// slices; between these pods are scheduled, so that not even a million of them stop the world for
-// long. A slice asks the hints about the world as it is by then, and a pod that comes to the
-// unschedulable after the event is not meant by it.
+// Up to kAtOnce candidates are checked and moved within the event. More are listed and processed in
+// slices, between which pods are scheduled, so that even a million of them cause no long pause. A
+// slice calls the hints with the state of the cluster at that time. Pods that become unschedulable
+// after the event are not candidates.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,14 +17,14 @@
 namespace berth {
 namespace {
 
-// So many long moves may wait for their slices. Events that come faster than pods can be judged
-// are not worth asking about: everybody gets another try.
+// How many moves in slices may be pending. With more, hints are not called: all unschedulable pods
+// are moved.
 constexpr std::size_t kMostMoves = 8;
 
 }  // namespace
 
-// The class of the pod that the event is about, if it waits here: hints may know it apart from
-// others like it.
+// The class of the pod that the event is about, if it is unschedulable: for this pod a hint may
+// answer differently than for others of the class.
 std::optional<std::uint32_t> SchedulingQueue::State::class_of(const AnyObject& object) const {
   const auto* pod = std::get_if<Ref<const Pod>>(&object);
   if (!pod || !*pod) return std::nullopt;
@@ -37,8 +38,8 @@ Hints::Questions SchedulingQueue::State::questions(const UnschedulablePods::Grou
   return hints.questions(group.profile, group.unschedulable_plugins, group.pending_plugins, event);
 }
 
-// Who may move: the members of classes that are known to, and those who have to be asked about one
-// by one.
+// Lists the pods that may move: the members of classes for which the hints said so, and pods for
+// which the hints must be called one by one.
 void SchedulingQueue::State::find_candidates(Move& move) {
   const std::optional<std::uint32_t> was_of = class_of(move.before), is_of = class_of(move.after);
   unschedulable.for_each_group([&](const UnschedulablePods::Group& group) {
@@ -58,7 +59,7 @@ void SchedulingQueue::State::find_candidates(Move& move) {
       }
       for (const Slot slot : members) move.candidates.push_back({slot, strategy});
     }
-    hints.asked(asked, move.label);
+    hints.measure_answers(asked, move.label);
   });
 }
 
@@ -104,7 +105,7 @@ void SchedulingQueue::State::move_some(Move& move, std::size_t count) {
   std::uint32_t group = 0;
   for (; move.next < move.candidates.size() && count > 0; ++move.next, --count) {
     const auto [slot, known] = move.candidates[move.next];
-    if (!unschedulable.is_meant(slot, move.number)) continue;
+    if (!unschedulable.is_candidate_of(slot, move.number)) continue;
     if (known) {
       moving.emplace_back(slot, *known);
       continue;
@@ -113,21 +114,21 @@ void SchedulingQueue::State::move_some(Move& move, std::size_t count) {
     if (move.only && !move.only(pod)) continue;
     const std::uint32_t its_group = unschedulable.pod_class(entries[slot].pod_class).group;
     if (!asked || group != its_group) {
-      if (asked) hints.asked(*asked, move.label);
+      if (asked) hints.measure_answers(*asked, move.label);
       group = its_group;
       asked = questions(unschedulable.group(group), move.event);
     }
     const Requeue strategy = hints.ask(*asked, pod, move.before, move.after);
     if (strategy != Requeue::kSkip) moving.emplace_back(slot, strategy);
   }
-  if (asked) hints.asked(*asked, move.label);
-  // Everybody has been judged before anybody moves: all in the same world.
+  if (asked) hints.measure_answers(*asked, move.label);
+  // All hints are called before the first pod moves, so that they see the same state.
   for (const auto& [slot, strategy] : moving) {
     if (move.time_is_over) {
       entries[slot].queued.flushed = now();
       entries[slot].queued.tried_after_flush = true;
     }
-    leave(slot);  // so that one that is held back again counts as having entered again
+    leave(slot);  // so that a pod that is gated again counts as entering again
     requeue(slot, strategy, move.label);
   }
   moving.clear();
@@ -177,11 +178,10 @@ void SchedulingQueue::State::end_backoff(std::size_t count) {
 void SchedulingQueue::State::post_slice() {
   if (slice_posted) return;
   slice_posted = true;
-  loop.post([this, still_here = std::weak_ptr<int>(alive)] {
-    if (still_here.expired()) return;
+  loop.post(lifetime.guard([this] {
     slice_posted = false;
     do_slice();
-  });
+  }));
 }
 
 void SchedulingQueue::State::do_slice() {

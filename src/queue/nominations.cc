@@ -20,7 +20,7 @@ Nominations::~Nominations() {
 }
 
 void Nominations::add(const Pod& pod, const std::optional<Nominating>& nominating) {
-  const Ref<const Pod> held(&pod);  // the nomination may have been the last to know it
+  const Ref<const Pod> held(&pod);  // the nomination may hold the last reference
   remove(pod.uid());
   const bool overridden = nominating && nominating->mode == Nominating::Mode::kOverride;
   const std::string_view node = overridden ? nominating->node_name : pod.nominated_node_name();
@@ -37,11 +37,11 @@ void Nominations::store(const Pod& pod, Symbol node) {
   std::vector<Uid>& on_node = by_node_[node];
   if (on_node.empty()) nodes_.push_back(node);
   on_node.push_back(pod.uid());
-  note(node);
+  log_change(node);
 }
 
-void Nominations::note(Symbol node) {
-  // Dropping half at a time makes it cheap per entry.
+void Nominations::log_change(Symbol node) {
+  // Dropping half of the log at a time keeps the cost per entry constant.
   if (log_.size() >= 2 * kLogKept) {
     log_.erase(log_.begin(), log_.begin() + static_cast<std::ptrdiff_t>(kLogKept));
     log_start_ += kLogKept;
@@ -56,7 +56,7 @@ std::optional<std::span<const Symbol>> Nominations::changes_since(std::uint64_t 
 
 void Nominations::update(const Pod& before, const Pod& after) {
   std::optional<Nominating> kept;
-  // The API server has not yet been told, or has not yet told us: what we decided still holds.
+  // Our nomination is not written yet, or the watch has not shown it yet: it is kept.
   if (before.nominated_node().empty() && after.nominated_node().empty())
     if (const auto found = by_uid_.find(before.uid()); found != by_uid_.end())
       kept = Nominating::to(std::string(symbols_->text(found->second.node)));
@@ -74,14 +74,14 @@ void Nominations::remove(const Uid& uid) {
     by_node_.erase(on_node);
     std::erase(nodes_, node);
   }
-  note(node);
+  log_change(node);
   by_uid_.erase(found);
   symbols_->release(node);
 }
 
-Ref<const Pod> Nominations::bare(const Pod& pod) const {
+Ref<const Pod> Nominations::name_only(const Pod& pod) const {
   const Nomination& nomination = by_uid_.at(pod.uid());
-  if (!nomination.bare) {
+  if (!nomination.name_only) {
     auto meta = make_ref<PodMeta>(SymbolHold(symbols_));
     meta->namespace_name = meta->symbols.intern(pod.namespace_name());
     PodDraft draft;
@@ -89,9 +89,9 @@ Ref<const Pod> Nominations::bare(const Pod& pod) const {
     draft.uid = pod.uid_text();
     draft.meta = std::move(meta);
     draft.spec = empty_spec_;
-    nomination.bare = make_pod(std::move(draft));
+    nomination.name_only = make_pod(std::move(draft));
   }
-  return nomination.bare;
+  return nomination.name_only;
 }
 
 }  // namespace berth

@@ -260,7 +260,7 @@ TEST(Operations, AQueueSortThatThrowsLeavesTheOrderOfArrival) {
   std::vector<std::string> order;
   for (int i = 0; i < 3; ++i) order.push_back(w.pop_name());
   EXPECT_THAT(order, ElementsAre("c", "a", "b"));
-  EXPECT_FALSE(w.log.troubles.empty());
+  EXPECT_FALSE(w.log.internal_errors.empty());
 }
 
 }  // namespace

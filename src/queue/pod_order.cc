@@ -8,11 +8,12 @@ namespace berth {
 
 bool PodOrder::less(const QueuedPod& a, const QueuedPod& b) const noexcept {
   try {
-    return sort_.less(a, b);
+    return sort_->less(a, b);
   } catch (const std::exception& thrown) {
-    observer_.trouble(fmt::format("QueueSort plugin {} threw: {}", sort_.name(), thrown.what()));
+    observer_.internal_error(
+        fmt::format("QueueSort plugin {} threw: {}", sort_->name(), thrown.what()));
   } catch (...) {
-    observer_.trouble(fmt::format("QueueSort plugin {} threw", sort_.name()));
+    observer_.internal_error(fmt::format("QueueSort plugin {} threw", sort_->name()));
   }
   return false;
 }

@@ -1,16 +1,19 @@
-// PodOrder: who is tried first. The QueueSort plugin decides; among pods that it holds equal, the
-// one that came earlier. A plugin that throws has no opinion.
+// PodOrder: which pod is tried first. The QueueSort plugin decides; of pods that it calls equal, the
+// one that entered the queue earlier goes first. A plugin that throws counts as calling them equal.
 #pragma once
 
-#include "framework/observer.h"
-#include "framework/plugin.h"
-#include "framework/queued_pod.h"
+#include "berth/observer.h"
+#include "berth/plugin.h"
+#include "berth/queued_pod.h"
 
 namespace berth {
 
 class PodOrder {
  public:
-  PodOrder(const QueueSortPlugin& sort, Observer& observer) : sort_(sort), observer_(observer) {}
+  explicit PodOrder(Observer& observer) : observer_(observer) {}
+
+  // Before the first comparison.
+  void set_sort(const QueueSortPlugin& sort) { sort_ = &sort; }
 
   bool before(const QueuedPod& a, const QueuedPod& b) const {
     if (less(a, b)) return true;
@@ -21,7 +24,7 @@ class PodOrder {
   // An exception in the middle of a heap's repair would leave the heap broken.
   bool less(const QueuedPod& a, const QueuedPod& b) const noexcept;
 
-  const QueueSortPlugin& sort_;
+  const QueueSortPlugin* sort_ = nullptr;
   Observer& observer_;
 };
 

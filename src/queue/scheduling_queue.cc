@@ -9,13 +9,18 @@
 
 namespace berth {
 
-SchedulingQueue::SchedulingQueue(Loop& loop, const Cluster& cluster, const QueueSortPlugin& sort,
-                                 std::vector<QueueProfile> profiles, QueueOptions options,
+SchedulingQueue::SchedulingQueue(Loop& loop, const Cluster& cluster, QueueOptions options,
                                  Observer& observer)
-    : state_(std::make_unique<State>(loop, cluster, sort, std::move(profiles), options, observer)) {
-}
+    : state_(std::make_unique<State>(loop, cluster, options, observer)) {}
 
 SchedulingQueue::~SchedulingQueue() = default;
+
+void SchedulingQueue::set_profiles(const QueueSortPlugin& sort,
+                                   std::vector<QueueProfile> profiles) {
+  state_->order.set_sort(sort);
+  state_->hints.set_profiles(std::move(profiles));
+  state_->gating.measure_profiles();
+}
 
 void SchedulingQueue::run() { state_->run(); }
 
@@ -81,7 +86,7 @@ std::optional<QueuedPod> SchedulingQueue::pop() {
     state_->count_rejectors(*popped, -1);
     ++popped->attempts;
     if (state_->in_flight.begin(popped->pod->uid())) break;
-    state_->observer.trouble(
+    state_->observer.internal_error(
         fmt::format("the same pod is tracked in multiple places in the scheduler, and just discard "
                     "it: {}",
                     popped->pod->full_name()));
@@ -160,7 +165,7 @@ std::vector<Ref<const Pod>> SchedulingQueue::nominated_pods(Symbol node) const {
   state_->nominations.for_each(node, [&](const Pod& nominated) {
     const Slot slot = state_->entries.find(nominated);
     // Parity: of a pod in flight only the name is known here, so it weighs nothing.
-    pods.push_back(slot == kNoSlot ? state_->nominations.bare(nominated)
+    pods.push_back(slot == kNoSlot ? state_->nominations.name_only(nominated)
                                    : state_->entries[slot].queued.pod);
   });
   return pods;

@@ -1,4 +1,5 @@
-// SchedulingQueue: which pod is next, and what happens to those that did not make it (core.md §5).
+// SchedulingQueue: decides which pod is scheduled next, and keeps the pods that cannot be scheduled
+// now (core.md §5).
 //
 //                 add, update of an unknown pod
 //                              │ PreEnqueue ── refuses ──► gated ─┐ (kept with the unschedulable)
@@ -17,10 +18,10 @@
 // an empty active queue the head of the backoff queue is popped early, unless an error put it
 // there.
 //
-// The observer hears of every entry into a queue with upstream's label; where upstream counts a
-// gated pod as unschedulable, it is told QueueName::kGated.
+// The observer is called for every entry into a queue, with upstream's label of the reason. A gated
+// pod, which upstream counts as unschedulable, is reported as QueueName::kGated.
 //
-// World thread only: nothing here blocks. The owner pops when on_ready says there is something.
+// World thread only; nothing here blocks. The owner pops when on_ready calls it.
 #pragma once
 
 #include <cstdint>
@@ -32,24 +33,24 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
-#include "base/loop.h"
-#include "base/result.h"
-#include "cluster/cluster.h"
-#include "framework/events.h"
-#include "framework/handle.h"
+#include "berth/events.h"
+#include "berth/handle.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
+#include "berth/plugin.h"
+#include "berth/pod.h"
+#include "berth/queued_pod.h"
+#include "berth/result.h"
+#include "berth/views.h"
 #include "framework/nomination_log.h"
-#include "framework/observer.h"
-#include "framework/plugin.h"
-#include "framework/queued_pod.h"
 
 namespace berth {
 
-// What one profile's plugins want the queue to know.
+// What the queue uses of one profile's plugins.
 struct QueueProfile {
   std::string scheduler_name;
-  // By plugin: its events and hints. Already completed as core.md §2.6 says (plugins that do not
-  // say, the extra taint event, the pseudo plugin Extender).
+  // By plugin: its events and hints. Complete in the sense of core.md §2.6: with all events for
+  // plugins that register none, the extra taint event, and the pseudo plugin Extender.
   struct PluginEvents {
     std::string plugin;
     std::vector<EventRegistration> events;
@@ -63,7 +64,7 @@ struct QueueOptions {
   Duration max_backoff = std::chrono::seconds(10);
   Duration max_unschedulable = std::chrono::minutes(5);
   bool pop_from_backoff = true;  // gate SchedulerPopFromBackoffQ
-  // Asks hints that are asked once per class about every pod of it too (hint_difference).
+  // Calls hints of HintScope::kClass for every pod of a class, too, and compares (hint_difference).
   bool verify_hints = false;
 };
 
@@ -78,42 +79,45 @@ struct QueueSizes {
   friend bool operator==(const QueueSizes&, const QueueSizes&) = default;
 };
 
-// Where a pod is, for tests, invariants and `explain`.
+// Where a pod is, for tests and invariants.
 enum class QueuePlace : std::uint8_t { kNowhere, kActive, kBackoff, kErrorBackoff, kUnschedulable };
 
 class SchedulingQueue final : public Nominator, public NominationLog, public Activator {
  public:
-  // `sort` is the first profile's QueueSort; it and the plugins in `profiles` outlive the queue.
-  SchedulingQueue(Loop& loop, const Cluster& cluster, const QueueSortPlugin& sort,
-                  std::vector<QueueProfile> profiles, QueueOptions options, Observer& observer);
+  SchedulingQueue(Loop& loop, const Cluster& cluster, QueueOptions options, Observer& observer);
   ~SchedulingQueue() override;
+
+  // Called once, before the first pod is added: plugins are given the queue as their Nominator and
+  // Activator, so they are made after it. `sort` is the first profile's QueueSort. The plugins are
+  // not used any more when the queue is destroyed.
+  void set_profiles(const QueueSortPlugin& sort, std::vector<QueueProfile> profiles);
 
   // Starts the flushes (housekeeping timers). They end with the queue.
   void run();
 
-  // Called whenever pop() may have something that it had not before: at most once per operation,
-  // when that is over, so that the callback may pop at once.
+  // Sets the callback for new pods that pop() can return: called at most once per operation, after
+  // it, so that the callback may pop at once.
   void on_ready(Callback callback);
 
   // ---- from ingest
   void add(Ref<const Pod> pod);
   void update(const Pod& before, Ref<const Pod> after);
   void remove(const Pod& pod);
-  // Something happened: pods that it may help move. `before` and `after` are the object the event
-  // is about. With `only`, just the pods for which it is true are looked at; it goes by what a hint
-  // of HintScope::kClass may go by. Thousands of pods move in slices, one in each turn of the loop.
+  // Moves the unschedulable pods that the event may help. `before` and `after` are the object that
+  // the event is about. With `only`, pods for which it is false stay; it may use what a hint of
+  // HintScope::kClass may use. Thousands of pods move in slices, one per turn of the loop.
   void move_all(const ClusterEvent& event, const AnyObject& before, const AnyObject& after,
                 const std::function<bool(const Pod&)>& only = {});
 
   // ---- from the scheduling cycle
-  // The next pod to try, now in flight. nullopt: nothing to do.
+  // The next pod to schedule, in flight from now on; nullopt when there is none.
   std::optional<QueuedPod> pop();
-  // Whether pop() would give one.
+  // Whether pop() would return a pod.
   bool ready() const;
-  // A popped pod's attempt is over as far as events are concerned. Idempotent.
+  // Ends the flight of a popped pod: no more events are kept for it. Idempotent.
   void done(const Uid& uid);
-  // A popped pod comes back, with its rejectors; ends its flight like done(). Fails when the pod is
-  // in the queue already.
+  // Puts a popped pod back, with its rejectors, and ends its flight. Fails when the pod is in the
+  // queue already.
   Result<void> return_failed(QueuedPod pod);
 
   // ---- Activator
@@ -133,9 +137,9 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   QueuePlace place(const Pod& pod) const;  // by namespace and name
   bool in_flight(const Uid& uid) const;
   const QueuedPod* find(const Pod& pod) const;  // by namespace and name; null when not queued
-  // With verify_hints: the first time that pods of a class got different answers, in words.
+  // With verify_hints: describes the first case in which pods of a class got different answers.
   const std::optional<std::string>& hint_difference() const;
-  // Every pod that is queued, with where it is. In no particular order.
+  // Visits every queued pod, in no particular order.
   void for_each(const std::function<void(const QueuedPod&, QueuePlace)>& visit) const;
 
  private:

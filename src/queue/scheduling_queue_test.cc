@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "base/random.h"
+#include "berth/random.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
@@ -116,7 +116,7 @@ class RandomRun {
   void forget(const Ref<const Pod>& pod) {
     const auto found = known_.find(pod->full_name());
     if (found == known_.end() || found->second->uid() != pod->uid()) return;
-    w.cluster.unsee_pod(*found->second);
+    w.cluster.remove_seen_pod(*found->second);
     known_.erase(found);
   }
 

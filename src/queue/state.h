@@ -8,7 +8,6 @@
 
 #include <deque>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "base/indexed_heap.h"
+#include "base/lifetime.h"
 #include "queue/backoff.h"
 #include "queue/entries.h"
 #include "queue/gating.h"
@@ -36,13 +36,12 @@ inline constexpr std::string_view kPopFromBackoff = "PopFromBackoffQ";
 }  // namespace queue_label
 
 struct SchedulingQueue::State {
-  // How many pods are moved, or looked at, within one operation; where there are more, a slice of
-  // them in each turn of the loop.
+  // How many pods are moved, or checked, within one operation. With more, each turn of the loop
+  // processes one slice.
   static constexpr std::size_t kAtOnce = 8192;
   static constexpr std::size_t kSlice = 1024;
 
-  State(Loop& loop, const Cluster& cluster, const QueueSortPlugin& sort,
-        std::vector<QueueProfile> profiles, const QueueOptions& options, Observer& observer);
+  State(Loop& loop, const Cluster& cluster, const QueueOptions& options, Observer& observer);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -57,13 +56,13 @@ struct SchedulingQueue::State {
   Loop& loop;
   const QueueOptions options;
   Observer& observer;
-  Measurements* const measured;
+  Observer* const measured;
   const std::string add_label;     // of a pod that arrived
   const std::string update_label;  // of a pod of which something changed
 
-  const PodOrder order;
+  PodOrder order;
   Hints hints;
-  const Gating gating;
+  Gating gating;
   Entries entries;
   IndexedHeap<ByOrder> active;
   BackoffQueue backoff;
@@ -72,28 +71,28 @@ struct SchedulingQueue::State {
   Nominations nominations;
   std::uint64_t last_sequence = 0;
 
-  // ---- operations: when they happen, and what happens once they are over
+  // ---- operations: their time, and what is done when they end
   class Operation;
-  std::optional<WallTime> moment;               // of the operation at hand, once it was asked for
+  std::optional<WallTime> moment;               // of the open operation, once it was read
   Duration wall_clock_ahead = Duration::min();  // of the monotonic clock, at most so far
   int open_operations = 0;
-  bool woken = false;  // something became poppable
+  bool woken = false;  // pop() may return something new
   Callback on_ready;
-  // Plugins that are asked something in the middle of an operation may activate pods.
+  // Pods that plugins activated in the middle of an operation.
   std::vector<Ref<const Pod>> activated_meanwhile;
 
   // ---- transitions (transitions.cc)
   bool ready() const;
-  // The pod counts once more, or once less, under each plugin that turned it away.
+  // Counts the pod (+1 or -1) under each plugin that rejected it.
   void count_rejectors(const QueuedPod& queued, int change) const;
-  // A pod that nobody knew.
+  // A pod that is new to the queue.
   void enter(Ref<const Pod> pod, std::string_view label);
-  // Where the strategy and the plugins want it.
+  // Moves the entry to where the strategy and the plugins say.
   void requeue(Slot slot, Requeue strategy, std::string_view label);
   bool move_to_active(Slot slot, std::string_view label, bool ask_plugins = true);
   bool move_to_backoff(Slot slot, std::string_view label);
   void move_to_unschedulable(Slot slot, std::string_view label);
-  // Takes the entry out of whatever it is in; it is nowhere then, but not forgotten.
+  // Removes the entry from its queue; the entry itself stays.
   void leave(Slot slot);
   void update_queued(Slot slot, const Ref<const Pod>& before, const Ref<const Pod>& after);
   void activate(const Ref<const Pod>& pod);
@@ -103,17 +102,17 @@ struct SchedulingQueue::State {
   struct Move {
     struct Candidate {
       Slot slot;
-      std::optional<Requeue> strategy;  // absent: hints have to be asked
+      std::optional<Requeue> strategy;  // nullopt: hints must be called
     };
     ClusterEvent event;
     AnyObject before{};
     AnyObject after{};
     std::function<bool(const Pod&)> only{};
-    bool time_is_over = false;  // the event is that they have waited long enough
+    bool time_is_over = false;  // the event is the end of their five minutes
     std::string label{};        // the event's
     std::vector<Candidate> candidates{};
-    std::size_t next = 0;                                   // of the candidates
-    std::uint32_t number = UnschedulablePods::kNobodyCame;  // when it goes on after its event
+    std::size_t next = 0;                                      // of the candidates
+    std::uint32_t number = UnschedulablePods::kImmediateMove;  // of a move in slices
   };
   void move_all(Move move);
   std::optional<std::uint32_t> class_of(const AnyObject& object) const;
@@ -129,15 +128,16 @@ struct SchedulingQueue::State {
   void end_backoff(std::size_t count);
   void post_slice();
   void do_slice();
-  std::deque<Move> moves;                        // those that go on in slices
+  std::deque<Move> moves;                        // in slices
   std::vector<std::pair<Slot, Requeue>> moving;  // at this moment
-  std::optional<WallTime> backoff_ended;         // whoever waited until then is on the way
+  std::optional<WallTime> backoff_ended;         // pods whose backoff ended by then are being moved
   bool slice_posted = false;
   std::optional<std::string> hint_difference;
-  std::shared_ptr<int> alive = std::make_shared<int>(0);
+  Lifetime lifetime;
 
   // ---- time (flush.cc)
-  // When the operation at hand happens. Most do not ask: the clock is read when one does.
+  // The time of the open operation. The clock is read when it is first needed: most operations do
+  // not need it.
   WallTime now() { return moment ? *moment : read_clock(); }
   WallTime read_clock();
   void clock_set_back();
@@ -157,8 +157,8 @@ struct SchedulingQueue::State {
   std::optional<TimerId> unschedulable_timer;
 };
 
-// One change of the queue, from its first line to finish(). Whoever waits for pods hears of them
-// after it, when everything is in its place again.
+// One change of the queue, until finish(). on_ready is called after it, when the queue is
+// consistent again.
 class SchedulingQueue::State::Operation {
  public:
   explicit Operation(State& state) : state_(state) {
@@ -166,7 +166,7 @@ class SchedulingQueue::State::Operation {
   }
   ~Operation() {
     if (finished_) return;
-    // Somebody threw: who has not moved yet stays.
+    // A plugin threw: pods that were not moved yet stay.
     --state_.open_operations;
     state_.moving.clear();
   }

@@ -5,17 +5,16 @@
 
 namespace berth {
 
-SchedulingQueue::State::State(Loop& world_loop, const Cluster& cluster, const QueueSortPlugin& sort,
-                              std::vector<QueueProfile> profiles, const QueueOptions& wanted,
+SchedulingQueue::State::State(Loop& world_loop, const Cluster& cluster, const QueueOptions& wanted,
                               Observer& watcher)
     : loop(world_loop),
       options(wanted),
       observer(watcher),
-      measured(watcher.measurements()),
+      measured(watcher.measuring()),
       add_label(events::kUnscheduledPodAdd.label()),
       update_label(events::kUnscheduledPodUpdate.label()),
-      order(sort, observer),
-      hints(std::move(profiles), cluster.symbol_table(), observer),
+      order(observer),
+      hints(cluster.symbol_table(), observer),
       gating(hints, observer),
       active(ByOrder{this}),
       backoff(entries, order, options),
@@ -30,15 +29,15 @@ void SchedulingQueue::State::Operation::finish() {
     const auto pods = std::exchange(state_.activated_meanwhile, {});
     Operation activation(state_);
     for (const Ref<const Pod>& pod : pods) state_.activate(pod);
-    activation.finish();  // which also tells who waits
+    activation.finish();  // calls on_ready, too
     return;
   }
   if (state_.measured) {
     const std::size_t gated = state_.unschedulable.gated();
-    state_.measured->pending({.active = state_.active.size(),
-                              .backoff = state_.backoff.size(),
-                              .unschedulable = state_.unschedulable.size() - gated,
-                              .gated = gated});
+    state_.measured->pending_pods({.active = state_.active.size(),
+                                   .backoff = state_.backoff.size(),
+                                   .unschedulable = state_.unschedulable.size() - gated,
+                                   .gated = gated});
   }
   const bool tell = std::exchange(state_.woken, false) && state_.ready();
   if (tell && state_.on_ready) state_.on_ready();
@@ -52,9 +51,10 @@ void SchedulingQueue::State::count_rejectors(const QueuedPod& queued, int change
   if (!measured || !queued.has_rejectors()) return;
   const std::string_view profile = queued.pod->text(queued.pod->scheduler_name());
   for (const std::string& plugin : queued.unschedulable_plugins)
-    measured->rejector(profile, plugin, change);
+    measured->rejector_changed(profile, plugin, change);
   for (const std::string& plugin : queued.pending_plugins)
-    if (!queued.unschedulable_plugins.contains(plugin)) measured->rejector(profile, plugin, change);
+    if (!queued.unschedulable_plugins.contains(plugin))
+      measured->rejector_changed(profile, plugin, change);
 }
 
 void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
@@ -62,7 +62,7 @@ void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
   queued.pod = std::move(pod);
   queued.timestamp = now();
   queued.sequence = ++last_sequence;
-  gating.judge(queued);
+  gating.run_pre_enqueue_plugins(queued);
   Slot slot = entries.find(*queued.pod);
   if (slot == kNoSlot) {
     slot = entries.insert(std::move(queued));
@@ -96,7 +96,7 @@ void SchedulingQueue::State::requeue(Slot slot, Requeue strategy, std::string_vi
 
 bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, bool ask_plugins) {
   QueueEntry& entry = entries[slot];
-  if (ask_plugins) gating.judge(entry.queued);
+  if (ask_plugins) gating.run_pre_enqueue_plugins(entry.queued);
   if (entry.queued.gated()) {
     move_to_unschedulable(slot, label);
     return false;
@@ -114,9 +114,9 @@ bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, b
 
 bool SchedulingQueue::State::move_to_backoff(Slot slot, std::string_view label) {
   QueueEntry& entry = entries[slot];
-  // A pod that may be popped from here must have been admitted.
+  // A pod that can be popped from the backoff queue must pass PreEnqueue first.
   if (options.pop_from_backoff) {
-    gating.judge(entry.queued);
+    gating.run_pre_enqueue_plugins(entry.queued);
     if (entry.queued.gated()) {
       move_to_unschedulable(slot, label);
       return false;
@@ -166,7 +166,7 @@ void SchedulingQueue::State::update_queued(Slot slot, const Ref<const Pod>& befo
   } else {
     unschedulable.put(slot);  // it may be of another class now
     for (const ClusterEvent& event : pod_update_events(*before, *after)) {
-      // A gated pod is no exception here: a hint has to say Queue before PreEnqueue is asked.
+      // Also for a gated pod a hint must return Queue before PreEnqueue is run.
       requeue(slot, hints.worth_requeuing(entry.queued, event, before, after), event.label());
       if (entry.place != QueuePlace::kUnschedulable) break;
     }
@@ -180,7 +180,7 @@ void SchedulingQueue::State::activate(const Ref<const Pod>& pod) {
     if (place == QueuePlace::kUnschedulable && move_to_active(slot, label)) return;
     if (place == QueuePlace::kBackoff || place == QueuePlace::kErrorBackoff) {
       leave(slot);
-      // Pods in backoff have been admitted when they entered it, if they can be popped from there.
+      // With pop_from_backoff, pods in backoff passed PreEnqueue when they entered it.
       if (move_to_active(slot, label, !options.pop_from_backoff)) return;
     }
   }

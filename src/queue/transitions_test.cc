@@ -135,7 +135,7 @@ TEST(Transitions, ADuplicateOfAPodInFlightIsDiscarded) {
   QueuedPod popped = w.pop();
   w.queue().add(pod);
   EXPECT_FALSE(w.queue().pop());
-  EXPECT_EQ(w.log.troubles.size(), 1U);
+  EXPECT_EQ(w.log.internal_errors.size(), 1U);
   EXPECT_EQ(w.place(pod), kNowhere);
   EXPECT_TRUE(w.fails(std::move(popped), {"Fit"})) << "the one in flight can still come back";
   EXPECT_EQ(w.place(pod), kUnschedulable);

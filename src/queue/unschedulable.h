@@ -1,9 +1,9 @@
-// UnschedulablePods: pods that wait for something to happen, gated ones included.
+// UnschedulablePods: pods that wait for an event, gated ones included.
 //
-// They are kept in groups of equal profile, rejectors and gate: whether anybody in a group cares
-// for an event is asked once per group, so that most events cost nothing however many pods wait. In
-// a group, pods that share spec and metadata are a class: hints that go by these alone
-// (HintScope::kClass) are asked once per class.
+// Pods with the same profile, rejectors and gating plugin are a group: whether an event concerns
+// them is checked once per group, so that most events cost little however many pods wait. In a
+// group, pods that share spec and metadata are a class: hints that use these alone
+// (HintScope::kClass) are called once per class.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/hash_index.h"
-#include "framework/queued_pod.h"
+#include "berth/queued_pod.h"
 #include "queue/entries.h"
 #include "queue/hints.h"
 
@@ -38,14 +38,15 @@ class UnschedulablePods {
     std::uint32_t position = 0;  // among its group's classes
     Ref<const PodSpec> spec;
     Ref<const PodMeta> meta;
-    const Pod* only = nullptr;  // a pod with resources in its status is like no other
+    const Pod* only =
+        nullptr;  // set for a pod with resources in its status: it shares its class with no other
     std::vector<Slot> members;
   };
 
   UnschedulablePods(Entries& entries, const Hints& hints) : entries_(entries), hints_(hints) {}
 
-  // The entry is in no other queue. One that is here already finds its class again, after its
-  // rejectors, its gate or its pod changed.
+  // Adds an entry that is in no other queue, or moves one that is here already to its new class
+  // after its rejectors, its gating plugin or its pod changed.
   void put(Slot slot);
   void remove(Slot slot);
 
@@ -68,11 +69,11 @@ class UnschedulablePods {
       for (const Slot slot : alike.members) visit(slot);
   }
 
-  // A move that goes on after its event is about those who are here now, not about those who come
-  // later: `is_meant` tells them apart.
-  static constexpr std::uint32_t kNobodyCame = ~std::uint32_t{0};
+  // A move in slices concerns the pods that were here at its event, not those that are put here
+  // later: is_candidate_of tells which.
+  static constexpr std::uint32_t kImmediateMove = ~std::uint32_t{0};
   std::uint32_t begin_move() { return ++moves_; }
-  bool is_meant(Slot slot, std::uint32_t move) const {
+  bool is_candidate_of(Slot slot, std::uint32_t move) const {
     if (!entries_.used(slot)) return false;
     const QueueEntry& entry = entries_[slot];
     return entry.place == QueuePlace::kUnschedulable && entry.moves_before < move;
@@ -96,11 +97,11 @@ class UnschedulablePods {
   const Hints& hints_;
   std::size_t size_ = 0;
   std::size_t gated_ = 0;
-  std::uint32_t moves_ = 0;  // that went on after their event
+  std::uint32_t moves_ = 0;  // in slices
   std::vector<Group> groups_;
   std::vector<std::uint32_t> free_groups_;
   std::map<Key, std::uint32_t> group_numbers_;
-  std::deque<Class> classes_;  // a vector of a million would take its time to grow
+  std::deque<Class> classes_;  // no long pause for growing to a million
   std::vector<std::uint32_t> free_classes_;
   HashIndex class_numbers_;
   std::set<PluginNames> names_;  // one of each

@@ -11,12 +11,12 @@ PodClass* ClassSearch::class_of(const Framework& framework, const Pod& pod) {
   if (PodClass* found =
           classes_.find(hash, [&](const PodClass& known) { return known.is_of(framework, pod); }))
     return found;
-  if (seen_before_.insert(hash)) return nullptr;  // the first of its kind
+  if (seen_before_.insert(hash)) return nullptr;  // the first pod of its class
   return &classes_.insert(hash, std::make_unique<PodClass>(framework, pod, asked_));
 }
 
-// Whether every plugin that is asked about this pod declares what its answers depend on.
-bool ClassSearch::can_keep(Cycle& cycle, const Framework& framework) {
+// Whether every plugin that runs for this pod declares what its answers depend on.
+bool ClassSearch::can_keep(Cycle& cycle, const Framework& framework) try {
   const auto declares = [](const Plugin& plugin) {
     return plugin.dependence() != Dependence::kAnything;
   };
@@ -33,10 +33,12 @@ bool ClassSearch::can_keep(Cycle& cycle, const Framework& framework) {
     }
     return keys.labels.empty() && keys.numbers.empty();
   });
+} catch (...) {  // a plugin's: it is asked about every row, where its errors are the pod's
+  return false;
 }
 
-std::optional<ClassSearch::Found> ClassSearch::run(Cycle& cycle, const Framework& framework,
-                                                   Evaluation* evaluation) {
+std::optional<ClassSearch::Choice> ClassSearch::run(Cycle& cycle, const Framework& framework,
+                                                    Evaluation* evaluation) {
   // Pods with resources in their status never share a class.
   const PodExtra* const extra = cycle.pod().extra();
   if ((extra && extra->has_resources()) || framework.plugins().score.empty() ||
@@ -46,7 +48,7 @@ std::optional<ClassSearch::Found> ClassSearch::run(Cycle& cycle, const Framework
   if (!kept || kept->is_nominated(cycle.pod()) || !kept->catch_up(cycle, cluster_))
     return std::nullopt;
   hidden_.clear();
-  std::optional<Found> found;
+  std::optional<Choice> found;
   if (kept->is_final()) {
     found = kept->fits().empty() ? no_feasible_node(cycle, *kept, evaluation)
                                  : choose(cycle, framework, *kept);
@@ -58,19 +60,19 @@ std::optional<ClassSearch::Found> ClassSearch::run(Cycle& cycle, const Framework
   return found;
 }
 
-// No row fits; the verdicts are in the cycle's scratch then.
-std::optional<ClassSearch::Found> ClassSearch::no_feasible_node(Cycle& cycle, PodClass& kept,
-                                                                Evaluation* evaluation) {
-  if (!kept.tell_verdicts(cycle, cluster_)) return std::nullopt;
+// No row fits: writes the verdicts into the cycle's scratch.
+std::optional<ClassSearch::Choice> ClassSearch::no_feasible_node(Cycle& cycle, PodClass& kept,
+                                                                 Evaluation* evaluation) {
+  if (!kept.write_verdicts(cycle, cluster_)) return std::nullopt;
   if (evaluation) {
     *evaluation = {NodeSet(cluster_.nodes().rows()), {}, {}, kept.listed_reasons()};
     evaluation->verdicts.assign(kept.verdicts().begin(), kept.verdicts().end());
   }
-  return Found{};
+  return Choice{};
 }
 
-// Rows that important pods are nominated to must be good with these as well; those that are not are
-// hidden for this pod.
+// A row with nominated pods of the same or higher priority must fit together with these; rows that
+// do not are hidden for this pod.
 bool ClassSearch::hide_rows_full_of_nominated(Cycle& cycle, const Framework& framework,
                                               PodClass& kept) {
   const Nominator& nominator = framework.nominator();
@@ -92,17 +94,17 @@ bool ClassSearch::hide_rows_full_of_nominated(Cycle& cycle, const Framework& fra
   return true;
 }
 
-std::optional<ClassSearch::Found> ClassSearch::choose(Cycle& cycle, const Framework& framework,
-                                                      PodClass& kept) {
+std::optional<ClassSearch::Choice> ClassSearch::choose(Cycle& cycle, const Framework& framework,
+                                                       PodClass& kept) {
   const std::size_t rows = cluster_.nodes().rows();
   feasible_.reserve_rows(rows);
   if (totals_.size() < rows) totals_.resize(rows);
   return kept.grouped() ? among_groups(cycle, framework, kept) : among_rows(cycle, framework, kept);
 }
 
-std::optional<ClassSearch::Found> ClassSearch::among_groups(Cycle& cycle,
-                                                            const Framework& framework,
-                                                            PodClass& kept) {
+std::optional<ClassSearch::Choice> ClassSearch::among_groups(Cycle& cycle,
+                                                             const Framework& framework,
+                                                             PodClass& kept) {
   const ScoreTree& tree = kept.tree();
   feasible_.clear();
   std::size_t sampled = 0;
@@ -112,7 +114,7 @@ std::optional<ClassSearch::Found> ClassSearch::among_groups(Cycle& cycle,
       ++sampled;
     }
   if (!ask_other_filters(cycle, framework, feasible_)) return std::nullopt;
-  Found found;
+  Choice found;
   std::size_t left = 0;
   std::array<ScoreTree::Group, ScoreTree::kMaxGroups> best;
   feasible_.for_each([&](NodeRow row) {
@@ -127,7 +129,7 @@ std::optional<ClassSearch::Found> ClassSearch::among_groups(Cycle& cycle,
   feasible_.for_each([&](NodeRow row) { totals_[row] = 0; });
   const NodeSet* rows = &feasible_;
   if (kept.goes_by_numbers()) {
-    // How many rows are feasible may matter then, and not only which kinds of them.
+    // Such plugins may use how many rows are feasible, not only which groups there are.
     rows = &kept.fits();
     if (left < sampled) rows = &in_groups(kept, std::span(best).first(left));
   }
@@ -158,11 +160,11 @@ const NodeSet& ClassSearch::in_groups(const PodClass& kept,
   return all_feasible_;
 }
 
-std::optional<ClassSearch::Found> ClassSearch::among_rows(Cycle& cycle, const Framework& framework,
-                                                          PodClass& kept) {
+std::optional<ClassSearch::Choice> ClassSearch::among_rows(Cycle& cycle, const Framework& framework,
+                                                           PodClass& kept) {
   feasible_ = kept.fits();
   if (!ask_other_filters(cycle, framework, feasible_)) return std::nullopt;
-  Found found;
+  Choice found;
   found.feasible = feasible_.count();
   if (found.feasible == 0) return std::nullopt;
   if (found.feasible == 1) {
@@ -178,7 +180,7 @@ std::optional<ClassSearch::Found> ClassSearch::among_rows(Cycle& cycle, const Fr
   return found;
 }
 
-// False when one of them could not tell about some row.
+// False when a filter failed for some row.
 bool ClassSearch::ask_other_filters(const Cycle& cycle, const Framework& framework, NodeSet& rows) {
   bool told = true;
   for (const Placed<FilterPlugin>& placed : framework.plugins().filter) {
@@ -214,7 +216,7 @@ bool ClassSearch::normalize_kept(const Cycle& cycle, const Framework& framework,
                                  const PodClass& kept, const NodeSet& rows) {
   std::vector<Score>& scores = cycle.scratch()->scores;
   for (const PodClass::Unscaled& unscaled : kept.unscaled()) {
-    if (unscaled.is_uniform()) {  // one row speaks for all
+    if (unscaled.is_uniform()) {  // the same for all rows
       const NodeRow first = rows.first();
       looked_at_.clear();
       looked_at_.reserve_rows(cluster_.nodes().rows());

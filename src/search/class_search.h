@@ -1,9 +1,10 @@
-// ClassSearch: a node for a pod like others before it, at the cost of what changed since.
+// ClassSearch: finds a node for a pod of a known class, at the cost of what changed since the last
+// one.
 //
-// It decides what NodeSearch would decide from scratch, or says nothing: when the pod is the first
-// of its class, when nothing fits and that is not for row plugins alone to say (somebody will want
-// to know why, row by row), when a plugin declares nothing about its answers or could not give one.
-// Part of NodeSearch. World thread only.
+// It decides what NodeSearch would decide from scratch, or does not decide: when the pod is the
+// first of its class, when no node fits and not only row plugins filter (each row's reason is
+// needed), when a plugin does not declare what its answers depend on, or fails. Part of NodeSearch.
+// World thread only.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/random.h"
+#include "berth/random.h"
 #include "cluster/kept_answers.h"
 #include "search/increment_check.h"
 #include "search/pod_class.h"
@@ -25,15 +26,15 @@ class ClassSearch {
  public:
   ClassSearch(Cluster& cluster, Random& random) : cluster_(cluster), random_(random) {}
 
-  struct Found {
+  struct Choice {
     NodeRow row = kNoRow;
     std::int64_t total = 0;    // 0 when there was no choice
-    std::size_t feasible = 0;  // 0: it fits nowhere, the cycle's verdicts say why
+    std::size_t feasible = 0;  // 0: no node fits, for the reasons in the cycle's verdicts
   };
 
-  // After PreFilter, which left all nodes to be looked at. `evaluation`, unless null, is told about
-  // all rows.
-  std::optional<Found> run(Cycle& cycle, const Framework& framework, Evaluation* evaluation);
+  // After PreFilter, which must not have narrowed the nodes. `evaluation`, unless null, is filled
+  // with all rows. nullopt: not decided.
+  std::optional<Choice> run(Cycle& cycle, const Framework& framework, Evaluation* evaluation);
 
   void begin_cycle() { classes_.begin_cycle(); }
   std::size_t classes() const { return classes_.size(); }
@@ -41,11 +42,11 @@ class ClassSearch {
  private:
   PodClass* class_of(const Framework& framework, const Pod& pod);
   static bool can_keep(Cycle& cycle, const Framework& framework);
-  std::optional<Found> no_feasible_node(Cycle& cycle, PodClass& kept, Evaluation* evaluation);
+  std::optional<Choice> no_feasible_node(Cycle& cycle, PodClass& kept, Evaluation* evaluation);
   bool hide_rows_full_of_nominated(Cycle& cycle, const Framework& framework, PodClass& kept);
-  std::optional<Found> choose(Cycle& cycle, const Framework& framework, PodClass& kept);
-  std::optional<Found> among_groups(Cycle& cycle, const Framework& framework, PodClass& kept);
-  std::optional<Found> among_rows(Cycle& cycle, const Framework& framework, PodClass& kept);
+  std::optional<Choice> choose(Cycle& cycle, const Framework& framework, PodClass& kept);
+  std::optional<Choice> among_groups(Cycle& cycle, const Framework& framework, PodClass& kept);
+  std::optional<Choice> among_rows(Cycle& cycle, const Framework& framework, PodClass& kept);
   bool ask_other_filters(const Cycle& cycle, const Framework& framework, NodeSet& rows);
   bool ask_other_scores(Cycle& cycle, const Framework& framework, const PodClass& kept,
                         const NodeSet& feasible, const NodeSet& rows);
@@ -62,7 +63,7 @@ class ClassSearch {
   KeptAnswers<PodClass> classes_{kMaxBytes};
   SeenBefore seen_before_;
 
-  // ---- reused from pod to pod
+  // ---- buffers, reused from pod to pod
   struct Hidden {
     NodeRow row;
     std::int32_t score;

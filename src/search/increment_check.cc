@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-// What the log of changed rows says about the row last.
+// The row's last entry in the log of changed rows.
 std::string last_change(const NodeTable& nodes, NodeRow row) {
   constexpr std::pair<RowChange, const char*> kNames[] = {
       {RowChange::kPods, "pods"},     {RowChange::kAllocatable, "allocatable"},

@@ -1,4 +1,4 @@
-// Whether what is kept between pods decides as a look at everything does (--verify-increments).
+// Compares decisions from kept results with decisions from scratch (--verify-increments).
 #pragma once
 
 #include <optional>
@@ -10,17 +10,18 @@
 
 namespace berth {
 
-// The rows that are feasible for a pod, and their totals. Without a choice nobody is scored.
+// The rows that are feasible for a pod, and their totals. A single feasible row is not scored.
 struct Evaluation {
   NodeSet feasible;
   std::vector<Score> totals;
-  // Where nothing is feasible, perhaps: why, by row, and the lists that Status::kListed refers to.
+  // If no row is feasible and the verdicts were kept: the verdict of each row, and the lists that
+  // Status::kListed refers to.
   std::vector<Status> verdicts;
   std::vector<std::vector<std::string>> listed_reasons;
 };
 
-// The first difference, in words: pod, node, plugin and what changed there last. The cycle has the
-// verdicts and the states of the look at everything.
+// Describes the first difference: pod, node, plugin and the node's last change. The cycle holds the
+// verdicts and plugin states of the search from scratch.
 std::optional<std::string> find_difference(const Cycle& cycle, const Framework& framework,
                                            const Evaluation& kept, const NodeSet& feasible,
                                            std::span<const Score> totals);

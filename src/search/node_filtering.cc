@@ -6,14 +6,15 @@
 #include <utility>
 
 #include "base/check.h"
-#include "framework/measurements.h"
+#include "berth/measurements.h"
+#include "framework/step_timers.h"
 #include "search/node_search.h"
 
 namespace berth {
 
 Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework,
                                         const PreFilterRun& pre, std::int32_t percentage,
-                                        Found& found) {
+                                        FeasibleNodes& found) {
   Diagnosis& diagnosis = found.diagnosis;
   pre.note_in(diagnosis);
   if (pre.outcome.rejected()) co_return Outcome::success();
@@ -56,13 +57,15 @@ std::size_t NodeSearch::enough(const Framework& framework, std::size_t nodes,
   return choice_matters ? feasible_nodes_to_find(nodes, percentage) : 1;
 }
 
-// The node that was promised to the pod, before all others. Errors are not fatal here: the full
-// search follows and will meet them again.
-Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework, Found& found) {
+// Tries the pod's nominated node before all others. Errors are not fatal here: the full search
+// follows and will find them again.
+Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework,
+                                     FeasibleNodes& found) {
   const NodeRow row = cluster_.nodes().find(cycle.pod().nominated_node());
   if (row == kNoRow || !cluster_.nodes().has_node(row)) {
-    observer_.trouble(fmt::format("nominated node \"{}\" of pod {} does not exist",
-                                  cycle.pod().nominated_node_name(), cycle.pod().full_name()));
+    observer_.internal_error(fmt::format("nominated node \"{}\" of pod {} does not exist",
+                                         cycle.pod().nominated_node_name(),
+                                         cycle.pod().full_name()));
     co_return false;
   }
   const PointTimer timer(framework.measurements(), Point::kFilter);
@@ -74,13 +77,13 @@ Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework, F
   }
   timer.ended(status ? Code::kSuccess : Code::kError);
   if (!status) {
-    observer_.trouble(status.error().message);
+    observer_.internal_error(status.error().message);
     co_return false;
   }
   if (!status->ok()) {
     const Outcome why = framework.explain(cycle, *status);
     if (!why.rejected()) {
-      observer_.trouble(why.message());
+      observer_.internal_error(why.message());
       co_return false;
     }
     found.diagnosis.explicit_nodes.insert(row);
@@ -88,13 +91,13 @@ Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework, F
     found.diagnosis.unschedulable_plugins.insert(why.plugin);
     co_return false;
   }
-  Found alone{NodeSet(cluster_.nodes().rows()), {}};
+  FeasibleNodes alone{NodeSet(cluster_.nodes().rows()), {}};
   alone.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
   alone.feasible.insert(row);
   Task<Outcome> asking = ask_extenders(cycle, framework, alone);
   const Outcome asked = co_await asking;
   if (!asked.ok()) {
-    observer_.trouble(asked.message());
+    observer_.internal_error(asked.message());
     co_return false;
   }
   if (alone.feasible.contains(row)) {
@@ -107,7 +110,7 @@ Task<bool> NodeSearch::try_nominated(Cycle& cycle, const Framework& framework, F
 
 Task<Outcome> NodeSearch::filter(Cycle& cycle, const Framework& framework,
                                  const std::vector<NodeRow>* only, std::size_t limit,
-                                 Found& found) {
+                                 FeasibleNodes& found) {
   const std::size_t candidates = only ? only->size() : cluster_.nodes().node_count();
   if (limit < candidates) {
     const std::span<const NodeRow> order = only ? std::span(*only) : cluster_.nodes().order();
@@ -135,7 +138,7 @@ Task<Outcome> NodeSearch::filter(Cycle& cycle, const Framework& framework,
   co_return outcome;
 }
 
-// Which error comes first is seen one node at a time.
+// Runs the filters one node at a time, to find the first error in order.
 Outcome NodeSearch::filter_until_error(Cycle& cycle, const Framework& framework,
                                        const NodeSet& asked) {
   const bool may_suspend = std::exchange(cycle.may_suspend, false);
@@ -175,11 +178,12 @@ Task<Outcome> NodeSearch::ask_deferred(Cycle& cycle, const Framework& framework,
   co_return Outcome::success();
 }
 
-// Sampling: nodes in turn, from where the last search stopped, until there are enough. The search
-// only ends when one more than enough was found, as upstream's does; the extra one is not used.
+// Sampling: visits nodes in order, from where the last search stopped, until enough are feasible.
+// As upstream's, the search only ends when one more than enough was found; the extra one is not
+// used.
 Task<Outcome> NodeSearch::filter_in_turn(Cycle& cycle, const Framework& framework,
                                          std::vector<NodeRow> order, std::size_t limit,
-                                         Found& found) {
+                                         FeasibleNodes& found) {
   if (framework.plugins().filter.empty()) {
     for (std::size_t i = 0; i < limit; ++i)
       found.feasible.insert(order[(next_start_ + i) % order.size()]);
@@ -188,7 +192,8 @@ Task<Outcome> NodeSearch::filter_in_turn(Cycle& cycle, const Framework& framewor
   std::vector<NodeRow> accepted;
   std::size_t visited = 0;
   while (accepted.size() <= limit && visited < order.size()) {
-    // As many as could be needed at best: never one that upstream would not look at.
+    // Only as many as are needed at least, so that no node is filtered that upstream would not
+    // reach.
     const std::size_t take = std::min(limit + 1 - accepted.size(), order.size() - visited);
     NodeSet batch(cluster_.nodes().rows());
     for (std::size_t i = 0; i < take; ++i)
@@ -215,17 +220,18 @@ Task<Outcome> NodeSearch::filter_in_turn(Cycle& cycle, const Framework& framewor
   co_return Outcome::success();
 }
 
-// Files the verdicts of the rows that were looked at and are not feasible. An Error among them ends
-// the attempt; of several the first in snapshot order counts.
+// Records the verdicts of the rows that were filtered out. An Error among them ends the attempt; of
+// several the first in snapshot order counts.
 std::optional<Outcome> NodeSearch::note_rejections(Cycle& cycle, const Framework& framework,
-                                                   const NodeSet& looked_at, Found& found) {
-  PluginMask seen, seen_pending;
+                                                   const NodeSet& looked_at, FeasibleNodes& found) {
+  internal::PluginMask seen, seen_pending;
   bool error = false;
   NodeSet rejected = looked_at;
   rejected -= found.feasible;
   found.diagnosis.explicit_nodes |= rejected;
   if (trace_) trace_rejections(cycle, framework, rejected);
-  auto last = std::bit_cast<std::uint64_t>(Status{});  // neighbours are often told the same
+  auto last =
+      std::bit_cast<std::uint64_t>(Status{});  // neighbouring rows often have the same verdict
   const std::span<const Status> verdicts = scratch_.verdicts;
   rejected.for_each([&](NodeRow row) {
     const Status status = verdicts[row];
@@ -236,8 +242,8 @@ std::optional<Outcome> NodeSearch::note_rejections(Cycle& cycle, const Framework
       error = true;
       return;
     }
-    PluginMask& mask = status.code == Code::kPending ? seen_pending : seen;
-    if (status.plugin >= PluginMask::kCapacity || mask.test(status.plugin)) return;
+    internal::PluginMask& mask = status.code == Code::kPending ? seen_pending : seen;
+    if (status.plugin >= internal::PluginMask::kCapacity || mask.test(status.plugin)) return;
     mask.set(status.plugin);
     found.diagnosis.add_plugin(status.code, std::string(framework.plugin(status.plugin)->name()));
   });

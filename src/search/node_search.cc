@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "framework/measurements.h"
+#include "berth/observer.h"
 
 namespace berth {
 namespace {
@@ -50,9 +50,18 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
     Task<void> finishing = finish_kept(cycle, framework, pre, *result);
     co_await finishing;
   }
-  if (trace) trace_end(*result);
+  if (trace) {
+    if (!policy_.draws_ties) take_first_by_name(*result);
+    trace_end(*result);
+  }
   result->pre_filtered = pre.outcome.ok();
   co_return std::move(*result);
+}
+
+void NodeSearch::take_first_by_name(SearchResult& result) const {
+  if (!result.outcome.ok() || trace_->best.empty()) return;
+  result.row = *std::ranges::min_element(
+      trace_->best, {}, [&](NodeRow row) { return cluster_.nodes().name_text(row); });
 }
 
 Task<void> NodeSearch::finish_kept(Cycle& cycle, const Framework& framework,
@@ -62,20 +71,20 @@ Task<void> NodeSearch::finish_kept(Cycle& cycle, const Framework& framework,
     result.outcome = co_await verifying;
   }
   if (result.feasible > 0 || !result.outcome.ok()) co_return;
-  Found nowhere{NodeSet(cluster_.nodes().rows()), {}};
-  pre.note_in(nowhere.diagnosis);
-  if (trace_) trace_->rejected.clear();  // told again, of what is kept
-  note_rejections(cycle, framework, cluster_.nodes().nodes(), nowhere);
-  Task<void> failing = fits_nowhere(cycle, framework, nowhere.diagnosis, result);
+  FeasibleNodes none{NodeSet(cluster_.nodes().rows()), {}};
+  pre.note_in(none.diagnosis);
+  if (trace_) trace_->rejected.clear();  // filled again from the kept verdicts
+  note_rejections(cycle, framework, cluster_.nodes().nodes(), none);
+  Task<void> failing = no_feasible_node(cycle, framework, none.diagnosis, result);
   co_await failing;
 }
 
 Task<SearchResult> NodeSearch::search_afresh(Cycle& cycle, const Framework& framework,
                                              const PreFilterRun& pre, std::int32_t percentage) {
   SearchResult result;
-  // Where only a few nodes are looked at, only their verdicts are there to be read.
+  // If only a few nodes are filtered, only their verdicts are valid.
   if (!pre.nodes) scratch_.reset(cluster_.nodes().rows());
-  Found found{NodeSet(cluster_.nodes().rows()), {}};
+  FeasibleNodes found{NodeSet(cluster_.nodes().rows()), {}};
   found.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
   Task<Outcome> finding = find_feasible(cycle, framework, pre, percentage, found);
   Outcome outcome = co_await finding;
@@ -104,14 +113,14 @@ Task<SearchResult> NodeSearch::search_afresh(Cycle& cycle, const Framework& fram
     co_return result;
   }
 
-  Task<void> failing = fits_nowhere(cycle, framework, found.diagnosis, result);
+  Task<void> failing = no_feasible_node(cycle, framework, found.diagnosis, result);
   co_await failing;
   co_return result;
 }
 
-Task<void> NodeSearch::fits_nowhere(Cycle& cycle, const Framework& framework,
-                                    const Diagnosis& diagnosis, SearchResult& result) {
-  // The sentence is made before PostFilter, whose trials reuse the verdicts.
+Task<void> NodeSearch::no_feasible_node(Cycle& cycle, const Framework& framework,
+                                        const Diagnosis& diagnosis, SearchResult& result) {
+  // The message is built before PostFilter, whose trials overwrite the verdicts.
   std::shared_ptr<FitError> error =
       framework.fit_error(cycle, diagnosis, cluster_.nodes().node_count());
   if (!policy_.post_filter || framework.plugins().post_filter.empty()) {
@@ -130,7 +139,7 @@ Task<void> NodeSearch::fits_nowhere(Cycle& cycle, const Framework& framework,
   result.outcome.fit_error = std::move(error);
   if (!plugins_check_ || !plugins_check_->difference || difference_) co_return;
   difference_ = plugins_check_->difference;
-  observer_.trouble("increments differ: " + *difference_);
+  observer_.internal_error("increments differ: " + *difference_);
   result.outcome = Outcome::failure("increments differ: " + *difference_);
 }
 
@@ -149,7 +158,7 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
     return std::nullopt;
   classes_.begin_cycle();
   Evaluation* const evaluation = verify_ || trace_ ? &kept_ : nullptr;
-  std::optional<ClassSearch::Found> found = classes_.run(cycle, framework, evaluation);
+  std::optional<ClassSearch::Choice> found = classes_.run(cycle, framework, evaluation);
   if (!found && policy_.first_makes_class) found = classes_.run(cycle, framework, evaluation);
   if (!found) return std::nullopt;
   ++decided_from_kept_;
@@ -162,12 +171,12 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
   return result;
 }
 
-// Success when the same comes of a look at everything. A difference fails the attempt of those who
-// wanted it verified; whoever only wants a trace changes no decision.
+// Success when a search from scratch decides the same. With verify_increments a difference fails
+// the attempt; a trace alone changes no decision.
 Task<Outcome> NodeSearch::verify(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                                  const SearchResult& result) {
   scratch_.reset(cluster_.nodes().rows());
-  Found found{NodeSet(cluster_.nodes().rows()), {}};
+  FeasibleNodes found{NodeSet(cluster_.nodes().rows()), {}};
   found.diagnosis.explicit_nodes = NodeSet(cluster_.nodes().rows());
   Task<Outcome> finding = find_feasible(cycle, framework, pre, 0, found);
   const Outcome filtered = co_await finding;
@@ -192,8 +201,9 @@ Task<Outcome> NodeSearch::verify(Cycle& cycle, const Framework& framework, const
                               cycle.pod().full_name(), cluster_.nodes().name_text(result.row),
                               result.score, totals_[result.row], best);
   }
-  if (!different) co_return scored;  // an error only of a node without rivals, for the trace
-  observer_.trouble("increments differ: " + *different);
+  if (!different)
+    co_return scored;  // an error is only possible for a single feasible node, scored for the trace
+  observer_.internal_error("increments differ: " + *different);
   if (!difference_) difference_ = different;
   co_return verify_ ? Outcome::failure("increments differ: " + *different) : Outcome::success();
 }
@@ -204,7 +214,7 @@ NodeRow NodeSearch::row_of(std::string_view node_name) const {
   return row != kNoRow && cluster_.nodes().has_node(row) ? row : kNoRow;
 }
 
-// The nodes that an extender lets pass; it must have been asked about them.
+// The nodes that the extender returned; each must be one that was sent to it.
 Result<NodeSet> NodeSearch::rows_of(const ExtenderVerdicts& verdicts, const Extender& extender,
                                     const NodeSet& asked) const {
   NodeSet passed(cluster_.nodes().rows());
@@ -220,7 +230,8 @@ Result<NodeSet> NodeSearch::rows_of(const ExtenderVerdicts& verdicts, const Exte
   return passed;
 }
 
-Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, const Framework& framework, Found& found) {
+Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, const Framework& framework,
+                                        FeasibleNodes& found) {
   const NodeTable& nodes = cluster_.nodes();
   const std::size_t before = found.feasible.count();
   for (Extender* extender : extenders_) {
@@ -235,7 +246,7 @@ Task<Outcome> NodeSearch::ask_extenders(Cycle& cycle, const Framework& framework
                                       : Result<NodeSet>(fail(verdicts.error()));
     if (!passed) {
       if (!extender->ignorable()) co_return Outcome::failure(passed.error().message);
-      observer_.trouble(passed.error().message);
+      observer_.internal_error(passed.error().message);
       continue;
     }
     const auto note = [&](const std::string& name, Code code, const std::string& why) {
@@ -293,14 +304,14 @@ Task<Outcome> NodeSearch::ask_extenders_to_prioritize(Cycle& cycle, const NodeSe
     asking.push_back(extender->prioritize(cycle.pod_ref(), std::move(names)));
   }
   if (asked.empty()) co_return Outcome::success();
-  Measurements* const measured = observer_.measurements();
+  Observer* const measured = observer_.measuring();
   if (measured) measured->extenders_prioritizing(asked.size());
   WhenAll<Result<std::vector<ExtenderScore>>> all(std::move(asking));
   const std::vector<Result<std::vector<ExtenderScore>>> answers = co_await all;
   if (measured) measured->extenders_prioritizing(0);
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    if (!answers[i]) {  // costs that extender's contribution, nothing else
-      observer_.trouble(answers[i].error().message);
+    if (!answers[i]) {  // only this extender's scores are missing
+      observer_.internal_error(answers[i].error().message);
       continue;
     }
     SearchTrace::Scores traced;

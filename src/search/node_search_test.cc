@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "framework/testing/fake_plugins.h"
+#include "search/testing/search_fixture.h"
 
 namespace berth {
 namespace {
@@ -27,50 +27,6 @@ TEST(FeasibleNodesToFind, FollowsThePercentage) {
     EXPECT_EQ(feasible_nodes_to_find(c.nodes, c.percentage), c.enough)
         << c.nodes << " nodes at " << c.percentage << " %";
 }
-
-struct TroubleList final : Observer {
-  void trouble(std::string_view message) override { troubles.emplace_back(message); }
-  std::vector<std::string> troubles;
-};
-
-struct NodeSearchTest : ::testing::Test {
-  FakeWorld world;
-  FakeProfile profile{world};
-  TroubleList observer;
-  std::vector<Extender*> extenders;
-  SearchPolicy policy;
-  std::int32_t percentage = 0;
-  std::unique_ptr<NodeSearch> node_search;
-  std::unique_ptr<Cycle> cycle;
-  std::vector<std::string> asked;  // nodes that the Filter of filter_all was asked about
-
-  // Profile, extenders and policy are complete.
-  NodeSearch& searcher() {
-    if (!node_search)
-      node_search =
-          std::make_unique<NodeSearch>(world.cluster, world.random, extenders, observer, policy);
-    return *node_search;
-  }
-  void nodes(int count) {
-    for (int i = 1; i <= count; ++i) world.cluster.add_node(world.node("n" + std::to_string(i)));
-  }
-  void filter_all(std::function<Outcome(std::string_view)> verdict = {}) {
-    profile.filter("Filter", [this, verdict](const Cycle& c, NodeRow row) {
-      asked.emplace_back(c.nodes().name_text(row));
-      return verdict ? verdict(c.nodes().name_text(row)) : Outcome();
-    });
-  }
-  SearchResult search(Ref<const Pod> pod, SearchTrace* trace = nullptr) {
-    world.cluster.begin_cycle();
-    asked.clear();
-    cycle = std::make_unique<Cycle>(pod, world.cluster);
-    return run_task(world.loop, searcher().run(*cycle, profile.framework(), percentage, trace));
-  }
-  SearchResult search() { return search(world.pod("p")); }
-  std::string chosen(const SearchResult& result) {
-    return result.row == kNoRow ? "" : std::string(world.cluster.nodes().name_text(result.row));
-  }
-};
 
 TEST_F(NodeSearchTest, WithoutNodesThereIsNothingToSay) {
   const SearchResult result = search();
@@ -189,142 +145,6 @@ TEST_F(NodeSearchTest, PostFilterMessageIsPartOfTheSentenceAndItsNominationIsTak
   EXPECT_EQ(result.nominating->node_name, "n1");
 }
 
-// ---- traces
-
-std::string in_words(const FakeWorld& world, const SearchTrace& trace) {
-  const NodeTable& nodes = world.cluster.nodes();
-  std::string text;
-  for (const SearchTrace::Rejected& entry : trace.rejected) {
-    text += std::string(nodes.name_text(entry.row)) + ":";
-    for (const Outcome& by : entry.by) text += " " + by.plugin + " " + by.message();
-    text += "\n";
-  }
-  trace.feasible.for_each([&](NodeRow row) {
-    text += std::string(nodes.name_text(row)) + ":";
-    for (const SearchTrace::Scores& scores : trace.scores) {
-      const SearchTrace::Points& points = scores.by_row[row];
-      text += " " + scores.name + " " + std::to_string(points.raw) + "/" +
-              std::to_string(points.normalized) + "/" + std::to_string(points.weighted);
-    }
-    if (!trace.totals.empty()) text += " = " + std::to_string(trace.totals[row]);
-    text += "\n";
-  });
-  for (const NodeRow row : trace.best) text += "best " + std::string(nodes.name_text(row)) + "\n";
-  return text;
-}
-
-TEST_F(NodeSearchTest, ATraceTellsWhoRejectedANodeAndWhoGaveItHowManyPoints) {
-  nodes(4);
-  const auto rejects = [](std::string_view node, std::string why) {
-    return [=](const Cycle& c, NodeRow row) {
-      return c.nodes().name_text(row) == node ? Outcome::unschedulable(why) : Outcome();
-    };
-  };
-  profile.filter("F", rejects("n1", "full")).declared = Dependence::kRow;
-  profile.filter("G", rejects("n1", "also full")).declared = Dependence::kRow;
-  profile.filter("H", rejects("n4", "tainted")).declared = Dependence::kRow;
-  const auto by_name = [](const Cycle& c, NodeRow row) -> Score {
-    return c.nodes().name_text(row) == "n2" ? 3 : 5;
-  };
-  profile.score("A", by_name, 2).declared = Dependence::kRow;
-  profile.score("B", [](const Cycle&, NodeRow) -> Score { return 1; }).declared = Dependence::kRow;
-
-  SearchTrace first;
-  EXPECT_EQ(chosen(search(world.pod("p"), &first)), "n3");
-  constexpr std::string_view kPoints =
-      "n2: A 3/3/6 B 1/1/1 = 7\n"
-      "n3: A 5/5/10 B 1/1/1 = 11\n"
-      "best n3\n";
-  EXPECT_EQ(in_words(world, first), "n1: F full\nn4: H tainted\n" + std::string(kPoints));
-
-  SearchTrace all;
-  all.every_rejection = true;
-  search(world.pod("p"), &all);
-  EXPECT_EQ(in_words(world, all), "n1: F full G also full\nn4: H tainted\n" + std::string(kPoints));
-
-  // Decided from what is kept, and told in full all the same.
-  search(world.pod("p"));
-  const std::size_t kept = searcher().decided_from_kept();
-  EXPECT_GT(kept, 0U);
-  SearchTrace later;
-  EXPECT_EQ(chosen(search(world.pod("p"), &later)), "n3");
-  EXPECT_EQ(searcher().decided_from_kept(), kept + 1);
-  EXPECT_EQ(in_words(world, later), in_words(world, first));
-}
-
-TEST_F(NodeSearchTest, OfflineTheOnlyNodeIsScoredToo) {
-  policy.scores_single = true;
-  nodes(1);
-  profile.score("A", [](const Cycle&, NodeRow) -> Score { return 4; });
-  SearchTrace trace;
-  EXPECT_EQ(search(world.pod("p"), &trace).score, 0);
-  EXPECT_EQ(in_words(world, trace), "n1: A 4/4/4 = 4\nbest n1\n");
-}
-
-TEST_F(NodeSearchTest, ATraceDoesNotChangeWhatBecomesOfAPod) {
-  nodes(1);
-  profile.score("TooMuch", [](const Cycle&, NodeRow) -> Score { return 400; });
-  SearchTrace trace;
-  EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
-  EXPECT_TRUE(trace.feasible.contains(world.row("n1")));
-  EXPECT_TRUE(trace.scores.empty());
-}
-
-TEST_F(NodeSearchTest, ATraceTellsWhatPreFilterLeft) {
-  nodes(3);
-  profile.pre_filter("P", [&](Cycle&) {
-    return PreFilterResult(Outcome(), {world.symbol("n2"), world.symbol("n9")});
-  });
-  SearchTrace trace;
-  search(world.pod("p"), &trace);
-  ASSERT_TRUE(trace.narrowed);
-  EXPECT_THAT(trace.narrowed->by, ElementsAre("P"));
-  EXPECT_THAT(trace.narrowed->to, ElementsAre(world.row("n2")));
-}
-
-TEST_F(NodeSearchTest, ATraceEndsAtTheFirstError) {
-  nodes(4);
-  filter_all([](std::string_view node) {
-    if (node == "n1") return Outcome::unschedulable("full");
-    return node == "n3" ? Outcome::failure("broken") : Outcome();
-  });
-  SearchTrace trace;
-  EXPECT_FALSE(search(world.pod("p"), &trace).outcome.ok());
-  EXPECT_EQ(in_words(world, trace), "n1: Filter full\n");
-}
-
-TEST_F(NodeSearchTest, OfflineTheFirstOfTheBestByNameIsTaken) {
-  policy.draws_ties = false;
-  for (const char* name : {"n3", "n1", "n2"}) world.cluster.add_node(world.node(name));
-  profile.score("A", [](const Cycle&, NodeRow) -> Score { return 4; });
-  for (int i = 0; i < 10; ++i) {
-    SearchTrace trace;
-    EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
-    EXPECT_EQ(trace.chosen, world.row("n1"));
-    EXPECT_EQ(trace.best.size(), 3U);
-  }
-}
-
-TEST_F(NodeSearchTest, ATraceTellsThatNothingFitsAndWhatPostFilterMadeOfIt) {
-  nodes(2);
-  filter_all([](std::string_view) { return Outcome::unschedulable("full"); });
-  profile.post_filter("P", [](Cycle&, const Diagnosis&) {
-    return PostFilterResult{Outcome(), Nominating::to("n2")};
-  });
-  SearchTrace trace;
-  search(world.pod("p"), &trace);
-  EXPECT_EQ(trace.outcome.message(), "0/2 nodes are available: 2 full.");
-  ASSERT_TRUE(trace.post_filter);
-  EXPECT_EQ(trace.post_filter->nominated, "n2");
-  EXPECT_EQ(trace.chosen, kNoRow);
-}
-
-TEST_F(NodeSearchTest, ATraceTellsThatThereAreNoNodes) {
-  SearchTrace trace;
-  search(world.pod("p"), &trace);
-  EXPECT_EQ(trace.outcome.message(), kNoNodesAvailable);
-}
-
 // ---- filters that take long
 
 TEST_F(NodeSearchTest, RowsThatAFilterPutsOffAreAskedAboutAgainWhenOthersHadTheirTurn) {
@@ -379,7 +199,7 @@ TEST_F(NodeSearchTest, TheNominatedNodeMayBePutOff) {
   profile.filter("First", [&](const Cycle&, NodeRow) { return Outcome(); });
   const Ref<const Pod> pod = world.pod("p").nominated("n2");
   Cycle other(pod, world.cluster);  // uses up the first turn
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(world.cluster.nodes().rows());
   other.lend(&scratch);
   EXPECT_TRUE(profile.framework().filter_row(other, world.row("n3")).ok());
@@ -410,7 +230,7 @@ TEST_F(NodeSearchTest, ANominatedNodeThatDoesNotFitIsLookedAtAgainWithAllOthers)
 TEST_F(NodeSearchTest, ANominatedNodeThatIsGoneIsNoted) {
   nodes(1);
   EXPECT_EQ(chosen(search(world.pod("p").nominated("gone"))), "n1");
-  EXPECT_EQ(observer.troubles.size(), 1u);
+  EXPECT_EQ(observer.internal_errors.size(), 1u);
 }
 
 // ---- sampling
@@ -539,101 +359,6 @@ TEST_F(NodeSearchTest, ExtenderScoresAreScaledAndTheirErrorsCostOnlyThem) {
   const SearchResult result = search();
   EXPECT_EQ(chosen(result), "n2");
   EXPECT_EQ(result.score, 3 * 5 * 10);
-}
-
-// ---- from what is kept
-
-struct KeptSearch : NodeSearchTest {
-  // A filter and a scorer that say they look at the row alone, and count how often they are asked.
-  void row_plugins() {
-    profile
-        .filter("Filter",
-                [this](const Cycle& c, NodeRow row) {
-                  asked.emplace_back(c.nodes().name_text(row));
-                  return Outcome();
-                })
-        .declared = Dependence::kRow;
-    profile
-        .score("Score", [](const Cycle& c,
-                           NodeRow row) { return static_cast<Score>(c.nodes().pod_counts()[row]); })
-        .declared = Dependence::kRow;
-  }
-};
-
-TEST_F(KeptSearch, FromTheThirdPodOfAClassOnOnlyChangedNodesAreAskedAbout) {
-  nodes(4);
-  row_plugins();
-  for (int i = 0; i < 2; ++i) search();  // the first is seen, the second is worth remembering
-  EXPECT_EQ(asked.size(), 4U);
-  search();
-  EXPECT_EQ(asked.size(), 0U);
-  ASSERT_TRUE(world.cluster.add_pod(world.pod("other").on("n3")).has_value());
-  EXPECT_EQ(chosen(search()), "n3");
-  EXPECT_THAT(asked, ElementsAre("n3"));
-  EXPECT_EQ(searcher().decided_from_kept(), 3U);
-}
-
-// A class takes the only feasible node without scoring it; scoring it for a trace may fail.
-TEST_F(KeptSearch, AnErrorInScoringTheOnlyNodeIsNoDifference) {
-  policy.scores_single = true;
-  nodes(1);
-  row_plugins();
-  profile.score("TooMuch", [](const Cycle&, NodeRow) -> Score { return 400; }).declared =
-      Dependence::kDomain;
-  for (int i = 0; i < 3; ++i) {
-    SearchTrace trace;
-    EXPECT_FALSE(search(world.pod("p"), &trace).outcome.ok());
-    EXPECT_EQ(searcher().difference(), std::nullopt);
-  }
-  EXPECT_EQ(searcher().decided_from_kept(), 2U);
-}
-
-// A scorer that looks at more than the row, for some pods.
-class FarSighted final : public testing::FakePlugin, public ScorePlugin {
- public:
-  using FakePlugin::FakePlugin;
-  bool far = true;
-
-  Dependence dependence() const override { return Dependence::kRow; }
-  bool score_keys(Cycle&, RowKeys& keys) const override {
-    if (far) keys.add_numbers({});
-    return true;
-  }
-  Outcome score(const Cycle&, const NodeSet& feasible, std::span<Score> by_row) const override {
-    feasible.for_each([&](NodeRow row) { by_row[row] = 0; });
-    return Outcome::success();
-  }
-  bool normalizes() const override { return false; }
-};
-
-TEST_F(KeptSearch, NothingIsKeptOfAPodForWhichARowPluginLooksFurther) {
-  nodes(4);
-  row_plugins();
-  FarSighted& far_sighted =
-      profile.add(std::make_unique<FarSighted>("Far"), profile.plugins.score, 1);
-  for (int i = 0; i < 3; ++i) search();
-  EXPECT_EQ(asked.size(), 4U);
-  EXPECT_EQ(searcher().decided_from_kept(), 0U);
-  far_sighted.far = false;
-  for (int i = 0; i < 3; ++i) search();
-  EXPECT_EQ(asked.size(), 0U);
-}
-
-TEST_F(KeptSearch, PodsOfAnotherSpecAreAnotherClass) {
-  nodes(4);
-  row_plugins();
-  for (int i = 0; i < 3; ++i) search();
-  search(world.pod("p").cpu("1"));
-  EXPECT_EQ(asked.size(), 4U);
-}
-
-TEST_F(KeptSearch, ANodeMoreIsAReasonToAskAboutAll) {
-  nodes(4);
-  row_plugins();
-  for (int i = 0; i < 3; ++i) search();
-  world.cluster.add_node(world.node("n5"));
-  search();
-  EXPECT_EQ(asked.size(), 5U);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxListed = 256;
 constexpr std::size_t kMaxListedBytes = std::size_t{1} << 20;  // of the sentences in them
-constexpr std::size_t kMaxKeys = 64;  // by which rows are told apart: each costs something per row
+constexpr std::size_t kMaxKeys = 64;  // that distinguish rows: each costs something per row
 constexpr std::uint32_t kNoList = ~std::uint32_t{0};
 constexpr std::int64_t kLargestSum = std::numeric_limits<std::int32_t>::max() / 2;
 
@@ -29,24 +29,24 @@ std::size_t PodClass::hash_of(const Framework& framework, const Pod& pod) {
   return hash_pointers({&framework, &pod.spec(), &pod.meta()});
 }
 
-PluginMask PodClass::asked_filters(const Cycle& cycle) const {
-  PluginMask asked;
+internal::PluginMask PodClass::asked_filters(const Cycle& cycle) const {
+  internal::PluginMask asked;
   for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
     if (is_row_plugin(*placed.plugin) && !cycle.skip_filter.test(placed.index))
       asked.set(placed.index);
   return asked;
 }
 
-PluginMask PodClass::asked_scores(const Cycle& cycle) const {
-  PluginMask asked;
+internal::PluginMask PodClass::asked_scores(const Cycle& cycle) const {
+  internal::PluginMask asked;
   for (const Placed<ScorePlugin>& placed : framework_.plugins().score)
     if (is_row_plugin(*placed.plugin) && !cycle.skip_score.test(placed.index))
       asked.set(placed.index);
   return asked;
 }
 
-// Which rows changed since the last time. All of them, and true, when that is less work, and when
-// something changed that concerns them all.
+// Finds the rows that changed since the last time. Returns true, with all rows, when that is less
+// work or when something changed that concerns all of them.
 bool PodClass::find_changes(const Cycle& cycle) {
   const NodeTable& nodes = cycle.nodes();
   const auto changes = nodes.changes_since(position_);
@@ -65,7 +65,7 @@ bool PodClass::find_changes(const Cycle& cycle) {
       seen |= change.changes;
       asked_.changed.insert(change.row);
     }
-    // Else all of them have their nodes. A row alone costs about as much as eight of many.
+    // Filtering a single row costs about as much as eight rows of a pass over many.
     all = (seen & static_cast<std::uint8_t>(RowChange::kMembership)) != 0 ||
           asked_.changed.count() > (nodes.rows() + 7) / 8;
   }
@@ -74,7 +74,7 @@ bool PodClass::find_changes(const Cycle& cycle) {
   return all;
 }
 
-// False: everywhere, perhaps.
+// Returns false if any row may be affected.
 bool PodClass::find_changed_nominations(const Cycle& cycle) {
   if (!log_) return true;  // there are none
   const auto changes = log_->nominations_since(nominations_);
@@ -92,10 +92,10 @@ bool PodClass::can_be_final(const Cycle& cycle) const {
   return log_ || framework_.nominator().nominated_nodes().empty();
 }
 
-bool PodClass::tell_verdicts(Cycle& cycle, Cluster& cluster) {
+bool PodClass::write_verdicts(Cycle& cycle, Cluster& cluster) {
   if (keeping_ == Keeping::kNotYet) {
     keeping_ = Keeping::kYes;
-    known_ = false;  // asks about all rows
+    known_ = false;  // all rows are filtered again
     if (!catch_up(cycle, cluster)) return false;
   }
   if (keeping_ != Keeping::kYes) return false;
@@ -104,9 +104,9 @@ bool PodClass::tell_verdicts(Cycle& cycle, Cluster& cluster) {
   return true;
 }
 
-// False when there are too many different ones.
+// Returns false when there are too many different lists.
 bool PodClass::keep_verdicts(const Cycle& cycle) {
-  const CycleScratch& scratch = *cycle.scratch();
+  const internal::CycleScratch& scratch = *cycle.scratch();
   verdicts_.resize(cycle.nodes().rows());
   std::vector<std::uint32_t> numbers(scratch.listed_reasons.size(), kNoList);
   bool few = true;
@@ -149,7 +149,7 @@ bool PodClass::catch_up(Cycle& cycle, Cluster& cluster) {
   return true;
 }
 
-// Of the rows that changed those with nominated pods, which are judged one by one.
+// Filters the changed rows with nominated pods, one by one.
 void PodClass::set_apart(const NodeTable& nodes) {
   const Nominator& nominator = framework_.nominator();
   const std::vector<Symbol>& nominated = nominator.nominated_nodes();
@@ -186,7 +186,7 @@ bool PodClass::ask_filters(Cycle& cycle, Cluster& cluster, bool all) {
   });
   if (all) {
     fits_ = asked_.passed;
-  } else {  // no node came or went
+  } else {  // no node was added or removed
     fits_ -= asked_.changed;
     fits_ |= asked_.passed;
   }
@@ -258,15 +258,20 @@ void PodClass::Unscaled::find_common(const NodeSet& fits) {
   by_row_ = {};
 }
 
-// What the other plugins go by. False when it is not what rows are grouped by.
+// Finds the keys that the other plugins' answers depend on. Returns false if rows cannot be grouped
+// by them.
 bool PodClass::find_keys(Cycle& cycle) {
   RowKeys keys;
   bool known = true;
-  for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
-    if (!is_row_plugin(*placed.plugin) && !cycle.skip_filter.test(placed.index))
-      known &= placed->filter_keys(cycle, keys);
-  for (const Placed<ScorePlugin>& placed : framework_.plugins().score)
-    if (!is_row_plugin(*placed.plugin)) known &= placed->score_keys(cycle, keys);
+  try {
+    for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
+      if (!is_row_plugin(*placed.plugin) && !cycle.skip_filter.test(placed.index))
+        known &= placed->filter_keys(cycle, keys);
+    for (const Placed<ScorePlugin>& placed : framework_.plugins().score)
+      if (!is_row_plugin(*placed.plugin)) known &= placed->score_keys(cycle, keys);
+  } catch (...) {  // a plugin's: every row is asked about, where its errors are the pod's
+    known = false;
+  }
   std::sort(keys.labels.begin(), keys.labels.end(), [](Symbol a, Symbol b) { return a.id < b.id; });
   keys.labels.erase(std::unique(keys.labels.begin(), keys.labels.end()), keys.labels.end());
   if (keys.labels.size() + keys.numbers.size() > kMaxKeys) known = false;
@@ -288,8 +293,9 @@ bool PodClass::find_keys(Cycle& cycle) {
 
 void PodClass::describe(NodeRow row, std::vector<std::int64_t>& tuple) const {
   tuple.clear();
-  for (const TopologyColumn& column : columns_) tuple.push_back(column.by_row[row]);
-  // Of a row that does not fit this may be old; it is described again when it fits.
+  for (const TopologyColumn& column : columns_) tuple.push_back(column.domains[row]);
+  // The tuple of a row that does not fit may be out of date; it is computed again when the row
+  // fits.
   for (const Unscaled& kept : unscaled_) tuple.push_back(kept.at(row));
   for (const RowKeys::Numbers& numbers : keys_.numbers) tuple.push_back(numbers.at(row));
 }
@@ -307,7 +313,7 @@ int PodClass::group_of(const std::vector<std::int64_t>& tuple) {
   return static_cast<int>(tuples_.size() - 1);
 }
 
-// The rows that changed, each to its group with its score.
+// Puts each changed row into its group, with its score.
 void PodClass::follow(const Cycle& cycle) {
   const std::vector<std::int32_t>& own = cycle.scratch()->sums;
   std::vector<std::int64_t> tuple;
@@ -317,7 +323,7 @@ void PodClass::follow(const Cycle& cycle) {
     describe(row, tuple);
     if (tuple == tuples_[tree_.group(row)]) return tree_.set(row, score);
     const int group = group_of(tuple);
-    if (group == kNoGroup) {  // perhaps some are empty by now
+    if (group == kNoGroup) {  // some groups may be empty by now
       regroup_ = true;
       tree_.set(row, score);
       return;
@@ -327,12 +333,12 @@ void PodClass::follow(const Cycle& cycle) {
   });
 }
 
-// Numbers the rows that fit by what they have in common.
+// Groups the rows that fit by their tuples.
 void PodClass::group(const Cycle& cycle) {
   regroup_ = false;
   const NodeTable& nodes = cycle.nodes();
   for (Unscaled& kept : unscaled_) kept.find_common(fits_);
-  // Rows that were not asked about this time have their score in the tree.
+  // Rows that did not change have their score in the tree.
   const std::vector<std::int32_t>& own = cycle.scratch()->sums;
   std::vector<std::int32_t> scores(nodes.rows(), ScoreTree::kNone);
   fits_.for_each([&](NodeRow row) {
@@ -357,7 +363,7 @@ void PodClass::group(const Cycle& cycle) {
   if (!all_alike())
     fits_.for_each(compare);
   else if (const NodeRow row = fits_.first(); row != kNoRow)
-    compare(row);  // it speaks for all
+    compare(row);  // the first row stands for all
   if (!grouped_) {
     std::ranges::fill(groups, ScoreTree::Group{0});
     tuples_.clear();

@@ -1,15 +1,17 @@
-// PodClass: pods that every plugin treats alike, and what is known about nodes for them.
+// PodClass: pods that every plugin treats alike, and the kept results of filters and scores for
+// them.
 //
-// Pods of one profile that share spec and metadata (namespace, labels, controller) are a class.
-// What plugins say that look at a row alone (Dependence::kRow) is kept by row and asked again only
-// about rows that changed since; ScoreTree finds the best of them. Rows that are alike to all the
-// other plugins (RowKeys) and have the same scores before normalizing form a group: those plugins
-// are asked about one row of each.
+// Pods of one profile that share spec and metadata (namespace, labels, controller) are a class. The
+// answers of plugins that use one row alone (Dependence::kRow) are kept by row and computed again
+// only for rows that changed; ScoreTree finds the best of them. Rows that are alike to all other
+// plugins (RowKeys) and have the same scores before normalizing form a group: the other plugins run
+// for one row of each group.
 //
-// Where only row plugins filter, pods that are nominated to a row are judged with it, and for pods
-// that fit nowhere the verdicts are kept as well: people want to know why, node by node.
+// Where only row plugins filter, a row's nominated pods are part of its kept verdict, and the
+// verdicts of all rows are kept for pods that fit on no node, because each node's reason is
+// reported.
 //
-// Kept by ClassSearch, between cycles. It never knows of trials.
+// Kept by ClassSearch between cycles. Trials never change it.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +20,26 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster.h"
-#include "cluster/topology.h"
+#include "berth/topology.h"
+#include "berth/views.h"
 #include "framework/framework.h"
 #include "framework/nomination_log.h"
 #include "search/score_tree.h"
 
 namespace berth {
 
-// Whether what the plugin says about a node follows from that node's row alone.
+// Whether the plugin's answers about a node depend on that node's row alone.
 inline bool is_row_plugin(const Plugin& plugin) { return plugin.dependence() == Dependence::kRow; }
 
 class PodClass {
  public:
-  // The rows that a class asks about while it catches up. One serves all classes, which is memory
-  // saved and in the cache.
+  // Buffers for catch_up(). All classes share one, which saves memory and stays in the cache.
   struct AskedRows {
-    NodeSet changed, passed;     // of those that changed: that fit
-    std::vector<NodeRow> apart;  // and those with nominated pods
+    NodeSet changed, passed;     // `passed`: the changed rows that fit
+    std::vector<NodeRow> apart;  // changed rows with nominated pods
   };
 
-  // `asked` must live as long; what is in it counts during catch_up() only.
+  // `asked` must outlive the class; its content is valid during catch_up() only.
   PodClass(const Framework& framework, const Pod& pod, AskedRows& asked);
 
   static std::size_t hash_of(const Framework& framework, const Pod& pod);
@@ -46,26 +47,26 @@ class PodClass {
     return &framework_ == &framework && spec_.get() == &pod.spec() && meta_.get() == &pod.meta();
   }
 
-  // After PreFilter: asks about the rows that changed. False when a plugin could not tell; nothing
-  // is known then, and the pod is searched for without it. Runs PreScore of the plugins it asks.
+  // After PreFilter: runs row plugins for the rows that changed, with their PreScore. Returns false
+  // when a plugin failed: nothing is kept then, and the pod is searched from scratch.
   bool catch_up(Cycle& cycle, Cluster& cluster);
 
-  // Whether the pod itself is nominated somewhere: that does not count for it, but for all others
-  // like it.
+  // Whether the pod itself is nominated: its nomination does not count for itself, but for all
+  // other pods of the class.
   bool is_nominated(const Pod& pod) const { return log_ && log_->is_nominated(pod.uid()); }
 
-  // Whether verdicts are final: nobody but row plugins filters, and nominated pods are accounted
-  // for.
+  // Whether verdicts are final: only row plugins filter, and nominated pods are included.
   bool is_final() const { return final_; }
   // Writes the verdict of every node into the cycle's scratch. Only when they are final; they are
-  // kept from the first time on. False when a plugin could not tell, or they are too various.
-  bool tell_verdicts(Cycle& cycle, Cluster& cluster);
+  // kept from the first call on. Returns false when a plugin failed, or when there are too many
+  // different verdicts.
+  bool write_verdicts(Cycle& cycle, Cluster& cluster);
   std::span<const Status> verdicts() const { return verdicts_; }
   const std::vector<std::vector<std::string>>& listed_reasons() const { return listed_; }
 
   // Rows that no row plugin rejects.
   const NodeSet& fits() const { return fits_; }
-  // Leaves a row out, or takes it in again, for this cycle.
+  // Hides a row, or shows it again, for this cycle.
   void hide(NodeRow row);
   void show(NodeRow row, std::int32_t score);
 
@@ -73,16 +74,16 @@ class PodClass {
   // fit.
   const ScoreTree& tree() const { return tree_; }
 
-  // Whether rows are grouped; else every row is its own.
+  // Whether rows are grouped; otherwise each row stands for itself.
   bool grouped() const { return grouped_; }
-  // A row of the group that fits. There is one.
+  // A row of the group that fits. There always is one.
   NodeRow sample(ScoreTree::Group group) const;
-  // Whether some plugin's answers go by numbers, so that groups are many and rows move between
+  // Whether some plugin's keys are numbers, so that there are many groups and rows move between
   // them.
   bool goes_by_numbers() const { return !keys_.numbers.empty(); }
 
-  // One row plugin that normalizes, and its scores before, of rows that fit. Nearly always they are
-  // all the same (no node has soft taints), and then a number.
+  // A row plugin that normalizes, and its scores before normalizing, of rows that fit. They are
+  // nearly always the same for all rows (no node has soft taints), and then kept as one number.
   class Unscaled {
    public:
     const Placed<ScorePlugin>* plugin = nullptr;
@@ -92,7 +93,8 @@ class PodClass {
 
    private:
     friend class PodClass;
-    // The scores of `asked`; with `all` there are no others. False when one is out of reach.
+    // Sets the scores of the rows `asked`; with `all` there are no other rows. Returns false when a
+    // score does not fit into 32 bits.
     bool take(const NodeSet& asked, std::span<const Score> scores, std::size_t rows, bool all);
     void find_common(const NodeSet& fits);
 
@@ -115,12 +117,12 @@ class PodClass {
   void group(const Cycle& cycle);
   void follow(const Cycle& cycle);
   void describe(NodeRow row, std::vector<std::int64_t>& tuple) const;
-  // Whether all rows that fit would be described alike.
+  // Whether all rows that fit have the same tuple.
   bool all_alike() const;
-  // kNoGroup when there can be no more.
+  // kNoGroup when there are too many groups.
   int group_of(const std::vector<std::int64_t>& tuple);
-  PluginMask asked_filters(const Cycle& cycle) const;
-  PluginMask asked_scores(const Cycle& cycle) const;
+  internal::PluginMask asked_filters(const Cycle& cycle) const;
+  internal::PluginMask asked_scores(const Cycle& cycle) const;
 
   const Framework& framework_;
   AskedRows& asked_;
@@ -128,21 +130,21 @@ class PodClass {
   const Ref<const PodSpec> spec_;
   const Ref<const PodMeta> meta_;
 
-  // ---- up to when, and who was asked
+  // ---- what the kept results are up to date with
   bool known_ = false;
   std::uint64_t position_ = 0;     // in the log of changed rows
   std::uint64_t nominations_ = 0;  // in the log of nominations
   bool final_ = false;
   std::uint64_t device_classes_ = 0;
-  PluginMask filters_, scores_;
+  internal::PluginMask filters_, scores_;
 
   // ---- by row
   NodeSet fits_;
   ScoreTree tree_;
   std::vector<Unscaled> unscaled_;
   enum class Keeping : std::uint8_t { kNotYet, kYes, kTooVarious } keeping_ = Keeping::kNotYet;
-  std::vector<Status> verdicts_;                  // kListed refers to
-  std::vector<std::vector<std::string>> listed_;  // these
+  std::vector<Status> verdicts_;                  // kListed refers to listed_
+  std::vector<std::vector<std::string>> listed_;  // lists of reasons
   std::size_t listed_bytes_ = 0;
 
   // ---- groups
@@ -152,7 +154,7 @@ class PodClass {
   bool keys_known_ = false;
   RowKeys keys_;                         // labels sorted, each once; numbers of this cycle
   std::vector<TopologyColumn> columns_;  // of the labels
-  std::vector<std::vector<std::int64_t>> tuples_;  // by group: what its rows have in common
+  std::vector<std::vector<std::int64_t>> tuples_;  // by group: the values that its rows share
 };
 
 }  // namespace berth

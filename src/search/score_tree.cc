@@ -93,7 +93,7 @@ ScoreTree::Group ScoreTree::add_group() {
 }
 
 ScoreTree::Best ScoreTree::of_rows(Group group, std::size_t block) const {
-  // Every row of the block is looked at, and those of other groups are masked: vector code.
+  // Reads every row of the block and masks those of other groups: vector code.
   const std::int32_t* const scores = &scores_[block * kFan];
   const Group* const groups = &group_by_row_[block * kFan];
   Best best;
@@ -116,7 +116,7 @@ ScoreTree::Best ScoreTree::of_supers(Group group) const {
 }
 
 NodeRow ScoreTree::nth_best(std::span<const Group> groups, std::uint64_t n) const {
-  // Down the tree: skips the parts that have not as many.
+  // Descends the tree, skipping the parts before the n-th.
   const auto skip_to = [&](std::size_t from, std::size_t to, auto rows_in) {
     for (std::size_t part = from; part < to; ++part) {
       std::uint64_t here = 0;

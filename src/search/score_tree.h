@@ -1,4 +1,4 @@
-// ScoreTree: the best rows of each group, found without looking at all of them.
+// ScoreTree: finds the best rows of each group without visiting all rows.
 //
 // Rows have a group and, some of them, a score. Maxima and how many rows reach them are kept per
 // group over blocks of 64 rows, over 64 such blocks, and over all:
@@ -8,10 +8,9 @@
 //       │    ├─ 64 ─ 64 ─ 64 …               the same of these
 //       │    │   rows                        score or none
 //
-// so that a changed row costs a step per level, or 64 where the last of the best has gone, and the
-// best of a group none. Rows are numbered
-// alike in all groups, which makes the n-th of equally good rows the same one whatever the groups
-// are.
+// so that a changed row costs one step per level, or 64 where it was the only best one, and reading
+// the best of a group costs none. All groups number rows alike, so that the n-th of equally good
+// rows does not depend on the groups.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/node_set.h"
+#include "berth/node_set.h"
 
 namespace berth {
 
@@ -32,16 +31,16 @@ class ScoreTree {
 
   struct Best {
     std::int32_t score = kNone;
-    std::uint32_t rows = 0;  // that have it
+    std::uint32_t rows = 0;  // with that score
   };
 
   // By row: group (below `groups`) and score (kNone: none).
   void assign(std::vector<Group> group_by_row, std::size_t groups,
               std::span<const std::int32_t> scores);
   void set(NodeRow row, std::int32_t score);
-  // The same, and the row is in another group from now on.
+  // Sets the score, and moves the row to another group.
   void move(NodeRow row, Group group, std::int32_t score);
-  // Another group, without rows. There may be kMaxGroups.
+  // Adds an empty group, up to kMaxGroups.
   Group add_group();
 
   std::size_t groups() const { return tops_.size(); }
@@ -51,8 +50,8 @@ class ScoreTree {
   const Best& best(Group group) const { return tops_[group]; }
   // How many rows of the group have a score.
   std::uint32_t scored(Group group) const { return scored_[group]; }
-  // The n-th row, counting from 0 in the order of their numbers, of those that are the best of one
-  // of `groups`. There are more than n.
+  // The n-th row, counting from 0 in the order of row numbers, among the best rows of `groups`.
+  // There must be more than n.
   NodeRow nth_best(std::span<const Group> groups, std::uint64_t n) const;
 
   std::size_t bytes() const;
@@ -65,7 +64,8 @@ class ScoreTree {
   Best of_rows(Group group, std::size_t block) const;
   Best of_blocks(Group group, std::size_t super) const;
   Best of_supers(Group group) const;
-  // A row's score, or the best of a part, is another one: whether whole has to be found anew.
+  // A row's score, or the best of a part, has changed: returns whether the whole must be computed
+  // again.
   static bool replace(Best& whole, const Best& before, const Best& after);
 
   std::vector<std::int32_t> scores_;  // by row, filled up to whole blocks

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "berth/random.h"
 
 namespace berth {
 namespace {

@@ -1,8 +1,8 @@
-// SeenBefore: pods seen lately, by hash. A class is worth its memory from the second pod on.
+// SeenBefore: the hashes of recent pods. A class is kept from its second pod on.
 //
-// Eight hashes share a place, and the one not seen for longest goes. Were they alone in theirs,
-// then of a hundred classes two would meet sooner or later, and taking turns drive each other out
-// for ever: neither would become a class.
+// Eight hashes share a place; the one not seen for longest is replaced. With one hash per place,
+// two of a hundred classes would sooner or later share a place and replace each other for ever, so
+// that neither became a class.
 //
 // Part of ClassSearch.
 #pragma once
@@ -15,7 +15,7 @@ namespace berth {
 
 class SeenBefore {
  public:
-  // Whether it is new, as a std::set says it.
+  // Returns whether the hash is new, like std::set.
   bool insert(std::size_t hash) {
     Place& place = places_[hash % places_.size()];
     auto at = std::ranges::find(place, hash);
@@ -26,7 +26,7 @@ class SeenBefore {
   }
 
  private:
-  using Place = std::array<std::size_t, 8>;  // the last seen first
+  using Place = std::array<std::size_t, 8>;  // most recent first
   std::array<Place, 512> places_{};
 };
 

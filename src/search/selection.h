@@ -1,13 +1,13 @@
-// Which of the best nodes: a seeded, uniform draw. Ties are numbered by row, so that whoever finds
-// the same maxima, by whatever way, draws the same one.
+// Selects one of the best nodes by a seeded, uniform draw. Ties are numbered by row, so that every
+// search that finds the same maxima draws the same node.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <span>
 
-#include "base/random.h"
-#include "cluster/node_set.h"
+#include "berth/node_set.h"
+#include "berth/random.h"
 
 namespace berth {
 

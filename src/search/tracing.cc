@@ -1,4 +1,4 @@
-// NodeSearch: what it tells whoever asked for a trace.
+// NodeSearch: fills the trace of a search.
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +22,7 @@ void NodeSearch::trace_rejections(Cycle& cycle, const Framework& framework,
   for (const NodeRow row : cluster_.nodes().order()) {
     if (!rejected.contains(row)) continue;
     const Status status = scratch_.verdicts[row];
-    if (!is_rejected(status.code)) return;  // as far as it got
+    if (!is_rejected(status.code)) return;  // an error ended the search here
     SearchTrace::Rejected& entry = trace_->rejected.emplace_back();
     entry.row = row;
     if (trace_->every_rejection && status.plugin != Status::kNoPlugin)
@@ -55,10 +55,7 @@ void NodeSearch::trace_totals(const NodeSet& feasible) {
   });
 }
 
-void NodeSearch::trace_end(SearchResult& result) {
-  if (!policy_.draws_ties && result.outcome.ok() && !trace_->best.empty())
-    result.row = *std::ranges::min_element(
-        trace_->best, {}, [&](NodeRow row) { return cluster_.nodes().name_text(row); });
+void NodeSearch::trace_end(const SearchResult& result) {
   trace_->outcome = result.outcome;
   if (result.outcome.ok()) trace_->chosen = result.row;
 }

@@ -17,7 +17,7 @@ constexpr std::string_view kUnauthenticated = "system:unauthenticated";
 constexpr std::string_view kAuthenticated = "system:authenticated";
 constexpr std::string_view kCredentialId = "authentication.kubernetes.io/credential-id";
 
-// Who asks for nothing good may show a different token each time, of any length.
+// An attacker may send a different token each time, of any length.
 constexpr std::size_t kMaxTokens = 1024;
 constexpr std::size_t kMaxKeptTokenBytes = 8192;
 
@@ -114,7 +114,7 @@ UserInfo anonymous() {
   return user;
 }
 
-// Names are many and nobody's business: only a few are told apart.
+// There may be many user names, and they are private: the metrics name only a few.
 std::string_view metric_name(std::string_view name) {
   if (name == "admin" || name == "client" || name == "kube_proxy" || name == "kubelet" ||
       name == "system:serviceaccount:kube-system:default")

@@ -1,10 +1,10 @@
-// Authenticator: who is asking (shell.md §4.2).
+// Authenticator: finds the user of a request (shell.md §4.2).
 //
 //   a front proxy's headers ► a client certificate ► a bearer token ► system:anonymous
 //
 // The first that knows the caller decides. A certificate or a token that is shown and does not hold
-// is an error unless another way succeeds: such a caller is nobody, not even anonymous. Tokens are
-// judged by an API server, behind a door; its answers are kept for a while. Any thread.
+// is an error unless another way succeeds: such a caller is not even anonymous. Tokens are judged
+// by an API server, behind a door; its answers are kept for a while. Any thread.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
 #include "base/thread.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 #include "net/http_message.h"
 #include "serve/open_reviews.h"
 #include "serve/user.h"
@@ -29,7 +29,7 @@
 
 namespace berth::serve {
 
-// What a TokenReview says.
+// The result of a TokenReview.
 struct TokenReview {
   bool authenticated = false;
   UserInfo user;
@@ -41,7 +41,7 @@ struct TokenReview {
 using ReviewToken =
     std::function<CancelReview(std::string token, std::function<void(Result<TokenReview>)> done)>;
 
-// The headers by which a proxy in front of us says who the caller is.
+// The headers in which a proxy in front of us names the caller.
 struct RequestHeaders {
   std::vector<std::string> allowed_names;  // of its certificate; empty: any that its CA signed
   std::vector<std::string> username;

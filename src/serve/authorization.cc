@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/json_text.h"
 #include "base/go_quote.h"
 #include "base/thread.h"
 #include "serve/expiring_cache.h"
+#include "wire/json_text.h"
 
 namespace berth::serve {
 namespace {

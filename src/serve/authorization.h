@@ -1,6 +1,6 @@
-// Authorizer: who may do what with which path (shell.md §4.3).
+// Authorizer: decides whether a user may access a path (shell.md §4.3).
 //
-// The group system:masters may do everything, and some paths are open to everybody; about all else
+// The group system:masters may do everything, and some paths are open to all users; about all else
 // an API server is asked, behind a door. Its answers are kept for a while. Any thread.
 #pragma once
 
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 #include "serve/open_reviews.h"
 #include "serve/user.h"
 #include "telemetry/log.h"
@@ -21,7 +21,7 @@
 
 namespace berth::serve {
 
-// What somebody wants to do. The path is no object of the API, but one of ours.
+// The access that a user asks for. The path is one of this server, not an object of the API.
 struct AccessAttributes {
   UserInfo user;
   std::string path;  // "/metrics"
@@ -57,9 +57,9 @@ class Authorizer {
   Authorizer(const Authorizer&) = delete;
   Authorizer& operator=(const Authorizer&) = delete;
 
-  // Calls back once, here and now or from another thread later. An error: nobody could say. A
-  // caller that goes is not waited for. False: too many wait already, and this one will not be
-  // called back.
+  // Calls back once, at once or later from another thread. An error: the access could not be
+  // decided. A caller that goes is not waited for. False: too many wait already, and this one will
+  // not be called back.
   [[nodiscard]] bool authorize(AccessAttributes attributes,
                                std::function<void(Result<AccessReview>)> done,
                                Departure* departure = nullptr);

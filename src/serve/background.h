@@ -20,7 +20,7 @@ class Background {
   // Any thread. After stop() it is dropped.
   void post(std::function<void()> work) EXCLUDES(mutex_);
 
-  // Finishes the piece at hand and drops the others. Not from its own thread.
+  // Finishes the current job and drops the others. Not from its own thread.
   void stop() EXCLUDES(mutex_);
 
  private:

@@ -1,5 +1,5 @@
-// ServingCertificates: what our server shows, and whose clients it believes, from files that are
-// read again when somebody asks (shell.md §4.4). Without files a certificate of our own making.
+// ServingCertificates: the server's certificate and the CAs of its clients, from files that are
+// read again for new connections (shell.md §4.4). Without files a self-signed certificate.
 //
 // Files are rotated under a running server: what cannot be used (a key that does not belong to its
 // certificate yet) leaves everything as it was. World thread.
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 #include "net/tls.h"
 #include "telemetry/log.h"
 
@@ -70,7 +70,7 @@ class ServingCertificates {
   net::KeyPair made_;
   ClusterAuthorities cluster_;
   net::TlsServerSettings settings_;
-  std::string last_problem_;  // said once, not every time
+  std::string last_problem_;  // reported once, not each time
 };
 
 }  // namespace berth::serve

@@ -35,7 +35,7 @@ struct SampleBuffer {
   std::array<RawSample, kMaxSamples> samples;
 };
 
-// What a signal handler is to write to can only be a global. Null: nobody samples.
+// A signal handler can only write to a global. Null: no profile is being taken.
 std::atomic<SampleBuffer*> sampling = nullptr;
 // Handlers at work, which the buffer must outlive.
 std::atomic<int> handlers = 0;
@@ -112,7 +112,7 @@ std::vector<Mapping> read_mappings(std::string_view maps) {
   return mappings;
 }
 
-// Texts by number, as the format wants them; 0 is the empty one.
+// Strings by number, as the format requires; 0 is the empty string.
 class Texts {
  public:
   Texts() { number(""); }

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 
 namespace berth::serve {
 
@@ -34,7 +34,7 @@ std::string encode_profile(const std::vector<ProfiledStack>& stacks, const Profi
 
 class CpuProfile {
  public:
-  // Samples from now on. An error: somebody else does already.
+  // Starts sampling. An error: a profile is being taken already.
   static Result<std::unique_ptr<CpuProfile>> start(WallTime now);
   ~CpuProfile();
   CpuProfile(const CpuProfile&) = delete;

@@ -9,12 +9,12 @@
 #include <limits>
 #include <optional>
 
-#include "api/json_text.h"
-#include "api/json_tree.h"
-#include "api/yaml_text.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
 #include "serve/responses.h"
+#include "wire/json_text.h"
+#include "wire/json_tree.h"
+#include "wire/yaml_text.h"
 
 namespace berth::serve {
 namespace {
@@ -36,7 +36,7 @@ struct Chosen {
   std::string version;  // of the object, in JSON and YAML
 };
 
-// Objects only for those who name them: as=Statusz;v=v1beta1;g=config.k8s.io.
+// Objects only for requests that name them: as=Statusz;v=v1beta1;g=config.k8s.io.
 std::optional<Chosen> choose(const net::HttpRequest& request, std::string_view kind) {
   const std::string accept = request.headers.joined("Accept");
   if (accept.empty()) return Chosen{};

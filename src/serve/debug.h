@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "net/http_message.h"
 #include "telemetry/log.h"
 
 namespace berth::serve {
 
-// What /statusz and /flagz say about the program.
+// What /statusz and /flagz show about the program.
 struct ProgramFacts {
   std::string name = "kube-scheduler";
   WallTime started;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/keyed_hash.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 
 namespace berth::serve {
 

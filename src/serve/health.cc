@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "api/json_text.h"
 #include "base/go_quote.h"
 #include "serve/responses.h"
+#include "wire/json_text.h"
 
 namespace berth::serve {
 
@@ -42,7 +42,7 @@ net::HttpResponse HealthEndpoint::all(std::string_view query) const {
       lines += fmt::format("[+]{} ok\n", check.name);
       continue;
     }
-    // Whoever asks may be anybody: why it failed is for the log.
+    // Any client may send the request, so the reason of a failure goes to the log only.
     lines += fmt::format("[-]{} failed: reason withheld\n", check.name);
     reasons += fmt::format("[-]{} failed: {}\n", check.name, healthy.error().message);
     failed += (failed.empty() ? "" : ",") + check.name;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "net/http_message.h"
 #include "telemetry/log.h"
 #include "telemetry/scheduler_metrics.h"
@@ -15,7 +15,7 @@
 namespace berth::serve {
 
 // Asked on the server's threads, at any time: it must not block, and what it reads must be safe to
-// read. The error's message is only shown to who may see the single check.
+// read. The error's message is only shown to users who may see the single check.
 struct HealthCheck {
   std::string name;
   std::function<Result<void>()> check;

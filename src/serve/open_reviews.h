@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "base/keyed_hash.h"
-#include "base/result.h"
 #include "base/thread.h"
+#include "berth/result.h"
 
 namespace berth::serve {
 
-// Takes a question back: nobody waits for the answer. May come too late. Empty: cannot be done.
+// Cancels a review whose answer is not needed any more. May come too late. Empty: not possible.
 using CancelReview = std::function<void()>;
 
 // What becomes of a caller that goes before it is answered. Any thread.
@@ -62,8 +62,8 @@ class OpenReviews {
 
   explicit OpenReviews(std::size_t most_callers) : most_callers_(most_callers) {}
 
-  // Waits for the answer to the question of that name, which is asked if nobody else has. Nothing:
-  // too many wait already. This must outlive the answer.
+  // Waits for the answer to the review of that name, which is started unless it is running already.
+  // Nothing: too many wait already. This must outlive the answer.
   std::optional<Caller> join(const std::string& name, Done done, const Ask& ask) EXCLUDES(mutex_) {
     Caller caller = 0;
     bool first = false;
@@ -116,7 +116,7 @@ class OpenReviews {
     return true;
   }
 
-  // Nobody is called back any more, and all questions are taken back.
+  // Cancels all reviews; no callback is called any more.
   void close() EXCLUDES(mutex_) {
     std::unordered_map<std::string, Question, TextHash> dropped;
     {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/pod.h"
+#include "berth/pod.h"
 #include "telemetry/metrics.h"
 
 namespace berth::serve {
@@ -15,7 +15,7 @@ namespace berth::serve {
 using PodList = std::vector<Ref<const Pod>>;
 
 // Asks the world for its pods. Called from any thread; calls back once: at once, or later on the
-// world thread. Nothing: this scheduler does not lead, and has nothing to say.
+// world thread. nullopt: this scheduler does not lead.
 using ListPods = std::function<void(std::function<void(std::optional<PodList>)> done)>;
 
 // The page for Prometheus. Any thread.

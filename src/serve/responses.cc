@@ -6,11 +6,11 @@
 #include <charconv>
 
 #include "api/envelope.h"
-#include "api/json_text.h"
 #include "api/proto_json.h"
-#include "api/yaml_text.h"
 #include "base/ascii.h"
 #include "base/go_quote.h"
+#include "wire/json_text.h"
+#include "wire/yaml_text.h"
 
 namespace berth::serve {
 namespace {
@@ -75,7 +75,7 @@ std::string without_tags(std::string_view text) {
 
 enum class Encoding : std::uint8_t { kJson, kYaml, kProto };
 
-// Of a Status. Who wants something that is made from an object (as=Table) is not meant.
+// For a Status. Requests for something made from an object (as=Table) are ignored.
 Encoding choose_encoding(const net::HttpRequest& request) {
   struct Choice {
     std::string_view type;
@@ -169,7 +169,7 @@ std::string write_json(const JsonValue& value, bool pretty) {
     append_pretty(written, value, 0);
   else
     written = to_json(value) + "\n";
-  // As Go does, for who takes it for a page. These stand in texts only.
+  // As Go does, in case a client takes it for HTML. These characters only occur in strings.
   std::string text;
   text.reserve(written.size());
   for (const char c : written) {

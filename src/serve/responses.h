@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "net/http_message.h"
+#include "wire/json_tree.h"
 
 namespace berth::serve {
 
@@ -25,8 +25,7 @@ struct MediaRange {
 // The clauses of an Accept header, the most wanted first.
 std::vector<MediaRange> parse_accept(std::string_view accept);
 
-// Whether JSON is to be written for people: for those who ask with ?pretty, and for browsers and
-// command lines.
+// Whether JSON is to be indented: for requests with ?pretty, and for browsers and command lines.
 bool wants_pretty(const net::HttpRequest& request);
 std::string write_json(const JsonValue& value, bool pretty);
 

@@ -51,7 +51,7 @@ class Exchange {
     });
   }
 
-  // False: somebody did already.
+  // False: it was answered already.
   bool respond(net::HttpResponse response) {
     if (answered_.exchange(true)) return false;
     net::HttpHeaders headers{{"Cache-Control", "no-cache, private"}};
@@ -85,7 +85,7 @@ std::optional<std::string> path_of(const net::HttpRequest& request) {
   return net::unescape(path);
 }
 
-// From a request to its answer. Requests that wait for somebody else's word hold it.
+// The state of one request until its answer. Requests that wait for an API server hold it.
 class Pipeline : public std::enable_shared_from_this<Pipeline> {
  public:
   Pipeline(Loop& loop, ServerOptions options, telemetry::Log log)
@@ -103,7 +103,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   }
 
   void start(net::HttpRequest request, std::shared_ptr<net::HttpResponder> responder);
-  // What is not answered yet is refused; nobody will be asked any more.
+  // Refuses the requests that are not answered yet; no API server is asked any more.
   void close();
 
   Authenticator& authenticator() { return authenticator_; }
@@ -387,7 +387,7 @@ Result<std::unique_ptr<SchedulerServer>> SchedulerServer::start(Loop& loop, Serv
   listening.limits.connections = options.max_connections;
   listening.limits.head_bytes = kMaxHeadBytes;
   listening.limits.idle_timeout = std::chrono::seconds(90);
-  // Somebody always keeps a connection open, and the end should not have to wait for that.
+  // Clients keep connections open, and stopping must not wait for them.
   listening.limits.close_timeout = std::chrono::milliseconds(200);
   listening.wall_clock = [&loop] { return loop.wall_now(); };
   parts->pipeline = std::make_shared<Pipeline>(loop, std::move(options), std::move(log));
@@ -452,7 +452,8 @@ void SchedulerServer::stop(Duration grace) {
   if (parts_->stopped) return;
   parts_->stopped = true;
   if (parts_->timer) parts_->loop.cancel(*parts_->timer);
-  // Whoever waits for a word of the world thread would wait for us.
+  // Refuse waiting requests first: one that waits for the world thread waits for this function to
+  // end.
   parts_->pipeline->close();
   if (parts_->server) parts_->server->stop(grace);
 }

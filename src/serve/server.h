@@ -2,13 +2,13 @@
 //
 //   TLS ► Cache-Control ► who is it (authentication.h) ► may they (authorization.h) ► the endpoint
 //
-// All of that goes by the head of a request; a body is read for those who may send one to an
-// endpoint that wants it. Callers who wait for an API server's word are limited in number (429),
-// and given up when they go.
+// All of that uses the head of a request; a body is only read for an authorized request to an
+// endpoint that takes one. The requests that wait for an API server's answer are limited in number
+// (429), and given up when they go.
 //
-// It knows nothing of a scheduler: all that it shows comes through ServerOptions, from whoever
-// wires the program. Requests are answered on threads of its own; what they are given to call must
-// bear that. Started, stopped and ended on the world thread.
+// It knows nothing of a scheduler: all that it shows comes through ServerOptions, from the code
+// that wires the program. Requests are answered on threads of its own; what they are given to call
+// must bear that. Started, stopped and ended on the world thread.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
-#include "framework/waiting_pods.h"
+#include "berth/loop.h"
+#include "berth/result.h"
+#include "berth/waiting_pods.h"
 #include "serve/authentication.h"
 #include "serve/authorization.h"
 #include "serve/certificates.h"
@@ -44,7 +44,7 @@ struct ServerOptions {
   // More: that which has waited for a request the longest is closed.
   std::size_t max_connections = 512;
 
-  // For whom.
+  // Access.
   AuthenticationOptions authentication;
   // Headers of a proxy whose CA comes from a file (certificates.request_header_ca_file).
   RequestHeaders request_headers;
@@ -64,7 +64,7 @@ struct ServerOptions {
   Duration reload_period = std::chrono::seconds(10);  // how often certificate files are looked at
 };
 
-// What the cluster says about whom to believe; see kube's AuthenticationConfig.
+// The client CAs that the cluster publishes; see kube's AuthenticationConfig.
 struct ClusterTrust {
   ClusterAuthorities authorities;
   RequestHeaders request_headers;
@@ -82,10 +82,10 @@ class SchedulerServer {
   std::uint16_t port() const;
   std::string address() const;  // "127.0.0.1:10259"
 
-  // For requests from now on. What flags name as files goes before what the cluster says.
+  // For requests from now on. Files named by flags take precedence over the cluster's.
   void set_cluster_trust(ClusterTrust trust);
 
-  // No new requests. Those that wait for a word of somebody else are refused, answers on their way
+  // No new requests. Those that wait for another thread or server are refused, answers on their way
   // may take `grace`; returns when all is closed.
   void stop(Duration grace = std::chrono::seconds(5));
 

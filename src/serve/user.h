@@ -1,4 +1,4 @@
-// Who a request comes from, as far as it is known.
+// The user of a request, as far as it is known.
 #pragma once
 
 #include <map>

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_text.h"
-#include "api/json_tree.h"
 #include "base/go_quote.h"
 #include "serve/responses.h"
+#include "wire/json_text.h"
+#include "wire/json_tree.h"
 
 namespace berth::serve {
 namespace {
@@ -110,7 +110,7 @@ net::HttpResponse carry_out(const net::HttpRequest& request, const Order& order,
         order.message.empty() ? fmt::format("rejected by {}", user.name) : order.message;
     changed = pods.reject(waiting->pod->uid(), plugins.front(), message);
   }
-  if (!changed) return not_waiting(request, order);  // somebody else was quicker
+  if (!changed) return not_waiting(request, order);  // it was settled meanwhile
   JsonValue answer = described(*waiting);
   answer.add("result", JsonValue::of_text(order.allow ? "allowed" : "rejected"));
   return json_response(request, answer);

@@ -1,5 +1,5 @@
-// Waiting pods over HTTP: who is held between scheduling and binding, and by whom; and for an
-// operator to let a pod go or turn it away. `berth permit` asks these.
+// Waiting pods over HTTP: lists the pods that wait between scheduling and binding with the plugins
+// that hold them, and lets an operator allow or reject a pod. `berth permit` uses it.
 //
 //   GET  /debug/waiting-pods
 //     {"items":[{"namespace":"default","name":"a","uid":"…","node":"n1","plugins":["Gate"]}]}
@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "framework/waiting_pods.h"
+#include "berth/waiting_pods.h"
 #include "net/http_message.h"
 #include "serve/user.h"
 

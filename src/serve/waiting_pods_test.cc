@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
-#include "base/task.h"
+#include "berth/task.h"
 
 namespace berth::serve {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "api/decode.h"
 #include "api/manifest.h"
-#include "api/node.h"
 #include "base/time_text.h"
+#include "berth/node.h"
 
 namespace berth::sim {
 namespace {

@@ -1,10 +1,10 @@
 // What scenario events do to the cluster of a simulation.
 #pragma once
 
-#include "api/interner.h"
-#include "base/loop.h"
-#include "base/result.h"
-#include "framework/waiting_pods.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/result.h"
+#include "berth/waiting_pods.h"
 #include "sim/scenario.h"
 #include "sim/sim_cluster.h"
 #include "sim/workloads.h"

@@ -1,6 +1,6 @@
 #include "sim/json_line.h"
 
-#include "api/json_text.h"
+#include "wire/json_text.h"
 
 namespace berth::sim {
 

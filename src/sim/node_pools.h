@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "api/interner.h"
-#include "api/node.h"
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/node.h"
+#include "berth/result.h"
 #include "sim/scenario.h"
 
 namespace berth::sim {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/loop.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
 #include "explain/pod_decision.h"
-#include "framework/observer.h"
 
 namespace berth::sim {
 

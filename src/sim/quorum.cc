@@ -18,7 +18,7 @@ std::optional<std::vector<EventRegistration>> Quorum::events_to_register() const
   return std::vector<EventRegistration>();
 }
 
-Outcome Quorum::reserve(Cycle& cycle, std::string_view) const {
+Outcome Quorum::reserve(Cycle& cycle, std::string_view) {
   const Group group = group_of(cycle.pod());
   if (group.second.empty()) return {};
   placed_[group].insert(cycle.pod().uid());
@@ -26,7 +26,7 @@ Outcome Quorum::reserve(Cycle& cycle, std::string_view) const {
   return {};
 }
 
-void Quorum::unreserve(Cycle& cycle, std::string_view) const {
+void Quorum::unreserve(Cycle& cycle, std::string_view) {
   const Pod& pod = cycle.pod();
   const Group group = group_of(pod);
   const auto found = placed_.find(group);
@@ -38,7 +38,7 @@ void Quorum::unreserve(Cycle& cycle, std::string_view) const {
                                 fmt::format("pod {} of the group is not coming", pod.full_name()));
 }
 
-PermitResult Quorum::permit(Cycle& cycle, std::string_view) const {
+PermitResult Quorum::permit(Cycle& cycle, std::string_view) {
   const Pod& pod = cycle.pod();
   const Group group = group_of(pod);
   if (group.second.empty()) return {};

@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "framework/handle.h"
-#include "framework/plugin.h"
-#include "framework/waiting_pods.h"
+#include "berth/handle.h"
+#include "berth/plugin.h"
+#include "berth/waiting_pods.h"
 #include "sim/scenario.h"
 
 namespace berth::sim {
@@ -22,9 +22,9 @@ class Quorum final : public PermitPlugin, public ReservePlugin {
   std::string_view name() const override { return rule_.plugin; }
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
 
-  Outcome reserve(Cycle& cycle, std::string_view node_name) const override;
-  void unreserve(Cycle& cycle, std::string_view node_name) const override;
-  PermitResult permit(Cycle& cycle, std::string_view node_name) const override;
+  Outcome reserve(Cycle& cycle, std::string_view node_name) override;
+  void unreserve(Cycle& cycle, std::string_view node_name) override;
+  PermitResult permit(Cycle& cycle, std::string_view node_name) override;
 
  private:
   using Group = std::pair<Symbol, Symbol>;  // namespace, value of the label
@@ -34,9 +34,8 @@ class Quorum final : public PermitPlugin, public ReservePlugin {
   Handle handle_;
   SymbolHold symbols_;
   Symbol label_;
-  // Who has a place, and who had one. Plugins are asked through const interfaces.
-  mutable std::map<Group, std::set<Uid>> placed_;
-  mutable std::map<Group, std::map<Uid, Ref<const Pod>>> turned_away_;
+  std::map<Group, std::set<Uid>> placed_;  // who has a place
+  std::map<Group, std::map<Uid, Ref<const Pod>>> turned_away_;
 };
 
 }  // namespace berth::sim

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "api/decode.h"
-#include "api/json_reader.h"
-#include "api/yaml.h"
 #include "base/time_text.h"
+#include "wire/json_reader.h"
+#include "wire/yaml.h"
 
 namespace berth::sim {
 namespace {

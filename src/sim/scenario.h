@@ -15,9 +15,9 @@
 #include <variant>
 #include <vector>
 
-#include "api/taint.h"
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/node_selector.h"
+#include "berth/result.h"
 #include "sim/sim_cluster.h"
 #include "sim/volume_controller.h"
 

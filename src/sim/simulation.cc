@@ -10,6 +10,7 @@
 #include "api/defaulting.h"
 #include "sim/actions.h"
 #include "sim/node_pools.h"
+#include "sim/pod_watch.h"
 #include "sim/quorum.h"
 #include "sim/resource_claim_controller.h"
 #include "sim/workloads.h"
@@ -65,7 +66,7 @@ Result<void> Simulation::assemble(PluginTable plugins) {
     }
   }
 
-  cluster_ = std::make_unique<SimCluster>(loop_, interner_, scenario_.timing);
+  cluster_ = std::make_unique<SimCluster>(loop_, scenario_.timing);
   timeline_.keep_entries(options_.keep_timeline);
   timeline_.count_changes_with([this] { return cluster_->changes(); });
   cluster_->on_change([this](const Delta& delta) {
@@ -74,11 +75,12 @@ Result<void> Simulation::assemble(PluginTable plugins) {
     if (delta.type == DeltaType::kAdded) timeline_.made_on_node(**pod);
     if (delta.type == DeltaType::kUpdated) timeline_.assigned(**pod);
   });
+  pods_ = std::make_unique<PodWatch>(loop_, *cluster_);
   workloads_ = std::make_unique<Workloads>(
-      loop_, *cluster_, interner_,
+      loop_, *cluster_, *pods_, interner_,
       [this](std::string_view text) { timeline_.note("trouble", "workloads", text); });
   volumes_ = std::make_unique<VolumeController>(loop_, *cluster_, interner_, scenario_.volumes);
-  claims_ = std::make_unique<ResourceClaimController>(loop_, *cluster_, interner_);
+  claims_ = std::make_unique<ResourceClaimController>(loop_, *cluster_, *pods_, interner_);
   if (!scenario_.faults.empty()) {
     cluster_->set_fates([this](ApiCall call, const Pod& pod) { return fate_of(call, pod); });
     cluster_->set_object_fates([this](ApiCall call, ObjectKind, const std::string& full_name) {

@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "api/interner.h"
 #include "api/manifest.h"
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/plugin_table.h"
+#include "berth/result.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 #include "engine/engine.h"
 #include "framework/observers.h"
-#include "framework/plugin_table.h"
 #include "sim/pod_traces.h"
 #include "sim/scenario.h"
 #include "sim/sim_cluster.h"
@@ -99,6 +99,7 @@ class Simulation {
   PodTraces traces_;
   Observers observers_{{&timeline_, &traces_}};
   std::unique_ptr<SimCluster> cluster_;
+  std::unique_ptr<class PodWatch> pods_;
   std::unique_ptr<class Workloads> workloads_;
   std::unique_ptr<VolumeController> volumes_;
   std::unique_ptr<class ResourceClaimController> claims_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/time_text.h"
-#include "framework/diagnosis.h"
+#include "berth/status.h"
 
 namespace berth::sim {
 
@@ -131,6 +131,6 @@ void Timeline::event(const PodEvent& event) {
            .text("note", event.note));
 }
 
-void Timeline::trouble(std::string_view message) { note("trouble", "scheduler", message); }
+void Timeline::internal_error(std::string_view message) { note("trouble", "scheduler", message); }
 
 }  // namespace berth::sim

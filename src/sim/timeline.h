@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "framework/observer.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
 #include "sim/json_line.h"
 
 namespace berth::sim {
@@ -68,7 +68,7 @@ class Timeline final : public Observer {
   void failed(const Pod& pod, const Outcome& outcome) override;
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
   void event(const PodEvent& event) override;
-  void trouble(std::string_view message) override;
+  void internal_error(std::string_view message) override;
 
  private:
   PodRecord& record(const Pod& pod);

@@ -1,34 +1,24 @@
-// VolumeController: the simulator's PersistentVolume controller and provisioner in one.
-//
-//   a claim of an Immediate class     bound to the smallest volume that fits, else provisioned
-//   of a WaitForFirstConsumer class   left alone until the scheduler has spoken: a volume with a
-//                                     claimRef is bound to its claim, a claim with a selected node
-//                                     gets a volume that can be used there
-//   a volume whose claim goes         goes too if it was provisioned, else it is Released
-//   a claim whose volume goes         is Lost
-//
-// Both take time, and rules can make it slow, fail (the node is given back: selected-node goes, and
-// the scheduler tries again) or never answer. World thread.
+// VolumeController: PersistentVolumes and their claims in the simulator's cluster, as the controller
+// of that name (controllers/volumes.h) sees them. Rules can make its steps slow, fail (the node is
+// given back: selected-node goes, and the scheduler tries again) or never end. World thread.
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "api/interner.h"
 #include "api/storage.h"
-#include "api/volume_index.h"
-#include "base/loop.h"
+#include "base/lifetime.h"
+#include "berth/loop.h"
+#include "controllers/volumes.h"
 #include "sim/sim_cluster.h"
 
 namespace berth::sim {
 
 struct VolumeRule {
-  enum class Outcome : std::uint8_t { kDone, kFail, kNever };
+  using Outcome = controllers::StepOutcome;
 
   std::string claims = "*";  // namespace/name or name, with * and ?
   Outcome outcome = Outcome::kDone;
@@ -42,7 +32,7 @@ struct VolumeRules {
   std::vector<VolumeRule> claims;                // the first that applies decides
 };
 
-class VolumeController {
+class VolumeController final : private controllers::VolumeWorld {
  public:
   // What is passed by reference outlives it; nothing is done any more once it is gone.
   VolumeController(Loop& loop, SimCluster& cluster, Interner& interner, VolumeRules rules);
@@ -54,46 +44,25 @@ class VolumeController {
 
  private:
   using Claim = PersistentVolumeClaim;
-  using Volume = PersistentVolume;
-  struct ClaimKey {
-    std::string namespace_name;
-    std::string name;
-    friend auto operator<=>(const ClaimKey&, const ClaimKey&) = default;
-  };
+
+  Ref<const Claim> claim(std::string_view namespace_name, std::string_view name) const override;
+  Ref<const StorageClass> storage_class(std::string_view name) const override;
+  Ref<const Node> node(std::string_view name) const override;
+  std::optional<Duration> begin(const Claim& claim, controllers::VolumeStep step) override;
+  controllers::StepOutcome finish(const Claim& claim) override;
+  bool write(const PersistentVolume& wanted) override;
+  bool write(const Claim& wanted, const PersistentVolume* volume) override;
+  bool create(const PersistentVolume& volume, const Claim& claim) override;
+  void remove(const PersistentVolume& volume) override;
+  bool deletes_released(const PersistentVolume& volume) const override;
 
   void changed(const Delta& delta);
-  void claim_changed(const Claim& claim);
-  void volume_changed(const Volume& volume);
-  void make_available(const Volume& volume);
-  void look_at_unbound_claims();
-  void look_at(const Claim& claim);
-  void look_at(const ClaimKey& key);
-  void volume_gone(const Volume& volume);
-  void claim_gone(const Claim& claim);
-
-  // The claim's next step, or none: it has what it needs, or has to wait.
-  enum class Step : std::uint8_t { kNone, kBind, kProvision };
-  Step step_of(const Claim& claim) const;
-  void take_step(const ClaimKey& key);
-
-  Ref<const Claim> find(const ClaimKey& key) const;
-  // A volume that names the claim; else, for a claim that need not wait, the smallest that fits.
-  Ref<const Volume> volume_for(const Claim& claim) const;
-  bool waits_for_consumer(const Claim& claim) const;
-  const StorageClass* class_of(const Claim& claim) const;
-  void bind(const Claim& claim, const Volume& volume);
-  void provision(const Claim& claim);
-  void give_back_node(const Claim& claim);
   VolumeRule* rule_for(const Claim& claim);
 
-  Loop& loop_;
   SimCluster& cluster_;
-  Interner& interner_;
   VolumeRules rules_;
-  VolumeIndex volumes_;
-  std::set<ClaimKey> unbound_;
-  std::map<ClaimKey, std::string> under_way_;  // and the version that was looked at
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  controllers::VolumeController controller_;
+  Lifetime lifetime_;
 };
 
 }  // namespace berth::sim

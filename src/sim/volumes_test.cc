@@ -87,6 +87,17 @@ TEST(SimulatedVolumes, AProvisionerThatFailsCostsAnAttempt) {
       << run.report.timeline.back();
 }
 
+TEST(SimulatedVolumes, AProvisionerThatAlwaysFailsTriesAgainEverySecond) {
+  const Simulated run(node("n1") + storage_class("fast", "Immediate") + claim("data", "fast"),
+                      "volumes: {provision: 0s, rules: [{claims: data, outcome: fail}]}", 1min);
+  ASSERT_EQ(run.error, "");
+  EXPECT_EQ(claim_in(run, "data").volume_name, "");
+  const Simulated later(node("n1") + storage_class("fast", "Immediate") + claim("data", "fast"),
+                        "volumes: {provision: 0s, rules: [{claims: data, outcome: fail, times: "
+                        "3}]}");
+  EXPECT_NE(claim_in(later, "data").volume_name, "");
+}
+
 TEST(SimulatedVolumes, AProvisionerThatNeverAnswersCostsItsTimeOut) {
   const Simulated run(node("n1") + storage_class("lazy", "WaitForFirstConsumer") +
                           claim("data", "lazy") + pod_with("p", "data") + pod("other"),

@@ -1,5 +1,5 @@
-// Workloads: the controllers of the simulator. A Deployment, ReplicaSet, StatefulSet, DaemonSet or
-// Job becomes pods as its controller would make them, and a pod of theirs that goes is replaced.
+// Workloads: the Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs of the simulator's
+// cluster and their pods, as their controllers (src/controllers) see them. World thread.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "api/interner.h"
 #include "api/manifest.h"
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/result.h"
+#include "sim/pod_watch.h"
 #include "sim/sim_cluster.h"
 
 namespace berth::sim {
@@ -18,7 +19,7 @@ namespace berth::sim {
 class Workloads {
  public:
   // Pods are created in `cluster`; what its admission refuses is told to `trouble`.
-  Workloads(Loop& loop, SimCluster& cluster, Interner& interner,
+  Workloads(Loop& loop, SimCluster& cluster, PodWatch& pods, Interner& interner,
             std::function<void(std::string_view)> trouble);
   ~Workloads();
   Workloads(const Workloads&) = delete;
@@ -33,8 +34,8 @@ class Workloads {
   Result<void> remove(ObjectKind kind, std::string_view namespace_name, std::string_view name);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  class World;
+  std::unique_ptr<World> world_;
 };
 
 }  // namespace berth::sim

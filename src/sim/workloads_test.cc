@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "controllers/workload.h"
 #include "sim/testing/simulated.h"
-#include "sim/workload.h"
 
 namespace berth::sim {
 namespace {
@@ -78,6 +80,41 @@ TEST(Workloads, NamesAreTheSameInEveryRun) {
   EXPECT_EQ(Simulated(manifests).names(), Simulated(manifests).names());
 }
 
+TEST(Workloads, ANameThatIsTakenIsDrawnAgain) {
+  // The suffixes 0 to 26 for this name have one twice.
+  const Simulated run(node("n1") + workload("ReplicaSet", "rs653", "replicas: 30"));
+  EXPECT_THAT(run.names(), SizeIs(30));
+  EXPECT_FALSE(run.happened("already exists"));
+}
+
+TEST(Workloads, PodsThatStartedAfterTheVirtualTimeAreReady) {
+  const std::string recorded =
+      "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: rs-1\n  labels: {app: x}\n"
+      "  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: rs, uid: u, "
+      "controller: true}]\n"
+      "spec: {nodeName: n1, containers: [{name: c, image: c}]}\n"
+      "status: {phase: Running, startTime: \"2126-01-01T00:00:00Z\"}\n";
+  for (const char* min_ready : {"0", "10"}) {
+    const Simulated run(node("n1") +
+                            workload("ReplicaSet", "rs",
+                                     fmt::format("replicas: 2\n  minReadySeconds: {}", min_ready)) +
+                            recorded,
+                        "", 1h);
+    EXPECT_THAT(run.names(), SizeIs(2));
+    EXPECT_LT(run.report.duration, 1min) << "nothing is left to wait for";
+  }
+}
+
+TEST(Workloads, ANegativeHistoryLimitKeepsNoOldReplicaSet) {
+  const Simulated run(
+      node("n1") + workload("Deployment", "web", "revisionHistoryLimit: -1"),
+      "events:\n- at: 5s\n  apply: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, "
+      "spec: {revisionHistoryLimit: -1, selector: {matchLabels: {app: x}}, template: {metadata: "
+      "{labels: {app: x}}, spec: {containers: [{name: c, image: newer}]}}}}\n");
+  EXPECT_THAT(run.names(), SizeIs(1));
+  EXPECT_THAT(run.simulation->cluster().objects(ObjectKind::kReplicaSet), SizeIs(1));
+}
+
 TEST(Workloads, APodThatGoesIsReplacedAtOnce) {
   const std::string manifests = node("n1") + workload("ReplicaSet", "rs", "replicas: 2");
   const std::string victim = Simulated(manifests).names()[0];
@@ -120,6 +157,17 @@ TEST(Workloads, ADeploymentWithANewTemplateGetsNewPods) {
     EXPECT_GE(run.find(name)->bound->since_start, 5s) << name;
     EXPECT_EQ(stored(run, name)->text(stored(run, name)->spec().containers[0].image), "newer");
   }
+}
+
+TEST(Workloads, ADeploymentMakesItsReplicaSetAnewWhenThatIsDeleted) {
+  const std::string manifests = node("n1") + workload("Deployment", "web", "replicas: 2");
+  const std::string pod = Simulated(manifests).names()[0];
+  const std::string set = pod.substr(0, pod.rfind('-'));
+  const Simulated run(
+      manifests, fmt::format("events: [{{at: 5s, delete: {{kind: ReplicaSet, name: {}}}}}]", set));
+  ASSERT_THAT(run.names(), SizeIs(2));
+  for (const std::string& name : run.names()) EXPECT_GE(run.find(name)->bound->since_start, 5s);
+  EXPECT_THAT(run.simulation->cluster().objects(ObjectKind::kReplicaSet), SizeIs(1));
 }
 
 TEST(Workloads, AWorkloadThatIsDeletedTakesItsPodsWithIt) {
@@ -235,6 +283,20 @@ TEST(Workloads, ADaemonSetGoesWhereItsNodeSelectorSays) {
   EXPECT_EQ(daemon->text(terms[0].match_fields[0].values[0]), "n2") << "pinned to its node";
 }
 
+TEST(Workloads, DaemonsWhoseNodesHaveTheSameSuffixAreNamedApart) {
+  std::map<std::string, std::string> nodes_by_suffix;
+  std::string twins;
+  for (int i = 0; twins.empty(); ++i) {
+    const std::string name = fmt::format("n{}", i);
+    const auto [other, is_new] =
+        nodes_by_suffix.try_emplace(controllers::name_suffix(name, 0), name);
+    if (!is_new) twins = node(other->second) + node(name);
+  }
+  const Simulated run(twins + node("third") + workload("DaemonSet", "agent", "minReadySeconds: 0"));
+  EXPECT_THAT(run.names(), SizeIs(3));
+  EXPECT_FALSE(run.happened("already exists"));
+}
+
 TEST(Workloads, ANewNodeGetsItsDaemonAndANodeThatGoesTakesItAlong) {
   const Simulated run(node("n1") + workload("DaemonSet", "agent", "minReadySeconds: 0"),
                       "events:\n- {at: 10s, delete: {kind: Node, name: n1}}\n- at: 5s\n  create: "
@@ -326,13 +388,6 @@ TEST(Workloads, PodsThatAdmissionRefusesAreTrouble) {
   EXPECT_THAT(run.names(), IsEmpty());
   EXPECT_TRUE(run.happened("ReplicaSet default/rs: "));
   EXPECT_TRUE(run.happened("no PriorityClass with name nobility was found"));
-}
-
-TEST(NameSuffix, IsFiveLettersAndDigitsThatFollowFromTheSeed) {
-  EXPECT_THAT(name_suffix("web", 1), MatchesRegex("[bcdfghjklmnpqrstvwxz2456789]{5}"));
-  EXPECT_EQ(name_suffix("web", 1), name_suffix("web", 1));
-  EXPECT_NE(name_suffix("web", 1), name_suffix("web", 2));
-  EXPECT_NE(name_suffix("web", 1), name_suffix("db", 1));
 }
 
 }  // namespace

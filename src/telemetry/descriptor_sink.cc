@@ -13,7 +13,7 @@
 namespace berth::telemetry {
 namespace {
 
-// What a pipe takes as a whole, without waiting, when it says that it takes something.
+// A write of at most this size to a pipe that is ready is taken whole, without blocking.
 constexpr std::size_t kPiece = PIPE_BUF;
 // How long the thread waits for the reader until it looks whether the program ends, and how often
 // it waits for a reader that takes nothing when it does.
@@ -43,7 +43,7 @@ bool DescriptorSink::takes_more(int patience_ms) const {
   return found > 0 && file.revents != 0;
 }
 
-// How much of it is done with. What cannot be written at all is lost: there is nobody to tell.
+// How much of it was handled. What cannot be written at all is lost: the error cannot be logged.
 std::size_t DescriptorSink::write_piece(std::string_view bytes) const {
   for (;;) {
     const ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kPiece));

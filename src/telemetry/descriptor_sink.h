@@ -1,10 +1,10 @@
-// DescriptorSink: log records to a file descriptor whose reader may stall: a pipe that nobody
-// empties, a terminal that is paused. Whoever logs never waits for it.
+// DescriptorSink: writes log records to a file descriptor whose reader may stall: a pipe that is
+// not read, a terminal that is paused. A thread that logs never waits for it.
 //
-// A record that the descriptor takes at once is written by whoever logs it, so that a crash loses
-// nothing. While it takes no more, records wait in a buffer of limited size, and a thread writes
-// them when it does again. What does not fit is dropped and counted; a line says how many it was
-// when all that waited is written. At the end what waits is still written, for as long as the
+// A record that the descriptor takes at once is written by the thread that logs it, so that a crash
+// loses nothing. While it takes no more, records wait in a buffer of limited size, and a thread
+// writes them when it does again. What does not fit is dropped and counted; a line reports the
+// count when all that waited is written. At the end what waits is still written, for as long as the
 // reader goes on reading.
 //
 // Any thread.
@@ -26,7 +26,7 @@ class DescriptorSink final : public LogSink {
   // Bytes; as many again may be on their way out.
   static constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
 
-  // Somebody else owns the descriptor.
+  // The sink does not own the descriptor.
   explicit DescriptorSink(int descriptor, std::size_t most_waiting = kMostWaiting)
       : descriptor_(descriptor), most_waiting_(most_waiting) {}
   ~DescriptorSink() override;
@@ -49,7 +49,7 @@ class DescriptorSink final : public LogSink {
 
   Mutex mutex_;
   Condition changed_;
-  bool stalled_ GUARDED_BY(mutex_) = false;  // the thread writes, and nobody else
+  bool stalled_ GUARDED_BY(mutex_) = false;  // only the sink's thread writes
   std::string waiting_ GUARDED_BY(mutex_);
   std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;
   bool ending_ GUARDED_BY(mutex_) = false;

@@ -63,7 +63,7 @@ std::string_view last_parts(std::string_view path, int parts) {
   return path.substr(start + 1);
 }
 
-char letter(Severity severity) { return "IWEF"[static_cast<std::size_t>(severity)]; }
+char letter(Severity severity) { return "IWE"[static_cast<std::size_t>(severity)]; }
 
 }  // namespace
 
@@ -101,33 +101,6 @@ LogValue LogValue::object(std::string_view namespace_name, std::string_view name
                               json_quote(namespace_name));
   }
   return value;
-}
-
-// ---- --vmodule
-
-Result<std::vector<ModuleLevel>> parse_vmodule(std::string_view text) {
-  std::vector<ModuleLevel> modules;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    const std::string_view item = text.substr(0, comma);
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-    if (item.empty()) continue;
-    const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos || equals == 0 || equals + 1 == item.size() ||
-        item.find('=', equals + 1) != std::string_view::npos)
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("\"{}\" does not have the pattern=N format", item));
-    ModuleLevel module{std::string(item.substr(0, equals)), 0};
-    const std::string_view level = item.substr(equals + 1);
-    const auto parsed = std::from_chars(level.data(), level.data() + level.size(), module.level);
-    if (parsed.ec != std::errc() || parsed.ptr != level.data() + level.size() || module.level < 0)
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("parsing verbosity in \"{}\": strconv.ParseUint: parsing \"{}\":"
-                              " invalid syntax",
-                              item, level));
-    modules.push_back(std::move(module));
-  }
-  return modules;
 }
 
 // ---- LogOutput

@@ -23,14 +23,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/result.h"
 #include "base/thread.h"
+#include "berth/loop.h"
+#include "berth/result.h"
 
 namespace berth::telemetry {
 
 enum class LogFormat : std::uint8_t { kText, kJson };
-enum class Severity : std::uint8_t { kInfo, kWarning, kError, kFatal };
+enum class Severity : std::uint8_t { kInfo, kWarning, kError };
 
 // Where records go. A LogOutput calls it under its lock, one whole record (with its newline) at a
 // time.
@@ -38,12 +38,12 @@ class LogSink {
  public:
   virtual ~LogSink() = default;
   virtual void write(std::string_view record) = 0;
-  // Of a sink that drops records when it cannot keep up: `line` makes the record that says how many
-  // it was. Set before the first record is written; any thread may call it.
+  // Of a sink that drops records when it cannot keep up: `line` makes the record that reports how
+  // many it was. Set before the first record is written; any thread may call it.
   virtual void on_dropped(std::function<std::string(std::uint64_t dropped)> /*line*/) {}
 };
 
-// For a file descriptor that somebody else owns (1, 2): a DescriptorSink.
+// A DescriptorSink, for a file descriptor that it does not own (1, 2).
 std::unique_ptr<LogSink> descriptor_sink(int descriptor);
 
 class StringSink final : public LogSink {
@@ -98,8 +98,6 @@ struct ModuleLevel {
   std::string pattern;
   int level = 0;
 };
-// "a=1,b*=2". The error says what is wrong with it.
-Result<std::vector<ModuleLevel>> parse_vmodule(std::string_view text);
 
 struct LogOptions {
   LogFormat format = LogFormat::kText;
@@ -143,7 +141,7 @@ class LogOutput {
     std::string_view caller = {};  // in place of `where`: "options/configfile.go:106"
   };
   void write(const Record& record) EXCLUDES(mutex_);
-  // What is buffered goes out. Whoever owns the output calls it every --log-flush-frequency.
+  // Writes what is buffered. The owner of the output calls it every --log-flush-frequency.
   void flush() EXCLUDES(mutex_);
 
  private:
@@ -177,7 +175,7 @@ class Log {
   }
   void info(int level, std::string_view message, LogFields fields = {},
             std::source_location where = std::source_location::current()) const;
-  // Always written. Without an error only the message tells.
+  // Always written. Without an error the record has the message only.
   void error(const std::optional<std::string>& error, std::string_view message,
              LogFields fields = {},
              std::source_location where = std::source_location::current()) const;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <utility>
+#include <vector>
 
 #include "base/thread.h"
 
@@ -134,25 +136,16 @@ TEST(LogLevels, MoreThanTheVerbosityIsNotWritten) {
 }
 
 TEST(LogLevels, VmoduleRaisesTheLevelOfFilesThatMatch) {
-  const auto enabled = [](const std::string& vmodule) {
-    Written written({.vmodule = *parse_vmodule(vmodule)});
+  const auto enabled = [](std::vector<ModuleLevel> vmodule) {
+    Written written({.vmodule = std::move(vmodule)});
     return written.log().enabled(5);
   };
-  EXPECT_TRUE(enabled("log_test=5"));
-  EXPECT_TRUE(enabled("log_*=9"));
-  EXPECT_TRUE(enabled("other=1,l?g_test=5"));
-  EXPECT_FALSE(enabled("log_test=4"));
-  EXPECT_FALSE(enabled("log=9"));
-  EXPECT_FALSE(enabled(""));
-}
-
-TEST(LogLevels, VmoduleThatCannotBeReadSaysWhy) {
-  EXPECT_EQ(parse_vmodule("a").error().message, "\"a\" does not have the pattern=N format");
-  EXPECT_EQ(parse_vmodule("a=").error().message, "\"a=\" does not have the pattern=N format");
-  EXPECT_EQ(parse_vmodule("a=x").error().message,
-            "parsing verbosity in \"a=x\": strconv.ParseUint: parsing \"x\": invalid syntax");
-  EXPECT_FALSE(parse_vmodule("a=-1"));
-  EXPECT_EQ(parse_vmodule("a=1,b=2")->size(), 2u);
+  EXPECT_TRUE(enabled({{"log_test", 5}}));
+  EXPECT_TRUE(enabled({{"log_*", 9}}));
+  EXPECT_TRUE(enabled({{"other", 1}, {"l?g_test", 5}}));
+  EXPECT_FALSE(enabled({{"log_test", 4}}));
+  EXPECT_FALSE(enabled({{"log", 9}}));
+  EXPECT_FALSE(enabled({}));
 }
 
 TEST(LogStreams, AllGoesToOneUnlessSplit) {

@@ -132,7 +132,7 @@ class Family {
   std::map<std::vector<std::string>, std::unique_ptr<Series>, InOrder> series_ GUARDED_BY(mutex_);
 };
 
-// A series that is computed when somebody looks.
+// A series that is computed when it is read.
 struct ComputedSample {
   std::vector<std::string> values;  // in the order of the family's labels
   double value = 0;
@@ -153,7 +153,7 @@ class Registry {
 
   // The family of that name; the same one whenever it is added again.
   Family& add(MetricSpec spec) EXCLUDES(mutex_);
-  // `compute` is called by whoever reads, on the reader's thread.
+  // `compute` is called on the thread that reads.
   void add_computed(MetricSpec spec, Compute compute) EXCLUDES(mutex_);
 
   // Null when there is none of that name.
@@ -187,7 +187,7 @@ class Registry {
   std::map<std::string, double> registered_ GUARDED_BY(mutex_);  // by stability
 };
 
-// As Go prints a float64 with %g and as few digits as tell it apart: "0.001", "1e+06", "+Inf".
+// As Go prints a float64 with %g and as few digits as identify it: "0.001", "1e+06", "+Inf".
 std::string go_float(double value);
 
 }  // namespace berth::telemetry

@@ -1,4 +1,4 @@
-// process_*: what the kernel says about this process, read when somebody looks.
+// process_*: the kernel's figures for this process, read when the metrics are.
 #pragma once
 
 #include <string>

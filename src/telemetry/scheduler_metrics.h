@@ -108,7 +108,7 @@ struct LeaderElectionMetrics {
   Family& slowpath;       // name
 };
 
-// Who is let in to the HTTP server, and who asks whom about it.
+// Authentication and authorization of the HTTP server.
 struct ServingMetrics {
   explicit ServingMetrics(Registry& registry);
 

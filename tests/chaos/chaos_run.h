@@ -24,8 +24,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "ledger.h"
 #include "network.h"
 #include "simulated_extender.h"

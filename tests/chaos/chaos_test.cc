@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "base/testing/sanitizers.h"
 #include "chaos_run.h"
 #include "tests/seeds.h"
 #include "token_folder.h"
@@ -16,17 +17,7 @@ namespace berth::chaos {
 namespace {
 
 // Under sanitizers a run takes ten times as long.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kSeeds = 30;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr std::uint64_t kSeeds = 30;
-#else
-constexpr std::uint64_t kSeeds = 300;
-#endif
-#else
-constexpr std::uint64_t kSeeds = 300;
-#endif
+constexpr std::uint64_t kSeeds = testing::kSanitized ? 30 : 300;
 
 Seeds wanted{.count = kSeeds};  // set by main, before any test
 

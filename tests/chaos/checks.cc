@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "api/devices.h"
-#include "api/json_text.h"
 #include "api/manifest.h"
 #include "api/storage.h"
 #include "base/check.h"
@@ -16,6 +15,7 @@
 #include "memapi/json_edit.h"
 #include "plugins/table.h"
 #include "tests/simulation/invariants.h"
+#include "wire/json_text.h"
 
 namespace berth::chaos {
 namespace {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "network.h"
 
 namespace berth::chaos {

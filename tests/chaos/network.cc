@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_tree.h"
 #include "memapi/json_edit.h"
+#include "wire/json_tree.h"
 
 namespace berth::chaos {
 namespace {

@@ -18,8 +18,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "net/http_client.h"
 #include "net/http_message.h"
 

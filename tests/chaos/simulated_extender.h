@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/random.h"
+#include "berth/random.h"
 #include "config/configuration.h"
 #include "net/http_message.h"
 #include "simulated_server.h"

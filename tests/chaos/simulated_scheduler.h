@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/interner.h"
 #include "app/scheduler_process.h"
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "network.h"
 #include "tests/simulation/mischief.h"
 #include "tests/simulation/recorder.h"

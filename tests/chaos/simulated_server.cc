@@ -58,12 +58,12 @@ void SimulatedServer::make(std::string_view saved, std::uint64_t beyond) {
   if (!saved.empty()) BERTH_CHECK(api_->load(saved).has_value());
   api_->start();
   const std::vector<std::string> all{"*"};
-  memapi::NodeAgentOptions agent;
+  control_plane::NodeAgentOptions agent;
   agent.start_time = 500ms;
   agent.stop_time = 2s;
   agent.lease_interval = Duration::zero();
-  controllers_ = std::make_unique<memapi::Controllers>(
-      local(), memapi::choose_controllers(all).value(), agent);
+  controllers_ = std::make_unique<control_plane::Controllers>(
+      local(), control_plane::choose_controllers(all).value(), agent);
   following_ = local().follow(memapi::resource_of("pods"), [this](const memapi::Change& change) {
     if (!change.previous || !moved) return;
     const JsonValue before = change.previous->tree();

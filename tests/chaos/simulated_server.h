@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "api/interner.h"
-#include "api/object.h"
-#include "api/pod.h"
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/object.h"
+#include "berth/pod.h"
+#include "berth/random.h"
+#include "control_plane/controllers.h"
 #include "memapi/api_server.h"
-#include "memapi/controllers/controllers.h"
 #include "memapi/table_codec.h"
 #include "network.h"
 
@@ -68,7 +68,7 @@ class SimulatedServer {
   std::string backup_;
   bool up_ = false;
   std::unique_ptr<memapi::ApiServer> api_;
-  std::unique_ptr<memapi::Controllers> controllers_;
+  std::unique_ptr<control_plane::Controllers> controllers_;
   std::unique_ptr<memapi::Following> following_;
 };
 

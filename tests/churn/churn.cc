@@ -22,59 +22,6 @@ constexpr const char* kHost = "kubernetes.io/hostname";
 
 }  // namespace
 
-// Says yes at once and shows what comes of it.
-class Churn::Api final : public ClusterApi {
- public:
-  Engine* engine = nullptr;
-
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
-    PodDraft draft = draft_of(*pod);
-    draft.node_name = std::move(node);
-    show(DeltaType::kUpdated, std::move(draft));
-    co_return Result<void>();
-  }
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
-    const Ref<const Pod> seen = engine->cluster().seen_pod(pod->namespace_name(), pod->name());
-    if (seen && patch.nominated_node_name) {
-      PodDraft draft = draft_of(*seen);
-      draft.nominated_node_name = *patch.nominated_node_name;
-      show(DeltaType::kUpdated, std::move(draft));
-    }
-    co_return std::string();
-  }
-  Task<Result<void>> evict(Ref<const Pod> pod) override {
-    ++evicted;
-    if (slow)
-      going_.push_back(pod);
-    else
-      go(pod);
-    co_return Result<void>();
-  }
-  bool slow = false;  // evicted pods go later
-  int evicted = 0;
-  void let_go(std::size_t pods) {
-    for (; pods > 0 && !going_.empty(); --pods) {
-      go(going_.front());
-      going_.erase(going_.begin());
-    }
-  }
-  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
-  void record(PodEvent) override {}
-
- private:
-  void go(const Ref<const Pod>& pod) {
-    if (engine->cluster().seen_pod(pod->namespace_name(), pod->name()))
-      show(DeltaType::kDeleted, draft_of(*pod));
-  }
-  void show(DeltaType type, PodDraft draft) {
-    draft.resource_version = std::to_string(++version_);
-    engine->apply({type, make_pod(std::move(draft))});
-  }
-
-  std::uint64_t version_ = 1;
-  std::vector<Ref<const Pod>> going_;
-};
-
 Churn::Churn(std::uint64_t seed, const Adjust& adjust)
     : random_(seed), plugins_(plugins::make_plugin_table()) {
   EngineOptions options;
@@ -97,13 +44,24 @@ profiles:
                                                       options.gates, world_.interner)
                               .value();
   if (adjust) adjust(plugins_, options);
-  api_ = std::make_unique<Api>();
-  engine_ = Engine::make(loop_, world_.interner, plugins_, *api_, *this, options).value();
-  api_->engine = engine_.get();
+  engine_ = Engine::make(loop_, world_.interner, plugins_, api_, *this, options).value();
+  objects_.serve(engine_->cluster(), [this](Delta delta) { show(std::move(delta)); });
   for (int i = 0; i < 7; ++i) kinds_.push_back(draw_kind());
 }
 
 Churn::~Churn() = default;
+
+// What comes of the scheduler's writes. The only pods that it deletes are those it evicts.
+void Churn::show(Delta delta) {
+  if (delta.type == DeltaType::kDeleted) {
+    ++evicted_;
+    if (evicted_go_later_) {
+      going_.push_back(std::get<Ref<const Pod>>(delta.object));
+      return;
+    }
+  }
+  engine_->apply(std::move(delta));
+}
 
 void Churn::decided(const Decision& decision) {
   ++report_.decisions;
@@ -136,7 +94,7 @@ ChurnReport Churn::run(int steps) {
     schedule();
   }
   report_.difference = engine_->increment_difference();
-  report_.happened["pod evicted"] = api_->evicted;
+  report_.happened["pod evicted"] = evicted_;
   return std::move(report_);
 }
 
@@ -242,7 +200,7 @@ Churn::Kind Churn::draw_plain_kind() {
 
 void Churn::crowd() {
   crowded_ = true;
-  api_->slow = true;
+  evicted_go_later_ = true;
   kinds_.clear();
   for (int i = 0; i < 7; ++i) kinds_.push_back(draw_plain_kind());
 }
@@ -371,7 +329,13 @@ void Churn::change_budget() {
   ++report_.happened["budget changed"];
 }
 
-void Churn::let_evicted_go() { api_->let_go(1 + random_.below(6)); }
+void Churn::let_evicted_go() {
+  for (std::uint64_t left = 1 + random_.below(6); left > 0 && !going_.empty(); --left) {
+    if (Ref<const Pod> seen = engine_->cluster().seen_pod(*going_.front()))
+      engine_->apply({DeltaType::kDeleted, std::move(seen)});
+    going_.pop_front();
+  }
+}
 
 void Churn::pass_time() { loop_.run_until(loop_.now() + 20s); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,9 +12,11 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "engine/engine.h"
+#include "storeapi/cluster_view.h"
+#include "storeapi/store_api.h"
 
 namespace berth::churn {
 
@@ -40,7 +43,6 @@ class Churn final : public Observer {
   void decided(const Decision& decision) override;
 
  private:
-  class Api;
   using Step = void (Churn::*)();
   using Kind = std::function<void(testing::PodBuilder&)>;
 
@@ -63,6 +65,7 @@ class Churn final : public Observer {
   void draw_spreading(testing::PodBuilder& pod, const std::string& app, Random& random);
   void draw_node_affinity(testing::PodBuilder& pod, Random& random);
   testing::NodeBuilder draw_node(const std::string& name);
+  void show(Delta delta);
   void schedule();
   Ref<const Pod> some_placed_pod();
   std::string some_node();
@@ -75,12 +78,16 @@ class Churn final : public Observer {
   testing::World world_;
   PluginTable plugins_;
   VirtualLoop loop_;
-  std::unique_ptr<Api> api_;
+  ClusterView objects_{loop_, ClusterView::Shows::kAtOnce};
+  StoreApi api_{loop_, objects_};
   std::unique_ptr<Engine> engine_;
   std::vector<Kind> kinds_;
   std::vector<std::string> nodes_;
   std::uint64_t made_ = 0;
   bool crowded_ = false;
+  bool evicted_go_later_ = false;
+  std::deque<Ref<const Pod>> going_;
+  int evicted_ = 0;
   ChurnReport report_;
 };
 

@@ -5,8 +5,8 @@
 
 #include <string_view>
 
+#include "berth/plugin_table.h"
 #include "churn.h"
-#include "framework/plugin_table.h"
 #include "tests/seeds.h"
 
 namespace berth::churn {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/interner.h"
 #include "base/check.h"
+#include "berth/interner.h"
 #include "config/load.h"
 #include "config/write.h"
 #include "expanded.h"

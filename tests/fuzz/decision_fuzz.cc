@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/interner.h"
 #include "api/manifest.h"
 #include "base/check.h"
+#include "berth/interner.h"
 #include "config/load.h"
 #include "expanded.h"
 #include "explain/decision_text.h"

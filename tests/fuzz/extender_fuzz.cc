@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "api/interner.h"
-#include "api/json_tree.h"
-#include "api/pod_json.h"
+#include "api/written_pod.h"
 #include "base/check.h"
+#include "berth/interner.h"
 #include "expanded.h"
 #include "extender/kept_objects.h"
 #include "extender/wire.h"
+#include "wire/json_tree.h"
 
 namespace berth::extender {
 namespace {

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/interner.h"
 #include "api/manifest.h"
 #include "base/check.h"
-#include "base/loop.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
 #include "expanded.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "expanded.h"
 #include "memapi/api_server.h"
 

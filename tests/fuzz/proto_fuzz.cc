@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "api/decode_proto.h"
+#include "api/decode.h"
 #include "api/envelope.h"
-#include "api/interner.h"
-#include "api/json_tree.h"
 #include "api/proto_json.h"
 #include "base/check.h"
+#include "berth/interner.h"
 #include "expanded.h"
+#include "wire/json_tree.h"
 
 namespace berth {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/interner.h"
-#include "api/pod.h"
 #include "base/check.h"
+#include "berth/interner.h"
+#include "berth/pod.h"
 #include "expanded.h"
 #include "kube/kind_mirror.h"
 #include "kube/watch_stream.h"

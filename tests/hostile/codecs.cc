@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "api/decode_proto.h"
-#include "api/interner.h"
-#include "api/json_tree.h"
+#include "api/decode.h"
 #include "api/manifest.h"
 #include "api/proto_json.h"
-#include "api/yaml.h"
-#include "api/yaml_text.h"
 #include "base/file.h"
-#include "base/loop.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
 #include "memapi/api_server.h"
 #include "memapi/resources.h"
+#include "wire/json_tree.h"
+#include "wire/yaml.h"
+#include "wire/yaml_text.h"
 
 namespace {
 
@@ -116,8 +116,7 @@ bool convert(const ManifestObject& object, Interner& interner) {
     fmt::print(stderr, "{}: {}\n", object.where, message.error().message);
     return false;
   }
-  const Result<AnyObject> decoded =
-      decode_object_proto(object.kind, object.api_version, *message, interner);
+  const Result<AnyObject> decoded = decode_object_proto(object.kind, *message, interner);
   if (!decoded) fmt::print(stderr, "{}: {}\n", object.where, decoded.error().message);
   return decoded && proto_to_json(object.api_version, object.kind_text, *message);
 }

@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/json_tree.h"
-#include "api/quantity.h"
 #include "base/file.h"
+#include "berth/resources.h"
 #include "cel/device_selector.h"
+#include "wire/json_tree.h"
 
 namespace {
 

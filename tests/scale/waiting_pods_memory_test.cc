@@ -4,26 +4,19 @@
 
 #include "api/testing/builders.h"
 #include "base/testing/allocations.h"
+#include "base/testing/sanitizers.h"
 #include "config/load.h"
 #include "engine/engine.h"
 #include "framework/testing/fake_plugins.h"
 #include "plugins/table.h"
+#include "storeapi/cluster_view.h"
+#include "storeapi/store_api.h"
 
 namespace berth {
 namespace {
 
 // With sanitizers a coroutine's frame keeps what an optimised one does not.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kMostBytes = 1536;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr std::size_t kMostBytes = 1536;
-#else
-constexpr std::size_t kMostBytes = 1024;
-#endif
-#else
-constexpr std::size_t kMostBytes = 1024;
-#endif
+constexpr std::size_t kMostBytes = testing::kSanitized ? 1536 : 1024;
 
 // How many plugins hold each pod.
 class WaitingPodsInTheEngine : public ::testing::TestWithParam<int> {};
@@ -33,7 +26,8 @@ TEST_P(WaitingPodsInTheEngine, CostAtMostAKibibyteEachAndNoThread) {
   const std::size_t pods = GetParam() == 1 ? 100'000 : 20'000;
   testing::World world;
   VirtualLoop loop;
-  testing::FakeApi api;
+  ClusterView objects(loop, ClusterView::Shows::kAtOnce);
+  StoreApi api(loop, objects, {.keeps_statuses = false});
   Observer observer;
   EngineOptions options;
   options.configuration = config::default_configuration(options.gates);
@@ -55,6 +49,7 @@ TEST_P(WaitingPodsInTheEngine, CostAtMostAKibibyteEachAndNoThread) {
   }
   auto engine = Engine::make(loop, world.interner, plugins, api, observer, std::move(options));
   ASSERT_TRUE(engine) << engine.error().message;
+  objects.serve((*engine)->cluster(), [&](Delta delta) { (*engine)->apply(std::move(delta)); });
 
   for (std::size_t i = 0; i < pods / 100; ++i) {
     const Ref<const Node> node = world.node("node-" + std::to_string(i));
@@ -62,16 +57,11 @@ TEST_P(WaitingPodsInTheEngine, CostAtMostAKibibyteEachAndNoThread) {
   }
   for (std::size_t i = 0; i < pods; ++i)
     (*engine)->apply({DeltaType::kAdded, world.pod("web-7d4b9c6f5-" + std::to_string(i)).build()});
-  api.patches.reserve(pods);
   const std::size_t before = testing::live_bytes();
   while ((*engine)->run_one()) {
   }
   ASSERT_EQ((*engine)->waiting_pods().size(), pods);
-  // The fake API remembers a status patch per pod, which is not what is measured.
-  std::size_t remembered = 0;
-  for (const auto& [name, patch] : api.patches)
-    remembered += name.capacity() > 15 ? name.capacity() + 9 : 0;
-  const std::size_t each = (testing::live_bytes() - before - remembered) / pods;
+  const std::size_t each = (testing::live_bytes() - before) / pods;
   RecordProperty("bytes_each", std::to_string(each));
   EXPECT_LE(each, kMostBytes);
 

@@ -8,14 +8,14 @@
 #include <sstream>
 #include <utility>
 
-#include "api/interner.h"
-#include "api/json_tree.h"
 #include "api/manifest.h"
 #include "base/time_text.h"
+#include "berth/interner.h"
 #include "config/load.h"
 #include "plugins/table.h"
 #include "sim/report.h"
 #include "sim/simulation.h"
+#include "wire/json_tree.h"
 
 namespace berth::scenarios {
 namespace {

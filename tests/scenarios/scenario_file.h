@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::scenarios {
 

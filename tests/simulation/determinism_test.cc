@@ -8,7 +8,7 @@
 
 #include "api/manifest.h"
 #include "app/simulate.h"
-#include "base/random.h"
+#include "berth/random.h"
 #include "config/load.h"
 #include "plugins/table.h"
 #include "random_run.h"

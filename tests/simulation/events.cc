@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "random_run.h"
 
 namespace berth::simulation {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cluster/scalar_columns.h"
+
 namespace berth::simulation {
 namespace {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/node.h"
-#include "api/pod.h"
+#include "berth/node.h"
+#include "berth/pod.h"
 #include "engine/engine.h"
 #include "sim/sim_cluster.h"
 

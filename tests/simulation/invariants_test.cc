@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "cluster/trial.h"
+#include "door.h"
 #include "random_run.h"
 
 namespace berth::simulation {
@@ -39,26 +41,6 @@ std::set<Invariant> found_with(const Planted& planted) {
 TEST(PlantedBugs, WithoutOneNothingIsFound) { EXPECT_THAT(found_with({}), IsEmpty()); }
 
 // ---- doors that lie
-
-// Passes everything on; bugs override.
-class Door : public ClusterApi {
- public:
-  explicit Door(sim::SimCluster& cluster) : cluster_(cluster) {}
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
-    return cluster_.bind(std::move(pod), std::move(node));
-  }
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
-    return cluster_.patch_status(std::move(pod), std::move(patch));
-  }
-  Task<Result<void>> evict(Ref<const Pod> pod) override { return cluster_.evict(std::move(pod)); }
-  Task<Result<AnyObject>> update(AnyObject object) override {
-    return cluster_.update(std::move(object));
-  }
-  void record(PodEvent event) override { cluster_.record(std::move(event)); }
-
- protected:
-  sim::SimCluster& cluster_;
-};
 
 TEST(PlantedBugs, AnApiServerThatForgetsItsBindingsBindsAPodTwice) {
   struct Forgetful final : Door {
@@ -93,7 +75,7 @@ TEST(PlantedBugs, AnApiServerThatIgnoresVersionsLetsLateStatusWritesWin) {
     using Door::Door;
     Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
       patch.version.clear();
-      return cluster_.patch_status(std::move(pod), std::move(patch));
+      return api_.patch_status(std::move(pod), std::move(patch));
     }
   };
   Planted planted;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
+#include "berth/random.h"
 
 namespace berth::simulation {
 

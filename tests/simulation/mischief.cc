@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/check.h"
 #include "framework/pods_in_pre_bind.h"
 
 namespace berth::simulation {
@@ -18,13 +19,13 @@ class Ledger final : public ReservePlugin {
   Ledger(std::string name, Mischief& mischief) : name_(std::move(name)), mischief_(mischief) {}
   std::string_view name() const override { return name_; }
 
-  Outcome reserve(Cycle& cycle, std::string_view) const override {
+  Outcome reserve(Cycle& cycle, std::string_view) override {
     if (mischief_.happens(0.04)) return Outcome::unschedulable("the ledger is full");
     if (mischief_.happens(0.02)) return Outcome::failure("the ledger is lost");
     note(ReserveStep::Kind::kReserved, cycle.pod());
     return {};
   }
-  void unreserve(Cycle& cycle, std::string_view) const override {
+  void unreserve(Cycle& cycle, std::string_view) override {
     if (mischief_.forgets_to_unreserve) return;
     note(ReserveStep::Kind::kUnreserved, cycle.pod());
   }
@@ -46,7 +47,7 @@ class Warden final : public PermitPlugin {
   }
   std::string_view name() const override { return name_; }
 
-  PermitResult permit(Cycle& cycle, std::string_view) const override {
+  PermitResult permit(Cycle& cycle, std::string_view) override {
     const std::string_view holders = cycle.pod().text(cycle.pod().labels().get(label_));
     if (mischief_.happens(0.03)) return {Outcome::unschedulable("not today"), {}};
     if (mischief_.happens(0.01)) return {Outcome::failure("the warden is ill"), {}};
@@ -79,7 +80,7 @@ class Courier final : public PreBindPlugin {
     return flight;
   }
 
-  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken cancel) const override {
+  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken cancel) override {
     if (mischief_.never_ends_pre_bind) {
       Eventual<bool> never;
       co_await never;
@@ -162,9 +163,9 @@ void add_plugins(PluginTable& table, config::Configuration& configuration, Misch
 
 // ---- the API server
 
-sim::CallFate Mischief::fate_of(sim::ApiCall call, const Pod& pod) {
-  if (call == sim::ApiCall::kBind) return bind_fate(pod);
-  sim::CallFate fate;
+CallFate Mischief::fate_of(ApiCall call, const Pod& pod) {
+  if (call == ApiCall::kBind) return bind_fate(pod);
+  CallFate fate;
   if (happens(0.2)) {
     fate.error = some_error(random_);
     fate.takes_effect = random_.chance(0.5);
@@ -174,12 +175,12 @@ sim::CallFate Mischief::fate_of(sim::ApiCall call, const Pod& pod) {
   fate.takes_effect_twice = happens(0.05);
   if (fate.takes_effect_twice) fate.second_delay = delay(30s);
   // On the wire: whoever gives up waiting does not know what comes of it.
-  fate.has_left = call == sim::ApiCall::kPatchStatus && happens(0.5);
+  fate.has_left = call == ApiCall::kPatchStatus && happens(0.5);
   return fate;
 }
 
-sim::CallFate Mischief::bind_fate(const Pod& pod) {
-  sim::CallFate fate;
+CallFate Mischief::bind_fate(const Pod& pod) {
+  CallFate fate;
   if (happens(0.15)) {
     fate.error = some_error(random_);
     fate.takes_effect = false;

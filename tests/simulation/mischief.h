@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/loop.h"
+#include "berth/plugin_table.h"
+#include "berth/random.h"
 #include "config/configuration.h"
 #include "framework/extender.h"
-#include "framework/plugin_table.h"
 #include "history.h"
 #include "sim/sim_cluster.h"
 
@@ -39,14 +39,14 @@ class Mischief {
   Loop& loop() { return loop_; }
   History& history() { return history_; }
 
-  sim::CallFate fate_of(sim::ApiCall call, const Pod& pod);
+  CallFate fate_of(ApiCall call, const Pod& pod);
 
   // Bugs to plant, for tests of the invariants.
   bool forgets_to_unreserve = false;
   bool never_ends_pre_bind = false;
 
  private:
-  sim::CallFate bind_fate(const Pod& pod);
+  CallFate bind_fate(const Pod& pod);
 
   Loop& loop_;
   History& history_;

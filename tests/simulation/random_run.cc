@@ -27,7 +27,7 @@ RandomRun::RandomRun(std::uint64_t seed, Planted planted)
       recorder_(loop_, history_, report_.happened),
       extender_(mischief_),
       plugins_(plugins::make_plugin_table()),
-      cluster_(loop_, world_.interner, sim::SimTiming{}) {
+      cluster_(loop_, sim::SimTiming{}) {
   if (planted_.mischief) planted_.mischief(mischief_);
   assemble();
 }
@@ -43,8 +43,7 @@ void RandomRun::assemble() {
   add_plugins(plugins_, options.configuration, mischief_);
   if (planted_.configuration) planted_.configuration(options.configuration);
 
-  cluster_.set_fates(
-      [this](sim::ApiCall call, const Pod& pod) { return mischief_.fate_of(call, pod); });
+  cluster_.set_fates([this](ApiCall call, const Pod& pod) { return mischief_.fate_of(call, pod); });
   cluster_.on_change([this](const Delta& delta) {
     if (const auto* pod = std::get_if<Ref<const Pod>>(&delta.object))
       names_.emplace((*pod)->uid(), key_of(**pod));

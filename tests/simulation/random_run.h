@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "engine/engine.h"
 #include "history.h"
 #include "invariants.h"

@@ -53,8 +53,8 @@ void Recorder::event(const PodEvent& event) {
   timeline_.event(event);
   told();
 }
-void Recorder::trouble(std::string_view message) {
-  timeline_.trouble(message);
+void Recorder::internal_error(std::string_view message) {
+  timeline_.internal_error(message);
   told();
 }
 

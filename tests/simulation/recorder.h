@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/loop.h"
-#include "framework/observer.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
 #include "history.h"
 #include "sim/timeline.h"
 
@@ -43,7 +43,7 @@ class Recorder final : public Observer {
   void failed(const Pod& pod, const Outcome& outcome) override;
   void status_decided(const Pod& pod, const PodStatusPatch& patch) override;
   void event(const PodEvent& event) override;
-  void trouble(std::string_view message) override;
+  void internal_error(std::string_view message) override;
 
  private:
   void told();

@@ -10,6 +10,7 @@
 #include "api/defaulting.h"
 #include "base/check.h"
 #include "config/load.h"
+#include "door.h"
 #include "framework/pods_in_pre_bind.h"
 #include "manifests.h"
 #include "plugins/table.h"
@@ -28,40 +29,16 @@ constexpr Duration kReservationRest = 60min;
 class Spyglass final : public PostBindPlugin {
  public:
   std::string_view name() const override { return "Spyglass"; }
-  void post_bind(Cycle&, std::string_view) const override {}
+  void post_bind(Cycle&, std::string_view) override {}
 };
 
 // Forgets to do what it is told.
-class ForgetfulApi final : public ClusterApi {
+class ForgetfulApi final : public Door {
  public:
-  explicit ForgetfulApi(ClusterApi& api) : api_(api) {}
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
-    return api_.bind(std::move(pod), std::move(node));
-  }
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
-    return api_.patch_status(std::move(pod), std::move(patch));
-  }
-  Task<Result<void>> evict(Ref<const Pod> pod) override { return api_.evict(std::move(pod)); }
-  Task<Result<AnyObject>> update(AnyObject object) override {
-    return api_.update(std::move(object));
-  }
-  Task<Result<AnyObject>> update_status(AnyObject object) override {
-    return api_.update_status(std::move(object));
-  }
-  Task<Result<AnyObject>> create(AnyObject object) override {
-    return api_.create(std::move(object));
-  }
-  Task<Result<void>> remove(AnyObject object) override { return api_.remove(std::move(object)); }
-  Task<Result<AnyObject>> get(ObjectKind kind, std::string space, std::string name) override {
-    return api_.get(kind, std::move(space), std::move(name));
-  }
+  using Door::Door;
   Task<Result<void>> unreserve_claim(Ref<const Object>, std::string) override {
     co_return Result<void>();
   }
-  void record(PodEvent event) override { api_.record(std::move(event)); }
-
- private:
-  ClusterApi& api_;
 };
 
 const ResourceClaim& as_claim(const Ref<const Object>& object) {
@@ -69,10 +46,6 @@ const ResourceClaim& as_claim(const Ref<const Object>& object) {
 }
 const PersistentVolumeClaim& as_volume_claim(const Ref<const Object>& object) {
   return static_cast<const PersistentVolumeClaim&>(*object);
-}
-
-std::string namespace_of(const Object& object) {
-  return std::string(object.symbols.text(object.namespace_name));
 }
 
 // The claims of a pod, by name; of those made from a template the name is in the status.
@@ -93,7 +66,7 @@ std::vector<std::string> claims_of(const Pod& pod) {
 }  // namespace
 
 ReservationRun::ReservationRun(std::uint64_t seed, PlantedReservationBug bug)
-    : bug_(bug), random_(seed), timeline_(loop_), cluster_(loop_, interner_, sim::SimTiming{}) {
+    : bug_(bug), random_(seed), timeline_(loop_), cluster_(loop_, sim::SimTiming{}) {
   sim::VolumeRules rules;
   rules.provision = 3s;
   if (random_.chance(0.5)) rules.claims.push_back({"*-1", sim::VolumeRule::Outcome::kFail, 2, {}});
@@ -101,10 +74,11 @@ ReservationRun::ReservationRun(std::uint64_t seed, PlantedReservationBug bug)
     rules.claims.push_back({"*-2", sim::VolumeRule::Outcome::kDone, {}, 90s});
   if (random_.chance(0.3)) rules.claims.push_back({"*-3", sim::VolumeRule::Outcome::kNever, 1, {}});
   volumes_ = std::make_unique<sim::VolumeController>(loop_, cluster_, interner_, std::move(rules));
-  claims_ = std::make_unique<sim::ResourceClaimController>(loop_, cluster_, interner_);
-  cluster_.set_fates([this](sim::ApiCall call, const Pod&) { return fate_of(call); });
-  cluster_.set_object_fates([this](sim::ApiCall call, ObjectKind, const std::string& name) {
-    const sim::CallFate fate = fate_of(call);
+  pods_ = std::make_unique<sim::PodWatch>(loop_, cluster_);
+  claims_ = std::make_unique<sim::ResourceClaimController>(loop_, cluster_, *pods_, interner_);
+  cluster_.set_fates([this](ApiCall call, const Pod&) { return fate_of(call); });
+  cluster_.set_object_fates([this](ApiCall call, ObjectKind, const std::string& name) {
+    const CallFate fate = fate_of(call);
     if (fate.error) refused_.insert(name);
     return fate;
   });
@@ -225,24 +199,24 @@ void ReservationRun::add_pod() {
 
 // ---- what goes wrong
 
-sim::CallFate ReservationRun::fate_of(sim::ApiCall call) {
+CallFate ReservationRun::fate_of(ApiCall call) {
   static constexpr ErrorKind kKinds[] = {ErrorKind::kTimeout, ErrorKind::kUnavailable,
                                          ErrorKind::kInternal, ErrorKind::kConflict};
-  sim::CallFate fate;
+  CallFate fate;
   if (happens(0.15)) {
     // Who only reads is in nobody's way.
-    const std::size_t kinds = std::size(kKinds) - (call == sim::ApiCall::kGet ? 1 : 0);
+    const std::size_t kinds = std::size(kKinds) - (call == ApiCall::kGet ? 1 : 0);
     const ErrorKind kind = kKinds[random_.below(kinds)];
     fate.error = Error{kind, fmt::format("mischief: {} {}", to_string(call), to_string(kind))};
     // A server that says "conflict" has not written. A binding that is reported as failed and took
     // effect all the same has its reservations taken back, here as upstream: nobody can know.
     fate.takes_effect =
-        kind != ErrorKind::kConflict && call != sim::ApiCall::kBind && random_.chance(0.5);
+        kind != ErrorKind::kConflict && call != ApiCall::kBind && random_.chance(0.5);
     note(fate.takes_effect ? "write reported as failed" : "write failed", to_string(call));
   }
   if (happens(0.15)) fate.extra_delay = delay(5s);
   if (happens(0.15)) fate.answer_delay = delay(5s);
-  if (call != sim::ApiCall::kCreate && !fate.error) fate.takes_effect_twice = happens(0.03);
+  if (call != ApiCall::kCreate && !fate.error) fate.takes_effect_twice = happens(0.03);
   return fate;
 }
 

@@ -23,13 +23,14 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "api/interner.h"
 #include "api/storage.h"
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/plugin_table.h"
+#include "berth/random.h"
 #include "engine/engine.h"
-#include "framework/plugin_table.h"
 #include "plugins/dynamic_resources/claim_tracker.h"
+#include "sim/pod_watch.h"
 #include "sim/resource_claim_controller.h"
 #include "sim/sim_cluster.h"
 #include "sim/timeline.h"
@@ -82,7 +83,7 @@ class ReservationRun {
   void lag_watch();
   void scheduler_dies();
 
-  sim::CallFate fate_of(sim::ApiCall call);
+  CallFate fate_of(ApiCall call);
 
   // ---- what must be true
   bool look(bool at_rest);
@@ -108,6 +109,7 @@ class ReservationRun {
   sim::Timeline timeline_;
   sim::SimCluster cluster_;
   std::unique_ptr<ClusterApi> buggy_api_;
+  std::unique_ptr<sim::PodWatch> pods_;
   std::unique_ptr<sim::VolumeController> volumes_;
   std::unique_ptr<sim::ResourceClaimController> claims_;
   PluginTable plugins_;

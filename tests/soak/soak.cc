@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "api/decode.h"
-#include "api/pod.h"
 #include "base/check.h"
 #include "base/testing/allocations.h"
+#include "berth/pod.h"
 #include "config/load.h"
 #include "plugins/table.h"
 
@@ -35,47 +35,6 @@ std::string object(std::string_view api_version, std::string_view kind, std::str
 
 }  // namespace
 
-// Says yes at once and shows what comes of it.
-class Soak::Api final : public ClusterApi {
- public:
-  Engine* engine = nullptr;
-
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
-    PodDraft draft = draft_of(*pod);
-    draft.node_name = std::move(node);
-    show(DeltaType::kUpdated, std::move(draft));
-    co_return Result<void>();
-  }
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
-    const Ref<const Pod> seen = engine->cluster().seen_pod(pod->namespace_name(), pod->name());
-    if (seen && patch.nominated_node_name) {
-      PodDraft draft = draft_of(*seen);
-      draft.nominated_node_name = *patch.nominated_node_name;
-      show(DeltaType::kUpdated, std::move(draft));
-    }
-    co_return std::string();
-  }
-  Task<Result<void>> evict(Ref<const Pod> pod) override {
-    take_away(pod->namespace_name(), pod->name());
-    co_return Result<void>();
-  }
-  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
-  Task<Result<AnyObject>> update_status(AnyObject object) override { co_return object; }
-  void record(PodEvent) override {}
-
-  void take_away(std::string_view namespace_name, std::string_view name) {
-    if (const Ref<const Pod> seen = engine->cluster().seen_pod(namespace_name, name))
-      engine->apply({DeltaType::kDeleted, seen});
-  }
-
- private:
-  void show(DeltaType type, PodDraft draft) {
-    draft.resource_version = std::to_string(++version_);
-    engine->apply({type, make_pod(std::move(draft))});
-  }
-  std::uint64_t version_ = kFirstNumber;
-};
-
 Soak::Soak(std::uint64_t seed, bool new_resources)
     : seed_(seed),
       random_(seed),
@@ -85,9 +44,9 @@ Soak::Soak(std::uint64_t seed, bool new_resources)
   EngineOptions options;
   options.seed = seed;
   options.configuration = config::default_configuration(options.gates);
-  api_ = std::make_unique<Api>();
-  engine_ = Engine::make(loop_, interner_, plugins_, *api_, *this, std::move(options)).value();
-  api_->engine = engine_.get();
+  engine_ = Engine::make(loop_, interner_, plugins_, api_, *this, std::move(options)).value();
+  objects_.serve(engine_->cluster(), [this](Delta delta) { engine_->apply(std::move(delta)); });
+  objects_.next_version(std::to_string(kFirstNumber));
   engine_->start();
   while (nodes_.size() < kNodes) add_node();
 }
@@ -190,7 +149,8 @@ void Soak::add_pod(const std::string& name, const std::string& namespace_name,
 }
 
 void Soak::remove_oldest_pod() {
-  api_->take_away(pods_.front().first, pods_.front().second);
+  if (Ref<const Pod> seen = engine_->cluster().seen_pod(pods_.front().first, pods_.front().second))
+    engine_->apply({DeltaType::kDeleted, std::move(seen)});
   pods_.pop_front();
 }
 

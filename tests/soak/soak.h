@@ -11,10 +11,12 @@
 #include <string>
 #include <utility>
 
-#include "api/interner.h"
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/interner.h"
+#include "berth/loop.h"
+#include "berth/random.h"
 #include "engine/engine.h"
+#include "storeapi/cluster_view.h"
+#include "storeapi/store_api.h"
 
 namespace berth::soak {
 
@@ -44,8 +46,6 @@ class Soak final : public Observer {
   void decided(const Decision& decision) override;
 
  private:
-  class Api;
-
   void apply(DeltaType type, const std::string& json);
   // Comes now, and goes when `kept` others of its kind have come.
   void replace(std::deque<std::string>& kind, std::string json, std::size_t kept);
@@ -65,7 +65,8 @@ class Soak final : public Observer {
   Interner interner_;
   PluginTable plugins_;
   VirtualLoop loop_;
-  std::unique_ptr<Api> api_;
+  ClusterView objects_{loop_, ClusterView::Shows::kAtOnce};
+  StoreApi api_{loop_, objects_};
   std::unique_ptr<Engine> engine_;
 
   const bool new_resources_;

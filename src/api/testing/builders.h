@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/interner.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "berth/interner.h"
+#include "berth/node.h"
+#include "berth/pod.h"
 
 namespace berth::testing {
 

@@ -22,14 +22,6 @@ std::vector<Golden> read_all() {
 
 }  // namespace
 
-std::string from_hex(std::string_view hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes.push_back(static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1])));
-  return bytes;
-}
-
 const std::vector<Golden>& golden_objects() {
   static const std::vector<Golden> objects = read_all();
   return objects;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/testing/hex.h"
+
 namespace berth::testing {
 
 struct Golden {
@@ -17,7 +19,5 @@ struct Golden {
 const std::vector<Golden>& golden_objects();
 // The one whose JSON has `"kind":"<kind>"` and `"name":"<name>"` (of any object in it).
 const Golden& golden(std::string_view kind, std::string_view name);
-
-std::string from_hex(std::string_view hex);
 
 }  // namespace berth::testing

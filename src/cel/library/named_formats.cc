@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
 #include "cel/library/library.h"
 #include "cel/library/regex.h"
 #include "cel/library/time.h"
@@ -154,10 +155,7 @@ bool is_date(std::string_view text) {
 }
 Complaints date(std::string_view text) { return unless(is_date(text), "invalid date"); }
 Complaints datetime(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  const std::string lower = lower_case(text);
   const std::size_t t = lower.find('t');
   if (t == std::string::npos || !is_date(lower.substr(0, t))) return {"invalid datetime"};
   std::string time = lower.substr(t + 1);

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/go_quote.h"
 #include "cel/library/library.h"
 #include "cel/numbers.h"
@@ -31,7 +32,7 @@ bool parse_v4(std::string_view text, std::uint8_t* octets, Wrong& wrong) {
   std::size_t field = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c >= '0' && c <= '9') {
+    if (is_digit(c)) {
       wrong = {"IPv4 field has octet with leading zero", {}};
       if (digits == 1 && value == 0) return false;
       value = value * 10 + (c - '0');
@@ -130,7 +131,7 @@ bool parse_v6(std::string_view rest, IpAddress& address, Wrong& wrong) {
   return true;
 }
 
-// As Go's netip reads it; whether it has a zone is told.
+// As Go's netip reads it; also returns whether it has a zone.
 Result<IpAddress> parse_address(std::string_view text, bool& zone) {
   IpAddress address;
   Wrong wrong_at;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "cel/value.h"
 
 namespace berth::cel {

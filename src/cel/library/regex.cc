@@ -14,7 +14,7 @@ namespace {
 
 using Args = std::span<const Value>;
 
-// What Go says to the same mistake.
+// Go's error text for the same mistake.
 std::string complaint(const re2::RE2& regex) {
   const std::string& arg = regex.error_arg();
   const auto about = [&](const char* what) { return std::string(what) + ": `" + arg + "`"; };

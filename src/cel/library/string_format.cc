@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.h"
 #include "base/go_quote.h"
 #include "base/utf8.h"
 #include "cel/cost.h"
@@ -144,7 +145,7 @@ std::string scientific(double value) {
   std::string result = text.substr(0, e) + "×10";
   for (const char c : text.substr(e + 1)) {
     if (c == '-') result += "⁻";
-    if (c >= '0' && c <= '9') result += kRaised[static_cast<std::size_t>(c - '0')];
+    if (is_digit(c)) result += kRaised[static_cast<std::size_t>(c - '0')];
   }
   return result;
 }
@@ -213,7 +214,7 @@ Result<FormatClause> read_clause(std::string_view& format) {
   FormatClause clause;
   if (format.starts_with('.')) {
     std::size_t end = 1;
-    while (end < format.size() && format[end] >= '0' && format[end] <= '9') ++end;
+    while (end < format.size() && is_digit(format[end])) ++end;
     if (end >= format.size()) {
       return wrong_format(
           "could not parse formatting clause: error while parsing precision: could not find end of "

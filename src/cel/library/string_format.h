@@ -6,14 +6,14 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "cel/value.h"
 
 namespace berth::cel {
 
 Value format_string(std::span<const Value> args);
 
-// One place in a format: which argument, how, with how many digits (-1: not said).
+// One place in a format: which argument, how, with how many digits (-1: not given).
 struct FormatClause {
   std::size_t argument = 0;
   char verb = 0;

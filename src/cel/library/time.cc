@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/ascii.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
 #include "cel/library/library.h"
@@ -232,7 +233,7 @@ std::optional<TimestampValue> parse_timestamp(std::string_view text) {
     ++next;
     std::int32_t unit = 100'000'000;
     const std::size_t begin = next;
-    for (; at(next) >= '0' && at(next) <= '9'; ++next) {
+    for (; is_digit(at(next)); ++next) {
       result.nanoseconds += (at(next) - '0') * unit;
       unit /= 10;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/go_quote.h"
 #include "cel/library/library.h"
 #include "cel/library/net.h"
@@ -20,13 +21,8 @@ std::unexpected<Error> wrong_url(std::string text) {
   return fail(ErrorKind::kInvalid, std::move(text));
 }
 
-bool is_hex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 bool is_unreserved(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-         c == '_' || c == '.' || c == '~';
+  return is_alphanumeric(c) || c == '-' || c == '_' || c == '.' || c == '~';
 }
 
 bool is_host_character(char c) {
@@ -40,7 +36,7 @@ Result<std::string> unescape(std::string_view text, Part part) {
     const char c = text[i];
     if (c == '%') {
       const std::string_view escape = text.substr(i, 3);
-      if (escape.size() < 3 || !is_hex(escape[1]) || !is_hex(escape[2])) {
+      if (escape.size() < 3 || hex_value(escape[1]) < 0 || hex_value(escape[2]) < 0) {
         return wrong_url("invalid URL escape " + go_quoted(escape));
       }
       const auto value = static_cast<unsigned char>(*parse_uint(escape.substr(1), 16));
@@ -157,18 +153,14 @@ Result<std::string> parse_user(std::string_view user) {
 Result<std::pair<std::string, std::string_view>> split_scheme(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
-    if ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.') {
+    if (is_letter(c)) continue;
+    if (is_digit(c) || c == '+' || c == '-' || c == '.') {
       if (i == 0) break;
       continue;
     }
     if (c != ':') break;
     if (i == 0) return wrong_url("missing protocol scheme");
-    std::string scheme(text.substr(0, i));
-    std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](char each) {
-      return static_cast<char>(each >= 'A' && each <= 'Z' ? each - 'A' + 'a' : each);
-    });
-    return std::pair(scheme, text.substr(i + 1));
+    return std::pair(lower_case(text.substr(0, i)), text.substr(i + 1));
   }
   return std::pair(std::string(), text);
 }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::cel {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cluster/cluster.h"
+#include "berth/views.h"
 
 namespace berth::testing {
 

@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_text.h"
-#include "api/json_tree.h"
-#include "api/labels.h"
-#include "api/yaml.h"
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/go_quote.h"
+#include "berth/labels.h"
 #include "config/flags/command.h"
 #include "config/flags/versions.h"
-#include "config/text.h"
+#include "wire/json_text.h"
+#include "wire/json_tree.h"
+#include "wire/yaml.h"
 
 namespace berth::config {
 namespace {
@@ -24,12 +24,8 @@ namespace {
 using Texts = std::vector<std::string>;
 
 bool has_ignoring_case(const Texts& texts, std::string_view wanted) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return std::ranges::any_of(texts, [&](const std::string& text) {
-    return std::ranges::equal(text, wanted, {}, lower, lower);
-  });
+  return std::ranges::any_of(
+      texts, [&](const std::string& text) { return same_but_for_case(text, wanted); });
 }
 
 void check_serving(const SecureServingOptions& serving, Texts& complaints) {
@@ -50,7 +46,7 @@ void check_serving(const SecureServingOptions& serving, Texts& complaints) {
 void check_authentication(const AuthenticationOptions& options, const FeatureGates& gates,
                           Texts& complaints, std::vector<EarlyRecord>& log) {
   const auto refuse_blanks = [&](std::string_view flag, const Texts& names) {
-    if (std::ranges::any_of(names, [](const auto& name) { return trim_space(name).empty(); })) {
+    if (std::ranges::any_of(names, [](const auto& name) { return trimmed(name).empty(); })) {
       complaints.push_back(fmt::format("empty value in {}", go_quoted(flag)));
     }
   };
@@ -96,11 +92,9 @@ void check_authentication(const AuthenticationOptions& options, const FeatureGat
   }
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
 bool is_name(std::string_view text, bool colons) {
-  const auto begins = [&](char c) { return is_letter(c) || (colons && c == ':'); };
-  const auto goes_on = [&](char c) { return begins(c) || (c >= '0' && c <= '9'); };
+  const auto begins = [&](char c) { return is_letter(c) || c == '_' || (colons && c == ':'); };
+  const auto goes_on = [&](char c) { return begins(c) || is_digit(c); };
   return !text.empty() && begins(text.front()) && std::ranges::all_of(text, goes_on);
 }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <string_view>
 
-#include "api/json_text.h"
-#include "api/labels.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
+#include "berth/labels.h"
 #include "config/flags/scheduler_flags.h"
 #include "config/flags/versions.h"
 #include "config/load.h"
+#include "wire/json_text.h"
 
 namespace berth::config {
 namespace {

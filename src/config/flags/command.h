@@ -1,6 +1,6 @@
 // The command line of kube-scheduler and what it comes to, in upstream's order of work (shell.md
 // §1.4): parse, set feature gates, `--version`, check the logging options; then check the others
-// and make the configuration. Nothing here prints: what is to be said is handed back.
+// and make the configuration. Nothing here prints: texts are returned.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "api/interner.h"
-#include "base/result.h"
+#include "berth/interner.h"
+#include "berth/result.h"
 #include "config/configuration.h"
 #include "config/flags/flag_set.h"
 #include "config/flags/scheduler_options.h"
 
 namespace berth::config {
 
-// Something for the log, said before or while the log is set up.
+// A log record from before the log is set up.
 struct EarlyRecord {
   enum class Severity : std::uint8_t { kInfo, kWarning, kError };
   Severity severity = Severity::kInfo;
@@ -71,11 +71,11 @@ Result<std::map<std::string, std::string>> read_allowed_labels(const std::string
 // with the deprecated flags as well, which upstream does not check again (see check_election).
 Result<Configuration> make_configuration(const SchedulerCommand& command, Interner& interner);
 
-// What upstream's client says about limits that came from flags.
+// What upstream's client logs about limits that came from flags.
 Result<void> check_client(const ClientConnection& connection);
 
-// What upstream's resource lock and elector say about leader election that came from flags.
-// Parity: with --write-config-to only the lock is looked at.
+// What upstream's resource lock and elector log about leader election that came from flags. Parity:
+// with --write-config-to only the lock is looked at.
 Result<void> check_election(const LeaderElection& election, bool only_lock);
 
 }  // namespace berth::config

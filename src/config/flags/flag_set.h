@@ -1,7 +1,7 @@
 // Flags of a command line with the forms, the complaints and the help of pflag, the library behind
 // every Kubernetes program: `--x=v`, `--x v`, `-v4`, `_` for `-`, `--` as the end of flags.
 //
-// A FlagSet is filled once, parses one command line, and tells afterwards which flags were given.
+// A FlagSet is filled once, parses one command line, and knows afterwards which flags were given.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 
 namespace berth::config {
 

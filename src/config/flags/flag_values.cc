@@ -6,12 +6,12 @@
 #include <cmath>
 #include <utility>
 
-#include "api/json_text.h"
+#include "base/ascii.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
 #include "config/flags/versions.h"
 #include "config/go_values.h"
-#include "config/text.h"
+#include "wire/json_text.h"
 
 namespace berth::config {
 namespace {
@@ -119,16 +119,16 @@ Result<std::vector<NamedCertKey>> parse_cert_key(std::string_view text) {
   NamedCertKey pair;
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
-    const std::string_view names = trim_space(text.substr(colon + 1));
+    const std::string_view names = trimmed(text.substr(colon + 1));
     if (names.empty()) return fail(ErrorKind::kInvalid, "empty names list is not allowed");
-    for (const std::string_view name : split(names, ',')) pair.names.emplace_back(trim_space(name));
+    for (const std::string_view name : split(names, ',')) pair.names.emplace_back(trimmed(name));
   }
-  const std::vector<std::string_view> files = split(trim_space(text.substr(0, colon)), ',');
+  const std::vector<std::string_view> files = split(trimmed(text.substr(0, colon)), ',');
   if (files.size() != 2) {
     return fail(ErrorKind::kInvalid, "expected comma separated certificate and key file paths");
   }
-  pair.cert_file = trim_space(files[0]);
-  pair.key_file = trim_space(files[1]);
+  pair.cert_file = trimmed(files[0]);
+  pair.key_file = trimmed(files[1]);
   return std::vector<NamedCertKey>{std::move(pair)};
 }
 
@@ -176,7 +176,7 @@ class TextMapValue : public FlagValue {
   std::string text() const override {
     std::vector<std::string> pairs;
     for (const auto& [key, value] : field_) pairs.push_back(key + "=" + value);
-    return fmt::format("[{}]", trim_space(write_csv(pairs)));
+    return fmt::format("[{}]", trimmed(write_csv(pairs)));
   }
   std::string_view type() const override { return "stringToString"; }
 
@@ -235,11 +235,11 @@ class GatesValue : public FlagValue {
         if (pair.empty()) continue;
         const std::size_t colon = pair.find(':');
         const bool bare = colon == std::string_view::npos;
-        const std::string component(bare ? "" : trim_space(pair.substr(0, colon)));
+        const std::string component(bare ? "" : trimmed(pair.substr(0, colon)));
         std::string& pairs = by_component[component];
         if (!pairs.empty()) pairs += ',';
         pairs += component + ':';
-        pairs += trim_space(bare ? pair : pair.substr(colon + 1));
+        pairs += trimmed(bare ? pair : pair.substr(colon + 1));
       }
     }
     std::vector<std::string_view> all;
@@ -323,7 +323,7 @@ std::unique_ptr<FlagValue> ip_value(std::string& field) {
     explicit IpValue(std::string& address) : address_(address) {}
     Result<void> set(std::string_view text) override {
       if (text.empty()) return {};  // as it was
-      Result<std::string> address = parse_ip(trim_space(text));
+      Result<std::string> address = parse_ip(trimmed(text));
       if (!address) {
         return fail(ErrorKind::kInvalid, fmt::format("failed to parse IP: {}", go_quoted(text)));
       }

@@ -1,5 +1,5 @@
-// The kinds of values that flags of kube-scheduler have. Each writes through to a field of somebody
-// else, which has to outlive it. Only for this room.
+// The kinds of values that flags of kube-scheduler have. Each writes to a field that has to outlive
+// it. Only for this room.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "api/quantity.h"
-#include "base/loop.h"
+#include "berth/loop.h"
+#include "berth/resources.h"
 #include "config/flags/flag_set.h"
 #include "config/flags/scheduler_options.h"
 

@@ -1,5 +1,5 @@
-// What a command line of kube-scheduler says, typed, with upstream's defaults (shell.md §1.2). Made
-// by parse_scheduler_command; read by whoever wires the scheduler together.
+// The options of a kube-scheduler command line, typed, with upstream's defaults (shell.md §1.2).
+// Made by parse_scheduler_command; read by the code that assembles the scheduler.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "api/quantity.h"
-#include "base/loop.h"
+#include "berth/loop.h"
+#include "berth/resources.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 
@@ -84,7 +84,7 @@ struct LoggingOptions {
 // The versions as given; what comes of them is in SchedulerOptions::gates.
 struct VersionOptions {
   std::string version = "false";      // --version: "false", "true", "raw", or one to report
-  std::string reported = "v1.36.4";   // what --version and the user agent say
+  std::string reported = "v1.36.4";   // for --version and the user agent
   std::vector<std::string> emulated;  // "1.34", "kube=1.34"
   std::vector<std::string> min_compatible;
   std::vector<std::string> feature_gates;  // every value of the flag

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_text.h"
 #include "base/go_quote.h"
 #include "config/flags/flag_set.h"
+#include "wire/json_text.h"
 
 namespace berth::config {
 namespace {

@@ -8,11 +8,10 @@
 #include <map>
 #include <utility>
 
-#include "api/json_text.h"
 #include "base/ascii.h"
 #include "base/go_quote.h"
 #include "config/go_values.h"
-#include "config/text.h"
+#include "wire/json_text.h"
 
 namespace berth::config {
 namespace {
@@ -35,9 +34,7 @@ struct MajorMinor {
 constexpr MajorMinor kNewest{1, kKubernetesMinor};
 constexpr MajorMinor kOldest{1, kOldestEmulatedMinor};
 
-bool is_identifier(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
-}
+bool is_identifier(char c) { return is_alphanumeric(c) || c == '-'; }
 
 // One or more identifiers with dots between them; the rest of `text` after them.
 bool skip_identifiers(std::string_view& text) {
@@ -75,7 +72,7 @@ Result<void> check_extra(std::string_view extra, std::string_view text) {
     std::string_view after = rest.substr(1);
     if (skip_identifiers(after)) rest = after;
   }
-  if (!trim_space(rest).empty()) {
+  if (!trimmed(rest).empty()) {
     return fail(ErrorKind::kInvalid,
                 fmt::format("could not parse pre-release/metadata ({}) in version {}", extra,
                             go_quoted(text)));
@@ -133,7 +130,7 @@ std::string shown(const Version& version) {
   return fmt::format("{}", fmt::join(version.components, "."));
 }
 
-// What a flag says per component; only one component is known, and it needs no name.
+// The values of a flag by component; only one component is known, and it needs no name.
 Result<std::map<std::string, MajorMinor>> by_component(const std::vector<std::string>& words) {
   std::map<std::string, MajorMinor> versions;
   std::map<std::string, std::string> texts;
@@ -141,13 +138,13 @@ Result<std::map<std::string, MajorMinor>> by_component(const std::vector<std::st
     std::string component = "kube";
     std::string_view text = word;
     if (const std::size_t equals = word.find('='); equals != std::string::npos) {
-      component = trim_space(text.substr(0, equals));
-      text = trim_space(text.substr(equals + 1));
+      component = trimmed(text.substr(0, equals));
+      text = trimmed(text.substr(equals + 1));
     }
     Result<Version> version = parse_version(text, /*semantic=*/true);
     std::string suffix;
     if (version) {
-      suffix = trim_space(version->extra);
+      suffix = trimmed(version->extra);
     } else {
       version = parse_version(text, /*semantic=*/false);
     }
@@ -207,7 +204,7 @@ Result<EffectiveVersions> effective_versions(const VersionOptions& options) {
     const Result<Version> reported = parse_version(options.reported, /*semantic=*/true);
     result.complaints.push_back(fmt::format(
         "emulation version {} is not between [{}, {}.0{}]", result.emulated, kOldest.text(),
-        kNewest.text(), reported ? trim_space(reported->extra) : std::string_view()));
+        kNewest.text(), reported ? trimmed(reported->extra) : std::string_view()));
   }
   if (min_compatible > emulated || min_compatible < kOldest) {
     result.complaints.push_back(

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "berth/result.h"
 #include "config/flags/scheduler_options.h"
 
 namespace berth::config {
@@ -24,7 +24,7 @@ struct EffectiveVersions {
   std::string emulated = "1.36";
   std::string min_compatible = "1.35";
   int emulated_minor = kKubernetesMinor;  // the nearest whose gates are known
-  std::vector<std::string> complaints;    // about versions out of range; told with other complaints
+  std::vector<std::string> complaints;    // about versions out of range; reported with other errors
 };
 
 // --emulated-version and --min-compatibility-version.

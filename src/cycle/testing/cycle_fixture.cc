@@ -7,9 +7,10 @@ void CycleFixture::start() {
     profile.add(std::make_unique<FakeQueueSort>(), profile.plugins.queue_sort);
   if (profile.plugins.bind.empty()) profile.bind("Binder");
   writes.emplace(world.loop, world.cluster, *api, observer);
+  queue = std::make_unique<SchedulingQueue>(world.loop, world.cluster, QueueOptions{}, observer);
   const QueueSortPlugin& sort = *profile.plugins.queue_sort.front().plugin;
   Handle handle{"default-scheduler",    world.loop, world.random, world.cluster, world.waiting_pods,
-                world.pods_in_pre_bind, late_queue, late_queue,   *writes,       world.gates,
+                world.pods_in_pre_bind, *queue,     *queue,       *writes,       world.gates,
                 &world.cluster,         &gate,      &observer,    extenders};
   framework = std::make_unique<Framework>("default-scheduler", std::move(profile.plugins), handle,
                                           observer);
@@ -20,10 +21,7 @@ void CycleFixture::start() {
     queue_profile.events.push_back({std::move(events.plugin), std::move(events.events)});
   for (const Placed<PreEnqueuePlugin>& placed : framework->plugins().pre_enqueue)
     queue_profile.pre_enqueue.push_back(placed.plugin);
-  queue = std::make_unique<SchedulingQueue>(world.loop, world.cluster, sort,
-                                            std::vector{std::move(queue_profile)}, QueueOptions{},
-                                            observer);
-  late_queue.queue = queue.get();
+  queue->set_profiles(sort, std::vector{std::move(queue_profile)});
   failures =
       std::make_unique<FailureHandler>(world.loop, world.cluster, *queue, *writes, tasks, observer);
   search = std::make_unique<NodeSearch>(world.cluster, world.random, extenders, observer);

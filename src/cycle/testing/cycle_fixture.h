@@ -18,17 +18,6 @@
 
 namespace berth::testing {
 
-// The queue as plugins see it, once it is there.
-class LateQueue final : public Nominator, public Activator {
- public:
-  SchedulingQueue* queue = nullptr;
-  std::vector<Ref<const Pod>> nominated_pods(Symbol node) const override {
-    return queue->nominated_pods(node);
-  }
-  const std::vector<Symbol>& nominated_nodes() const override { return queue->nominated_nodes(); }
-  void activate(std::span<const Ref<const Pod>> pods) override { queue->activate(pods); }
-};
-
 // Remembers what it was told.
 class RecordingObserver final : public Observer {
  public:
@@ -36,7 +25,7 @@ class RecordingObserver final : public Observer {
   std::vector<std::string> bound_pods;  // "pod on node"
   std::vector<std::pair<std::string, Outcome>> failures;
   std::vector<std::string> queued_pods;  // "pod queue event"
-  std::vector<std::string> troubles;
+  std::vector<std::string> internal_errors;
   std::vector<PodEvent> pod_events;
   std::vector<SlowSearch> slow_searches;
   bool trace_wanted = false;
@@ -61,7 +50,7 @@ class RecordingObserver final : public Observer {
   void traced(const Pod&, const NodeTable&, const SearchTrace& trace) override {
     traces.push_back(trace);
   }
-  void trouble(std::string_view message) override { troubles.emplace_back(message); }
+  void internal_error(std::string_view message) override { internal_errors.emplace_back(message); }
 };
 
 class CycleFixture {
@@ -70,7 +59,6 @@ class CycleFixture {
   FakeProfile profile{world};
   RecordingObserver observer;
   ChangeGate gate;
-  LateQueue late_queue;
   std::vector<Extender*> extenders;
   std::int32_t percentage = 0;
   BindingCycle::Options binding_options;
@@ -96,8 +84,8 @@ class CycleFixture {
     return observer.failures.empty() ? nullptr : &observer.failures.back().second;
   }
 
-  std::unique_ptr<Framework> framework;
   std::unique_ptr<SchedulingQueue> queue;
+  std::unique_ptr<Framework> framework;
   std::unique_ptr<FailureHandler> failures;
   std::unique_ptr<NodeSearch> search;
   std::unique_ptr<BindingCycle> bindings;

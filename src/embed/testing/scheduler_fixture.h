@@ -44,10 +44,10 @@ class Diary final : public Observer {
   void failed(const Pod& pod, const Outcome& outcome) override {
     lines.push_back(std::string(pod.name()) + ": " + outcome.message());
   }
-  void trouble(std::string_view message) override { troubles.emplace_back(message); }
+  void internal_error(std::string_view message) override { internal_errors.emplace_back(message); }
 
   std::vector<std::string> lines;
-  std::vector<std::string> troubles;
+  std::vector<std::string> internal_errors;
   std::function<void()> on_bound;
 };
 
@@ -66,7 +66,7 @@ inline PluginEntry entry(std::string name,
 class Hold final : public PermitPlugin {
  public:
   std::string_view name() const override { return "Hold"; }
-  PermitResult permit(Cycle&, std::string_view) const override {
+  PermitResult permit(Cycle&, std::string_view) override {
     return PermitResult::wait(std::chrono::minutes(1));
   }
 };

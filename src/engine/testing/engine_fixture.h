@@ -5,20 +5,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <optional>
 
 #include "cycle/testing/cycle_fixture.h"
 #include "engine/engine.h"
 #include "framework/testing/fake_plugins.h"
+#include "framework/testing/recording_api.h"
+#include "store/cluster_store.h"
+#include "storeapi/store_api.h"
 
 namespace berth::testing {
 
 using config::ExtensionPoint;
 using namespace std::chrono_literals;
 
-// An API server with a store. What it does with a binding, and when it says so, is the test's.
-class TestApi final : public ClusterApi {
+// An API server with a store of pods. What it does with a binding, and when it says so, is the
+// test's.
+class TestApi final : public RecordingApi {
  public:
   struct Fate {
     Duration answer{0};                // after this long
@@ -26,68 +29,66 @@ class TestApi final : public ClusterApi {
     std::optional<Duration> shown{0};  // by the watch, after this long; none: it never happened
   };
 
-  explicit TestApi(VirtualLoop& loop) : loop_(loop) {}
+  explicit TestApi(VirtualLoop& loop)
+      : RecordingApi(&api_), store_(loop, 0s), api_(loop, store_, {.keeps_statuses = false}) {
+    store_.on_change([this](const Delta& delta) {
+      if (engine) engine->apply(delta);
+    });
+    api_.set_fates([this](ApiCall call, const Pod& pod) {
+      if (call == ApiCall::kBind) return fate_of(on_bind ? on_bind(pod) : Fate{});
+      return CallFate{.answer_delay = call == ApiCall::kPatchStatus ? patch_takes : 0s};
+    });
+  }
 
   std::function<Fate(const Pod&)> on_bind;
-  std::vector<std::string> binds;    // "p on n1"
-  std::vector<std::string> patches;  // "p: message"
-  std::vector<PodEvent> events;
   Duration patch_takes{0};
   Engine* engine = nullptr;  // who watches
 
-  void create_pod(Ref<const Pod> pod) {
-    pods_[pod->full_name()] = pod;
-    show(DeltaType::kAdded, pod);
+  // Also in place of another of that name, as a watch shows it that has missed the deletion.
+  void create_pod(const Ref<const Pod>& pod) {
+    const bool known = store_.stored_pod(*pod) != nullptr;
+    EXPECT_TRUE(known ? store_.update_object(pod) : store_.create_object(pod));
   }
   void remove_pod(const Ref<const Pod>& pod) {
-    const auto found = pods_.find(pod->full_name());
-    if (found == pods_.end()) return;
-    const Ref<const Pod> last = found->second;
-    pods_.erase(found);
-    show(DeltaType::kDeleted, last);
+    static_cast<void>(store_.remove_at_once(ObjectKind::kPod, pod->namespace_name(), pod->name()));
   }
   std::string node_of(const Ref<const Pod>& pod) const {
-    const auto found = pods_.find(pod->full_name());
-    return found == pods_.end() ? "gone" : std::string(found->second->node_name());
+    const Ref<const Pod> stored = store_.stored_pod(*pod);
+    return stored ? std::string(stored->node_name()) : "gone";
   }
 
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
-    binds.push_back(std::string(pod->name()) + " on " + node);
-    const Fate fate = on_bind ? on_bind(*pod) : Fate{};
-    if (fate.shown) loop_.after(*fate.shown, [this, pod, node] { store_binding(pod, node); });
-    SleepUntil answer(loop_, loop_.now() + fate.answer);
-    co_await answer;
-    if (fate.error) co_return fail(ErrorKind::kUnavailable, fate.error);
-    co_return Result<void>();
+  // "p on n1"
+  std::vector<std::string> binds() const {
+    std::vector<std::string> all;
+    for (const auto& [name, node] : bound)
+      all.push_back(name.substr(name.find('/') + 1) + " on " + node);
+    return all;
   }
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
-    if (patch.condition)
-      patches.push_back(std::string(pod->name()) + ": " + patch.condition->message);
-    SleepUntil answer(loop_, loop_.now() + patch_takes);
-    co_await answer;
-    co_return std::string();
+  // Of the conditions written: "p: message"
+  std::vector<std::string> messages() const {
+    std::vector<std::string> all;
+    for (const auto& [name, patch] : patches)
+      if (patch.condition)
+        all.push_back(name.substr(name.find('/') + 1) + ": " + patch.condition->message);
+    return all;
   }
-  Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
-  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
-  void record(PodEvent event) override { events.push_back(std::move(event)); }
 
  private:
-  void show(DeltaType type, Ref<const Pod> pod) {
-    if (engine) engine->apply({type, std::move(pod)});
-  }
-  void store_binding(const Ref<const Pod>& pod, const std::string& node) {
-    const auto found = pods_.find(pod->full_name());
-    if (found == pods_.end()) return;  // deleted meanwhile
-    PodDraft draft = draft_of(*found->second);
-    draft.node_name = node;
-    draft.resource_version = std::to_string(++version_);
-    found->second = make_pod(std::move(draft));
-    show(DeltaType::kUpdated, found->second);
+  // The answer and the effect do not wait for each other.
+  static CallFate fate_of(const Fate& wanted) {
+    CallFate fate;
+    fate.has_left = true;
+    if (wanted.error) fate.error = Error{ErrorKind::kUnavailable, wanted.error};
+    fate.takes_effect = wanted.shown && *wanted.shown <= wanted.answer;
+    fate.takes_effect_twice = wanted.shown && *wanted.shown > wanted.answer;
+    fate.extra_delay = fate.takes_effect ? *wanted.shown : wanted.answer;
+    fate.answer_delay = fate.takes_effect ? wanted.answer - *wanted.shown : Duration::zero();
+    if (fate.takes_effect_twice) fate.second_delay = *wanted.shown - wanted.answer;
+    return fate;
   }
 
-  VirtualLoop& loop_;
-  int version_ = 1000;
-  std::map<std::string, Ref<const Pod>> pods_;
+  ClusterStore store_;
+  StoreApi api_;
 };
 
 // Binds through the API, as DefaultBinder does.

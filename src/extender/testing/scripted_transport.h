@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 #include "extender/transport.h"
 
 namespace berth::extender::testing {

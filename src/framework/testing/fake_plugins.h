@@ -16,12 +16,13 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/loop.h"
-#include "base/random.h"
+#include "berth/loop.h"
+#include "berth/random.h"
+#include "berth/waiting_pods.h"
 #include "config/feature_gates.h"
 #include "framework/framework.h"
 #include "framework/pods_in_pre_bind.h"
-#include "framework/waiting_pods.h"
+#include "framework/testing/recording_api.h"
 
 namespace berth::testing {
 
@@ -127,10 +128,10 @@ class FakeReserve final : public FakePlugin, public ReservePlugin {
   using FakePlugin::FakePlugin;
   std::function<Outcome(Cycle&)> script;
   std::function<void(Cycle&)> undo;
-  Outcome reserve(Cycle& cycle, std::string_view) const override {
+  Outcome reserve(Cycle& cycle, std::string_view) override {
     return script ? script(cycle) : Outcome();
   }
-  void unreserve(Cycle& cycle, std::string_view) const override {
+  void unreserve(Cycle& cycle, std::string_view) override {
     if (undo) undo(cycle);
   }
 };
@@ -139,7 +140,7 @@ class FakePermit final : public FakePlugin, public PermitPlugin {
  public:
   using FakePlugin::FakePlugin;
   std::function<PermitResult(Cycle&)> script;
-  PermitResult permit(Cycle& cycle, std::string_view) const override { return script(cycle); }
+  PermitResult permit(Cycle& cycle, std::string_view) override { return script(cycle); }
 };
 
 class FakePreBind final : public FakePlugin, public PreBindPlugin {
@@ -150,7 +151,7 @@ class FakePreBind final : public FakePlugin, public PreBindPlugin {
   PreBindPreFlight pre_bind_pre_flight(Cycle&, std::string_view) const override {
     return flight ? flight() : PreBindPreFlight{};
   }
-  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken cancel) const override {
+  Task<Outcome> pre_bind(Cycle& cycle, std::string_view, CancelToken cancel) override {
     return script(cycle, cancel);
   }
 };
@@ -169,7 +170,7 @@ class FakePostBind final : public FakePlugin, public PostBindPlugin {
  public:
   using FakePlugin::FakePlugin;
   std::function<void(Cycle&)> script;
-  void post_bind(Cycle& cycle, std::string_view) const override { script(cycle); }
+  void post_bind(Cycle& cycle, std::string_view) override { script(cycle); }
 };
 
 // Nominations by hand.
@@ -196,36 +197,6 @@ class FakeNominator final : public Nominator, public Activator {
   std::vector<Symbol> nodes_;
 };
 
-// An API server that says yes and remembers.
-class FakeApi : public ClusterApi {
- public:
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node) override {
-    bound.emplace_back(pod->full_name(), std::move(node));
-    co_return Result<void>();
-  }
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override {
-    patches.emplace_back(pod->full_name(), std::move(patch));
-    co_return std::string();
-  }
-  Task<Result<void>> evict(Ref<const Pod> pod) override {
-    evicted.push_back(pod->full_name());
-    co_return Result<void>();
-  }
-  Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node, bool unanswered) override {
-    looked_up.push_back(pod->full_name() + " on " + node + (unanswered ? " later" : ""));
-    co_return bound_by_others;
-  }
-  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
-  void record(PodEvent event) override { events.push_back(std::move(event)); }
-
-  std::vector<std::pair<std::string, std::string>> bound;
-  bool bound_by_others = false;
-  std::vector<std::string> looked_up;  // whether others have bound it: "ns/pod on node later"
-  std::vector<std::pair<std::string, PodStatusPatch>> patches;
-  std::vector<std::string> evicted;
-  std::vector<PodEvent> events;
-};
-
 // What a framework needs around it.
 struct FakeWorld : World {
   VirtualLoop loop;
@@ -234,7 +205,7 @@ struct FakeWorld : World {
   WaitingPods waiting_pods{loop};
   PodsInPreBind pods_in_pre_bind;
   FakeNominator nominator;
-  FakeApi api;
+  RecordingApi api;
   config::FeatureGates gates;
   Observer observer;
 

@@ -63,7 +63,7 @@ class PreemptionTest : public ::testing::Test {
     world.cluster.see_pod(pod);
     world.cluster.begin_cycle();
     const Framework& framework = profile.framework();
-    CycleScratch scratch;
+    internal::CycleScratch scratch;
     scratch.reset(world.cluster.nodes().rows());
     Cycle cycle(pod, world.cluster);
     cycle.lend(&scratch);

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/task.h"
 #include "base/thread.h"
+#include "berth/task.h"
 #include "kube/http_api_client.h"
 #include "net/http_server.h"
 #include "net/testing/loopback.h"

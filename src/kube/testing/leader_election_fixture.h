@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/cancel.h"
-#include "base/loop.h"
-#include "base/task.h"
+#include "berth/loop.h"
+#include "berth/task.h"
 #include "kube/leader_election.h"
 #include "kube/testing/lease_server.h"
 #include "telemetry/log.h"

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "api/envelope.h"
-#include "api/json_tree.h"
 #include "api/proto_json.h"
 #include "kube/cancellable_sleep.h"
 #include "kube/testing/fake_api_client.h"
+#include "wire/json_tree.h"
 
 namespace berth::kube::testing {
 

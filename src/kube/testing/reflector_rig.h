@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/node.h"
-#include "api/pod.h"
+#include "berth/node.h"
+#include "berth/pod.h"
 #include "kube/reflectors.h"
 #include "kube/testing/fake_api_client.h"
 #include "kube/testing/watch_words.h"

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_tree.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "memapi/api_server.h"
 #include "memapi/json_edit.h"
+#include "wire/json_tree.h"
 
 namespace berth::memapi::testing {
 

@@ -26,12 +26,12 @@ TEST_F(DefaultBinderTest, BindsThroughTheApi) {
   tasks.spawn(run_bind(*plugin, cycle, outcome));
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(outcome->ok());
-  EXPECT_EQ(fixture.api.bindings,
+  EXPECT_EQ(fixture.api.bound,
             (std::vector<std::pair<std::string, std::string>>{{"shop/p", "n1"}}));
 }
 
 TEST_F(DefaultBinderTest, TheApisErrorIsItsOwn) {
-  fixture.api.answer = fail(ErrorKind::kConflict, "pod p is already assigned to node \"n2\"");
+  fixture.api.fails("bind", {ErrorKind::kConflict, "pod p is already assigned to node \"n2\""});
   tasks.spawn(run_bind(*plugin, cycle, outcome));
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->code, Code::kError);

@@ -9,8 +9,8 @@
 
 #include <memory>
 
+#include "berth/plugin_table.h"
 #include "config/configuration.h"
-#include "framework/plugin_table.h"
 #include "framework/preemption.h"
 #include "framework/preemption_evictions.h"
 

@@ -53,7 +53,7 @@ void choose_victims(benchmark::State& state) {
   FullCluster full;
   Cluster& cluster = full.fixture.cluster;
   cluster.begin_cycle();
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(cluster.nodes().rows());
   Cycle cycle(full.pod, cluster);
   cycle.lend(&scratch);

@@ -32,7 +32,7 @@ class DefaultPreemptionTest : public ::testing::Test {
   PostFilterResult post_filter(Ref<const Pod> pod) {
     if (!plugin) make();
     world.cluster.see_pod(pod);
-    CycleScratch scratch;
+    internal::CycleScratch scratch;
     scratch.reset(world.cluster.nodes().rows());
     Cycle cycle(std::move(pod), world.cluster);
     cycle.lend(&scratch);
@@ -80,24 +80,9 @@ TEST_F(DefaultPreemptionTest, PodsOfGroupsAreLeftToTheGroupWhenGroupsPreemptAsAW
   EXPECT_TRUE(post_filter(world.pod("single").priority(1)).outcome.ok());
 }
 
-// Never answers a deletion.
-class SilentApi final : public ClusterApi {
- public:
-  Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
-    co_return std::string();
-  }
-  Task<Result<void>> evict(Ref<const Pod>) override {
-    Result<void> later = co_await answer;
-    co_return later;
-  }
-  Task<Result<AnyObject>> update(AnyObject object) override { co_return object; }
-  void record(PodEvent) override {}
-  Eventual<Result<void>> answer;
-};
-
 TEST_F(DefaultPreemptionTest, ThePodIsKeptOutOfTheQueueUntilItsVictimsWereAskedToGo) {
-  SilentApi api;
+  testing::RecordingApi api;
+  api.hold("evict");
   Handle handle{"default-scheduler", world.loop,         world.random,
                 world.cluster,       world.waiting_pods, world.pods_in_pre_bind,
                 world.nominator,     world.nominator,    api,
@@ -112,19 +97,19 @@ TEST_F(DefaultPreemptionTest, ThePodIsKeptOutOfTheQueueUntilItsVictimsWereAskedT
   EXPECT_EQ(held.code, Code::kUnschedulableAndUnresolvable);
   EXPECT_EQ(held.message(), "waiting for the preemption for this pod to be finished");
   EXPECT_TRUE(plugin->pre_enqueue(*world.pod("other").build()).ok());
-  api.answer.set({});
+  api.answer("evict");
   EXPECT_TRUE(plugin->pre_enqueue(*high).ok());
 }
 
 TEST_F(DefaultPreemptionTest, InTheForegroundAFailureIsAnErrorAndNothingIsHeldBack) {
   ASSERT_TRUE(world.gates.set("SchedulerAsyncPreemption=false").has_value());
-  SilentApi api;
+  testing::RecordingApi api;
   Handle handle{"default-scheduler", world.loop,         world.random,
                 world.cluster,       world.waiting_pods, world.pods_in_pre_bind,
                 world.nominator,     world.nominator,    api,
                 world.gates,         &world.cluster};
   plugin = std::make_unique<DefaultPreemption>(config::DefaultPreemptionArgs{}, handle);
-  api.answer.set(fail(ErrorKind::kForbidden, "hands off"));
+  api.fails("evict", {ErrorKind::kForbidden, "hands off"});
   const Ref<const Pod> high = world.pod("high").priority(1);
   const PostFilterResult result = post_filter(high);
   EXPECT_EQ(result.outcome.code, Code::kError);

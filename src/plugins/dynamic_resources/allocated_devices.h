@@ -26,14 +26,14 @@ class AllocatedDevices {
   void add(const AllocationResult& allocation);
   void remove(const AllocationResult& allocation);
 
-  // Somebody has the device for himself.
+  // Whether the device is allocated exclusively.
   bool exclusive(const DeviceId& id) const;
-  // Somebody has the device, or a share of it.
+  // Whether the device, or a share of it, is allocated.
   bool any(const DeviceId& id) const;
   // What all shares of the device consume together; null when nothing is known to be consumed.
   const ResourceList* consumed(const DeviceId& id) const;
 
-  // How many devices somebody has, for himself or in shares.
+  // How many devices are allocated, exclusively or in shares.
   std::size_t size() const;
   // Grows with every change.
   std::uint64_t revision() const { return revision_; }

@@ -47,8 +47,8 @@ struct Allocator::State {
   const Cluster& cluster;
   SearchContext context;
   DeviceSearch search{context};
-  std::vector<PreparedClaim*> wanted;  // of the node at hand
-  const Node* unfinished = nullptr;    // whose search goes on in the next turn
+  std::vector<PreparedClaim*> wanted;  // of the current node
+  const Node* unfinished = nullptr;    // the node whose search goes on in the next turn
   std::span<const Ref<const ResourceClaim>> unfinished_claims;
   // The claims of the pod, and variants of one of them that differ from node to node.
   std::vector<std::unique_ptr<PreparedClaim>> prepared;

@@ -29,11 +29,11 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "api/node.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "base/result.h"
-#include "cluster/cluster.h"
+#include "berth/loop.h"
+#include "berth/node.h"
+#include "berth/random.h"
+#include "berth/result.h"
+#include "berth/views.h"
 #include "plugins/dynamic_resources/allocated_devices.h"
 
 namespace berth::config {

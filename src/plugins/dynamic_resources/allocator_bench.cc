@@ -6,7 +6,7 @@
 #include "api/decode.h"
 #include "api/testing/builders.h"
 #include "base/check.h"
-#include "cluster/cluster.h"
+#include "berth/views.h"
 #include "plugins/dynamic_resources/allocator.h"
 
 namespace berth::plugins {

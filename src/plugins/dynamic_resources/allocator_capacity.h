@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/devices.h"
-#include "api/resources.h"
+#include "berth/resources.h"
 
 namespace berth::plugins {
 

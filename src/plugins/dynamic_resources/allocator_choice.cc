@@ -125,7 +125,7 @@ std::optional<bool> DeviceSearch::choose(const Position& at, const Wanted& wante
   chosen.claim = at.claim;
   chosen.request = at.request;
   chosen.alternative = at.alternative;
-  // Whoever had the first share of a device has taken its counters.
+  // The first share of a device has taken its counters.
   const bool partly_used = of.shared && (state_of(candidate).consumed || sharing(candidate));
   if (!partly_used && !of.device->consumes_counters.empty()) {
     if (!counters_.take(*node_, of, context_.allocated, context_.balances)) return false;

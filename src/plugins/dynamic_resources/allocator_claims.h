@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "cluster/cluster.h"
+#include "berth/views.h"
 #include "plugins/dynamic_resources/allocator_constraints.h"
 #include "plugins/dynamic_resources/allocator_pools.h"
 

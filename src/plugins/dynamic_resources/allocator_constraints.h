@@ -15,7 +15,7 @@ namespace berth::plugins {
 // An attribute as constraints name it: "domain/id".
 struct AttributeName {
   Symbol full;
-  Symbol driver;  // whose devices may have it under the bare id
+  Symbol driver;  // its devices may have it under the bare id
   Symbol id;
 
   AttributeName(Symbol name, SymbolHold& symbols);
@@ -34,7 +34,7 @@ class AttributeConstraint {
   bool applies_to(Symbol request, Symbol subrequest) const;
 
   // The device is about to be allocated for the request: whether it may. remove() takes back an
-  // add() that said yes.
+  // add() that returned true.
   bool add(Symbol request, const Device& device, Symbol driver);
   void remove(Symbol request);
   void clear();

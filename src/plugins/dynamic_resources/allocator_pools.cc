@@ -171,7 +171,7 @@ void DevicePools::State::remove(const std::string& name) {
     if (std::ranges::none_of(entry->slices, &OfferedSlice::counters))
       index.with_counters.erase(entry);
   } else if (!offered->node_name().empty()) {
-    // The name may be somebody else's once nobody holds it.
+    // The symbol may be reused for another name once it is released.
     const auto of_node = index.by_node.find(offered->node_name());
     std::erase(of_node->second, offered);
     if (of_node->second.empty()) index.by_node.erase(of_node);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "api/node.h"
-#include "api/node_selector.h"
+#include "berth/node.h"
+#include "berth/node_selector.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/allocator_selectors.h"
 
@@ -56,7 +56,7 @@ struct Candidate {
   std::uint32_t first_use = 0;  // its part of NodePools::uses
   std::uint32_t end_use = 0;
   bool shared = false;               // may be allocated several times
-  bool plain_capacity = false;       // no policies: whoever names no amounts may have all of it
+  bool plain_capacity = false;       // no policies: a request without amounts may have all of it
   std::optional<bool> node_matches;  // of perDeviceNodeSelection, once asked for
 };
 
@@ -77,7 +77,7 @@ struct NodePool {
 struct NodePools {
   Ref<const Node> node;
   std::uint64_t shared_version = 0;
-  std::optional<Error> error;  // nothing can be said about this node
+  std::optional<Error> error;  // the pools of this node are not known
   bool any_invalid = false;
   std::vector<NodePool> pools;        // in the order of the search
   std::vector<Candidate> candidates;  // of usable pools, in the order of the search

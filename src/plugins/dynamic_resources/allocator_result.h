@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "api/node.h"
-#include "base/random.h"
-#include "base/result.h"
-#include "cluster/cluster.h"
+#include "berth/node.h"
+#include "berth/random.h"
+#include "berth/result.h"
+#include "berth/views.h"
 #include "plugins/dynamic_resources/allocator.h"
 
 namespace berth::plugins {
 
-// Whether one selector can be made that says from which nodes all devices can be used.
+// Whether one node selector can describe the nodes from which all devices can be used.
 Result<void> check_selector(const ClaimAllocation& allocation, const AllocatorFeatures& features);
 
 AllocationResult make_result(const ClaimAllocation& allocation, const ResourceClaim& claim,

@@ -43,7 +43,7 @@ class DeviceSearch {
     kDone,     // everything found
     kFailed,   // not this way
     kLimit,    // too many devices for one claim
-    kStopped,  // not at all: stopped_verdict_ says why
+    kStopped,  // not at all: see stopped_verdict_
     kPaused,   // the turn is over
   };
 
@@ -106,7 +106,7 @@ class DeviceSearch {
   };
   struct CandidateState {
     bool known = false;
-    bool exclusive = false;  // somebody in the cluster has it
+    bool exclusive = false;  // allocated in the cluster
     const ResourceList* consumed = nullptr;
     std::uint32_t marks = 0;  // how many claims of this attempt have it
   };
@@ -138,8 +138,7 @@ class DeviceSearch {
   bool in_use(const PreparedRequest& request, std::uint32_t candidate, std::uint32_t claim);
   bool chosen_for(std::uint32_t candidate, std::uint32_t claim) const;
   Sharing* sharing(std::uint32_t candidate);
-  // ---- time
-  // False where the search has to pause or to stop; halt_ says which.
+  // ---- time False where the search has to pause or to stop (halt_).
   bool spend() { return ++steps_ < next_look_ || look_at_clock(); }
   bool look_at_clock();
   void stop(Verdict verdict, std::string message);

@@ -1,6 +1,6 @@
-// What device selectors say, kept: every expression is compiled once, and asked once about each
-// device of a slice. An evaluation that takes long goes on beside the world. For the allocator's
-// own files.
+// Keeps the results of device selectors: every expression is compiled once, and evaluated once for
+// each device of a slice. An evaluation that takes long goes on in another thread. For the
+// allocator's own files.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "base/result.h"
 #include "base/worker.h"
+#include "berth/result.h"
 #include "cel/device_selector.h"
 
 namespace berth::plugins {
@@ -52,14 +52,14 @@ class SelectorTable {
   // Whether the selector matches the device. Errors begin with "CEL compile error: " or
   // "CEL runtime error: "; kTimeout is one that takes too long ever to be answered.
   //
-  // While an evaluation goes on beside the world, `may_wait` is asked every millisecond. Where it
-  // says no the answer is nothing; the same question later waits for the same evaluation, another
+  // While an evaluation goes on in another thread, `may_wait` is called every millisecond. When it
+  // returns false the result is nullopt; the same call later waits for the same evaluation, another
   // one gives it up.
   using MayWait = std::function<bool()>;
   std::optional<Result<bool>> matches(SelectorId selector, const Ref<const ResourceSlice>& slice,
                                       std::uint32_t device, SelectorAnswers& answers,
                                       const MayWait& may_wait);
-  // ... for those who wait as long as it takes.
+  // ... waits as long as it takes.
   Result<bool> matches(SelectorId selector, const Ref<const ResourceSlice>& slice,
                        std::uint32_t device, SelectorAnswers& answers) {
     return *matches(selector, slice, device, answers, [] { return true; });

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "framework/measurements.h"
-#include "framework/observer.h"
+#include "berth/observer.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 
@@ -35,7 +34,7 @@ PreBindPreFlight DynamicResources::pre_bind_pre_flight(Cycle& cycle, std::string
 }
 
 Task<Outcome> DynamicResources::pre_bind(Cycle& cycle, std::string_view node_name,
-                                         CancelToken cancel) const {
+                                         CancelToken cancel) {
   const Seen* seen = cycle.find<Seen>(*this);
   if (!seen) co_return Outcome::failure("not found");
   if (!seen->devices) co_return Outcome::success();

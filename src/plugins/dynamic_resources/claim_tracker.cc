@@ -95,7 +95,7 @@ void ClaimTracker::reserved(const ResourceClaim& claim, const std::string& pod_u
   taken_back_.erase({claim.uid, pod_uid});
 }
 
-// What was asked for has happened, or is beside the point because the claim is gone.
+// The write has succeeded, or does not matter because the claim is gone.
 void ClaimTracker::look_for_taken_back(const ResourceClaim* before, const ResourceClaim* after) {
   const ResourceClaim& claim = after ? *after : *before;
   std::erase_if(taken_back_, [&](const auto& taken_back) {

@@ -19,8 +19,8 @@
 
 #include "api/devices.h"
 #include "base/keyed_hash.h"
+#include "berth/handle.h"
 #include "cluster/assumed_objects.h"
-#include "framework/handle.h"
 #include "plugins/dynamic_resources/allocated_devices.h"
 
 namespace berth::plugins {
@@ -43,12 +43,13 @@ class ClaimTracker {
   // Back to what the watch has shown.
   void restore(const ResourceClaim& claim);
 
-  // ---- allocations in flight, by the claim's UID
-  // `claim` has an allocation that nobody else knows of. Of a claim that is in flight already it is
-  // noted that one more pod shares the allocation there is.
+  // ---- allocations in flight, by the claim's UID `claim` has an allocation that is not written
+  // yet. Of a claim that is in flight already it is noted that one more pod shares the allocation
+  // there is.
   void begin_pending(Ref<const ResourceClaim> claim);
   const AllocationResult* pending(const std::string& uid) const;
-  // One of those who share it is through; with `force` all are. True when it is gone with that.
+  // One of the pods that share it is done; with `force` all are. True when it was removed with
+  // that.
   bool end_pending(const std::string& uid, bool force = false);
   std::size_t pending_count() const { return pending_.size(); }
 

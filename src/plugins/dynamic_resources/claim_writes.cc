@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/change_gate.h"
-#include "framework/observer.h"
-#include "framework/plugin.h"
+#include "berth/observer.h"
+#include "berth/plugin.h"
 #include "plugins/dynamic_resources/extended_resources.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 
@@ -21,7 +21,7 @@ constexpr int kAttempts = 5;
 constexpr Duration kPauseAfterConflict = 10ms;
 // For a claim that we have created to come in by the watch.
 constexpr Duration kCreatedClaimTimeout = 120s;
-// How long to ask what became of a write whose answer was lost.
+// How long to read the object after a write whose answer was lost.
 constexpr Duration kClaimLookAgain = 200ms;
 
 ClaimWrites::Written claim_in(Result<AnyObject> answer) {
@@ -48,7 +48,7 @@ bool is_ambiguous(const Error& error) {
          error.kind == ErrorKind::kInternal || error.kind == ErrorKind::kCancelled;
 }
 
-// The claim says what we wanted it to say.
+// Whether the claim is as we wanted to write it.
 bool is_done(const ResourceClaim& claim, const ResourceClaim* reserved,
              const std::string& pod_uid) {
   if (!claim.allocated() || !is_reserved_for(claim, pod_uid)) return false;
@@ -202,7 +202,7 @@ Task<ClaimWrites::Written> ClaimWrites::look_up(Ref<const ResourceClaim> claim) 
 Task<bool> ClaimWrites::assume(Ref<const ResourceClaim> claim, bool created, CancelToken cancel) {
   const TimePoint deadline = handle_.loop.now() + kCreatedClaimTimeout;
   for (;;) {
-    if (handle_.gate) {  // nobody is to see half of it in the middle of a cycle
+    if (handle_.gate) {  // no cycle may see half of the change
       ChangeGate::Passed passed(*handle_.gate);
       co_await passed;
     }
@@ -303,14 +303,14 @@ Task<void> ClaimWrites::run_undo(Uid pod, std::string pod_uid, std::shared_ptr<U
     Task<Result<void>> releasing = handle_.api.unreserve_claim(claim, pod_uid);
     const Result<void> released = co_await releasing;
     if (!released && handle_.observer)
-      handle_.observer->trouble(
+      handle_.observer->internal_error(
           fmt::format("unreserving {}: {}", full_name(*claim), released.error().message));
   }
   if (created) {
     Task<Result<void>> removing = remove(created);
     const Result<void> removed = co_await removing;
     if (!removed && handle_.observer)
-      handle_.observer->trouble(
+      handle_.observer->internal_error(
           fmt::format("deleting {}: {}", full_name(*created), removed.error().message));
   }
   if (--undoing->running > 0) co_return;
@@ -338,7 +338,7 @@ Task<ClaimWrites::Written> ClaimWrites::get(Ref<const ResourceClaim> claim) {
 }
 
 Task<void> ClaimWrites::pause_after_conflict() {
-  // Up to a tenth more, so that two who meet do not meet again.
+  // Up to a tenth more, so that two writers that conflict do not conflict again.
   const Duration more{
       handle_.random.below(static_cast<std::uint64_t>((kPauseAfterConflict / 10).count()))};
   SleepUntil later(handle_.loop, handle_.loop.now() + kPauseAfterConflict + more);

@@ -18,9 +18,8 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "base/cancel.h"
-#include "base/task.h"
-#include "framework/handle.h"
+#include "berth/handle.h"
+#include "berth/task.h"
 #include "framework/object_waits.h"
 #include "plugins/dynamic_resources/claim_tracker.h"
 
@@ -30,7 +29,8 @@ class ClaimWrites {
  public:
   using Written = Result<Ref<const ResourceClaim>>;
 
-  // `timestamps`: an allocation says when it was made (the gates of binding conditions).
+  // `timestamps`: allocations have the time at which they were made (the gates of binding
+  // conditions).
   ClaimWrites(const Handle& handle, std::shared_ptr<ClaimTracker> tracker, bool timestamps);
   ClaimWrites(const ClaimWrites&) = delete;
   ClaimWrites& operator=(const ClaimWrites&) = delete;

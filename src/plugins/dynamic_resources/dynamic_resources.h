@@ -16,8 +16,8 @@
 #include <memory>
 #include <string>
 
+#include "berth/plugin_table.h"
 #include "framework/object_waits.h"
-#include "framework/plugin_table.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/claim_tracker.h"
@@ -25,7 +25,7 @@
 #include "plugins/dynamic_resources/pod_devices.h"
 
 namespace berth {
-class Measurements;
+class Observer;
 }
 
 namespace berth::plugins {
@@ -57,11 +57,10 @@ class DynamicResources final : public PreEnqueuePlugin,
                 std::span<Score> by_row) const override;
   Outcome normalize(const Cycle& cycle, const NodeSet& feasible,
                     std::span<Score> by_row) const override;
-  Outcome reserve(Cycle& cycle, std::string_view node_name) const override;
-  void unreserve(Cycle& cycle, std::string_view node_name) const override;
+  Outcome reserve(Cycle& cycle, std::string_view node_name) override;
+  void unreserve(Cycle& cycle, std::string_view node_name) override;
   PreBindPreFlight pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const override;
-  Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name,
-                         CancelToken cancel) const override;
+  Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) override;
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
@@ -101,11 +100,11 @@ class DynamicResources final : public PreEnqueuePlugin,
                                         const AnyObject& after) const;
 
   const Handle handle_;
-  Measurements* const measurements_;  // null: nobody counts
-  const bool extended_resources_;     // DRAExtendedResource
-  const bool binding_conditions_;     // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
-  const bool prioritized_list_;       // DRAPrioritizedList
-  const Duration filter_timeout_;     // for one node; 0: none
+  Observer* const measurements_;   // null: nobody counts
+  const bool extended_resources_;  // DRAExtendedResource
+  const bool binding_conditions_;  // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
+  const bool prioritized_list_;    // DRAPrioritizedList
+  const Duration filter_timeout_;  // for one node; 0: none
   const Duration binding_timeout_;
   const std::shared_ptr<ClaimTracker> tracker_;
   const std::shared_ptr<DeviceClassResources> classes_;

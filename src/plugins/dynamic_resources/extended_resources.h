@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "api/pod.h"
-#include "base/random.h"
+#include "berth/pod.h"
+#include "berth/random.h"
 
 namespace berth::plugins {
 
@@ -23,7 +23,7 @@ inline constexpr std::string_view kInMemoryClaimName = "<extended-resources>";
 
 inline bool is_in_memory(const ResourceClaim& claim) { return claim.name == kInMemoryClaimName; }
 
-// Whether the claim says that it was made for the extended resources of the pod that owns it.
+// Whether the claim is annotated as made for the extended resources of the pod that owns it.
 bool is_extended_resource_claim(const ResourceClaim& claim);
 
 // The claim, without requests as yet; its UID is for our own books only.

@@ -110,7 +110,7 @@ void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
       pass.reject(row, judgement->code, judgement->reason);
     } else {
       pass.reject(row, judgement->code, std::vector<std::string>{judgement->text});
-      // The attempt ends with the first error; what other nodes might say does not matter.
+      // The attempt ends with the first error; the verdicts of other nodes do not matter.
       if (judgement->code == Code::kError) return;
     }
   }

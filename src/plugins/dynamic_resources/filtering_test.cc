@@ -111,7 +111,7 @@ TEST(DynamicResources, APodWithoutClaimsPasses) {
   const PreBindPreFlight flight = fixture.plugin().pre_bind_pre_flight(attempt.cycle, "n1");
   EXPECT_EQ(flight.outcome.code, Code::kSkip);
   EXPECT_TRUE(flight.allow_parallel);
-  EXPECT_TRUE(fixture.server.take_writes().empty());
+  EXPECT_TRUE(fixture.server.take_calls().empty());
 }
 
 TEST(DynamicResources, EveryClassThatIsAskedForMustBeThere) {
@@ -376,7 +376,7 @@ TEST(DynamicResources, AClaimThatAnEarlierAttemptMadeIsInTheWay) {
   EXPECT_EQ(attempt.pre_filter(), "ok");
   EXPECT_EQ(attempt.filter("n1"), "n1 cannot schedule extended resource claim");
   EXPECT_EQ(attempt.post_filter(), "Unschedulable: deletion of ResourceClaim completed");
-  EXPECT_EQ(fixture.server.take_writes(), (std::vector<std::string>{"update left", "delete left"}));
+  EXPECT_EQ(fixture.server.take_calls(), (std::vector<std::string>{"update left", "delete left"}));
   EXPECT_FALSE(fixture.server.has("left"));
   EXPECT_EQ(fixture.taken(), "");
 }

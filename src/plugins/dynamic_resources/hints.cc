@@ -37,7 +37,7 @@ Result<QueueingHint> DynamicResources::after_claim_change(const Pod& pod, const 
   if (!new_claim) return QueueingHint::kSkip;
   const auto claims = claims_of(pod, *tracker_);
   if (!claims) return QueueingHint::kSkip;  // the pod would be turned away again
-  // Devices have become free, whoever had them.
+  // Devices have become free.
   if (old_claim && old_claim->allocated() && !new_claim->allocated()) return QueueingHint::kQueue;
   const bool used = std::ranges::any_of(
       *claims, [&](const Ref<const ResourceClaim>& claim) { return claim->uid == new_claim->uid; });

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "api/pod.h"
-#include "base/loop.h"
-#include "base/result.h"
+#include "berth/loop.h"
+#include "berth/pod.h"
+#include "berth/result.h"
 #include "plugins/dynamic_resources/claim_tracker.h"
 
 namespace berth::plugins {
@@ -23,7 +23,7 @@ ObjectName object_name(const ResourceClaim& claim);
 bool has_finalizer(const ResourceClaim& claim);
 
 // The claims that the pod's spec names, in its order; entries for which none is needed are left
-// out. The error says which one is not there, is being deleted, or belongs to somebody else.
+// out. The error names the one that does not exist, is being deleted, or belongs to another pod.
 Result<std::vector<Ref<const ResourceClaim>>> claims_of(const Pod& pod,
                                                         const ClaimTracker& tracker);
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "api/node_selector.h"
-#include "framework/plugin.h"
+#include "berth/node_selector.h"
+#include "berth/plugin.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/extended_resources.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "berth/observer.h"
 #include "config/feature_gates.h"
-#include "framework/observer.h"
 #include "plugins/arguments.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/pod_claims.h"
@@ -43,7 +43,7 @@ config::DynamicResourcesArgs defaults() {
 DynamicResources::DynamicResources(const config::DynamicResourcesArgs& arguments,
                                    const Handle& handle)
     : handle_(handle),
-      measurements_(handle.observer ? handle.observer->measurements() : nullptr),
+      measurements_(handle.observer ? handle.observer->measuring() : nullptr),
       extended_resources_(handle.gates.enabled("DRAExtendedResource")),
       binding_conditions_(handle.gates.enabled("DRADeviceBindingConditions") &&
                           handle.gates.enabled("DRAResourceClaimDeviceStatus")),

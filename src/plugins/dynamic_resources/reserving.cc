@@ -74,7 +74,7 @@ Task<Outcome> DynamicResources::release_something(const Pod& pod, PodDevices& de
 
 // ---- Reserve
 
-Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) const {
+Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) {
   const Seen* seen = cycle.find<Seen>(*this);
   if (!seen) return Outcome::failure("not found");
   if (!seen->devices) {
@@ -125,7 +125,7 @@ void DynamicResources::reserve_on(const NodeJudgement& judgement, const Node& no
 
 // ---- Unreserve
 
-void DynamicResources::unreserve(Cycle& cycle, std::string_view) const {
+void DynamicResources::unreserve(Cycle& cycle, std::string_view) {
   const Seen* seen = cycle.find<Seen>(*this);
   if (!seen || !seen->devices || seen->devices->undone) return;
   PodDevices& devices = *seen->devices;

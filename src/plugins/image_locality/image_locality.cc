@@ -24,7 +24,7 @@ std::int64_t weight_of(const ImageState& image, double node_count) {
   return truncated(static_cast<double>(image.size_bytes) * spread);
 }
 
-// Calls `visit(uses, image)` for the images of a node that the pod wants. Both are sorted by name;
+// Calls `visit(uses, image)` for the images of a node that the pod uses. Both are sorted by name;
 // the names of the shorter list are looked for in the longer one.
 template <typename Visit>
 void for_each_wanted(std::span<const ImageNames::Wanted> wanted, std::span<const ImageState> images,

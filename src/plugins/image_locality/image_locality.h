@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 #include "plugins/recent_answers.h"
 
 namespace berth::plugins {

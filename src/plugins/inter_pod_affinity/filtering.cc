@@ -47,14 +47,6 @@ bool count_term(TopologyCounts& counts, const IncomingTerm& term, const PodCount
   return place.has_value();
 }
 
-void keep_rows_with(NodeSet& rows, std::span<const TopologyCounts::OfKey> keys) {
-  const NodeSet before = rows;
-  before.for_each([&](NodeRow row) {
-    if (std::ranges::any_of(keys, [row](const auto& key) { return key.domain(row) == kNoDomain; }))
-      rows.erase(row);
-  });
-}
-
 // As many terms as it takes to know that no node has the keys of all: then the others do not
 // matter.
 void count_affinity(RequiredTerms& required, const Cluster& cluster) {
@@ -75,7 +67,8 @@ void count_affinity(RequiredTerms& required, const Cluster& cluster) {
     const std::span<const TopologyCounts::OfKey> keys = required.near.keys();
     if (keys.size() < looked_at + kKeysAtOnce) continue;
     if (looked_at == 0) rows = cluster.nodes().nodes();
-    keep_rows_with(rows, keys.subspan(looked_at));
+    for (const TopologyCounts::OfKey& key : keys.subspan(looked_at))
+      key.column.domains.keep_with_key(rows);
     looked_at = keys.size();
     required.near_is_nowhere = rows.empty();
     if (required.near_is_nowhere) return;

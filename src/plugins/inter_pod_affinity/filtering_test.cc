@@ -2,9 +2,9 @@
 
 #include <limits>
 
+#include "berth/topology.h"
 #include "cluster/affinity_pods.h"
 #include "cluster/pod_counts.h"
-#include "cluster/topology.h"
 #include "plugins/inter_pod_affinity/testing/affinity_fixture.h"
 
 namespace berth::plugins {
@@ -228,7 +228,7 @@ TEST_F(InterPodAffinityFilter, AnExistingPodsBadTermSilencesItsListOnly) {
 
 TEST_F(InterPodAffinityFilter, FilteringWithoutPreFilterIsAnError) {
   const auto plugin = make();
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(cluster.nodes().rows());
   Cycle cycle(pod("p"), cluster);
   cycle.lend(&scratch);
@@ -286,7 +286,7 @@ class InterPodAffinityTrial : public InterPodAffinityFilter {
 
   std::unique_ptr<InterPodAffinity> plugin;
   std::optional<Cycle> cycle;
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
 };
 
 TEST_F(InterPodAffinityTrial, AffinityFollows) {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 #include "plugins/inter_pod_affinity/terms.h"
 
 namespace berth::plugins {
@@ -47,7 +47,7 @@ class InterPodAffinity final : public PreFilterPlugin,
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
  private:
-  // What PreScore leaves for Score; Skip when nobody prefers anything.
+  // The result of PreScore for Score; Skip when there are no preferred terms.
   Outcome weigh(Cycle& cycle) const;
   Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
                                         const AnyObject& after) const;

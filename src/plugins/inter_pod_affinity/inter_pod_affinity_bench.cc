@@ -39,7 +39,7 @@ class Crowd final : public AffinityFixture {
 
   Ref<const Pod> incoming, restless;
   std::unique_ptr<InterPodAffinity> plugin;
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   std::vector<Score> by_row;
   bool is_there = false;
 

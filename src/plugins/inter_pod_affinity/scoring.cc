@@ -111,7 +111,9 @@ Outcome InterPodAffinity::score(const Cycle& cycle, const NodeSet& feasible,
   if (!preferred) return Outcome::failure(std::string(kNoScoreState));
   feasible.for_each([&](NodeRow row) { by_row[row] = 0; });
   for (const TopologyCounts::OfKey& key : preferred->scores.keys())
-    feasible.for_each([&](NodeRow row) { by_row[row] = wrapping_add(by_row[row], key.at(row)); });
+    key.column.domains.for_each_with_key(feasible, [&](NodeRow row, Domain domain) {
+      by_row[row] = wrapping_add(by_row[row], key.numbers[domain]);
+    });
   return Outcome::success();
 }
 

@@ -2,9 +2,9 @@
 
 #include <limits>
 
+#include "berth/topology.h"
 #include "cluster/affinity_pods.h"
 #include "cluster/pod_counts.h"
-#include "cluster/topology.h"
 #include "plugins/inter_pod_affinity/testing/affinity_fixture.h"
 
 namespace berth::plugins {
@@ -266,6 +266,23 @@ TEST_F(InterPodAffinityScore, ManyTermsAtKeysOfOneNodeKeepFewColumns) {
     EXPECT_EQ(scores->at("n3"), 0);
   }
   EXPECT_LT(cluster.topology().size(), 150U);
+}
+
+TEST_F(InterPodAffinityScore, ManyTermsAtKeysThatOneNodeHasAreAddedUpThere) {
+  Labels all;
+  std::vector<WrittenTerm> terms;
+  for (int i = 0; i < 300; ++i) {
+    const std::string key = "own-" + std::to_string(i);
+    all[key] = "v";
+    terms.push_back(likes(7, WantedList{has("app")}, key));
+  }
+  for (int i = 0; i < 100; ++i) add_node("n" + std::to_string(i), i == 50 ? all : Labels{});
+  add(pod("placed", {{"app", "x"}}, {}, "n50"));
+  const auto scores = raw(pod("p", {}, terms));
+  ASSERT_TRUE(scores.has_value());
+  for (const auto& [node, score] : *scores) EXPECT_EQ(score, node == "n50" ? 2100 : 0) << node;
+  for (const auto& [key, value] : all)
+    ASSERT_FALSE(cluster.topology().column(world.symbol(key)).domains.is_dense());
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "berth/views.h"
 #include "cluster/affinity_terms.h"
-#include "cluster/cluster.h"
 #include "cluster/kept_answers.h"
 #include "cluster/pod_counts.h"
 
@@ -79,17 +79,17 @@ class HintTerms {
 
   // Good until the next call.
   const Terms& of(const Pod& pod);
-  // What nobody has asked for during many cycles goes.
+  // Drops what was not used during many cycles.
   void begin_cycle();
 
  private:
   static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
   static constexpr std::size_t kManyCycles = 1024;
   KeptAnswers<Terms> kept_{kMaxBytes};
-  std::size_t cycles_ = 0;  // since somebody asked
+  std::size_t cycles_ = 0;  // since it was used
 };
 
-// The labels of a pod's namespace; none if nobody knows it.
+// The labels of a pod's namespace; empty if it is not known.
 class NamespaceLabels {
  public:
   NamespaceLabels(const Pod& pod, const Cluster& cluster);

@@ -17,7 +17,7 @@ void TopologyCounts::add_to(RowKeys& keys) const {
     // Where every node is a domain, it is the number that nodes have in common, not the domain.
     if (key.column.unique)
       keys.add_numbers(
-          {.version = key.version, .domains = key.column.by_row, .by_domain = key.numbers});
+          {.version = key.version, .domains = key.column.domains, .by_domain = key.numbers});
     else
       keys.add_label(key.key);
   }

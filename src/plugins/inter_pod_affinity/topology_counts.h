@@ -1,7 +1,7 @@
 // TopologyCounts: numbers by topology key and value, upstream's map of (key, value) to a count. For
 // each key it is a small array by domain, so that a node's number is two lookups away. Keys that no
 // node has are not there: whatever would be added, no node has it. Nor are, once there are many
-// keys, those at which nothing would be added: a column of each would cost keys times nodes.
+// keys, those at which nothing would be added.
 //
 // Kept in the Cycle by InterPodAffinity, for Filter and for Score; nodes do not change meanwhile.
 #pragma once
@@ -13,12 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "berth/row_keys.h"
+#include "berth/topology.h"
+#include "berth/views.h"
 #include "cluster/affinity_pods.h"
-#include "cluster/cluster.h"
 #include "cluster/domain_sums.h"
 #include "cluster/pod_counts.h"
-#include "cluster/topology.h"
-#include "framework/row_keys.h"
 
 namespace berth::plugins {
 
@@ -33,14 +33,12 @@ class TopologyCounts {
   struct OfKey {
     Symbol key;
     TopologyColumn column;
-    // By domain; that of kNoDomain stays 0. Somebody else's until it has to be changed.
+    // By domain; that of kNoDomain stays 0. Shared until it has to be changed.
     std::span<const std::int64_t> numbers;
     std::vector<std::int64_t> own;
     std::uint64_t version = 0;  // of what was added, not of how much
 
-    Domain domain(NodeRow row) const {
-      return row < column.by_row.size() ? column.by_row[row] : kNoDomain;
-    }
+    Domain domain(NodeRow row) const { return column.domains[row]; }
     std::int64_t at(NodeRow row) const { return numbers[domain(row)]; }
   };
 

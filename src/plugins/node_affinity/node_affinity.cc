@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "api/names.h"
-#include "cluster/topology.h"
+#include "berth/topology.h"
 #include "plugins/arguments.h"
 #include "plugins/event_objects.h"
 #include "plugins/normalize.h"
@@ -34,8 +34,8 @@ Names sorted_names(Names names) {
   return names;
 }
 
-// The only nodes that the term can mean; nullopt when it does not say.
-// Parity: all values count, though a requirement with more than one will never match.
+// The only nodes that can match the term; nullopt if any node can. Parity: all values count, though
+// a requirement with more than one will never match.
 std::optional<Names> nodes_named_by(const NodeSelectorTerm& term) {
   std::optional<Names> named;
   for (const SelectorRequirement& field : term.match_fields) {

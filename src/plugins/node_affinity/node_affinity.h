@@ -7,8 +7,8 @@
 
 #include <memory>
 
-#include "api/node_selector.h"
-#include "framework/plugin_table.h"
+#include "berth/node_selector.h"
+#include "berth/plugin_table.h"
 
 namespace berth::plugins {
 
@@ -18,7 +18,7 @@ class NodeAffinity final : public PreFilterPlugin,
                            public ScorePlugin,
                            public SignPlugin {
  public:
-  // What the profile adds to what every pod says.
+  // The affinity that the profile adds to every pod's.
   struct Added {
     std::optional<NodeSelector> required;
     NodePreferences preferred;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/topology.h"
+#include "berth/topology.h"
 #include "plugins/required_node_affinity.h"
 #include "plugins/testing/plugin_fixture.h"
 
@@ -190,7 +190,7 @@ TEST_F(NodeAffinityTest, FiltersAlsoWithoutWhatPreFilterLeft) {
   fixture.add_node(world.node("n"));
   const auto plugin = fixture.make<NodeAffinity>();
   Cycle cycle(world.pod("p").node_selector("disk", "ssd"), fixture.cluster);
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(fixture.cluster.nodes().rows());
   cycle.lend(&scratch);
   NodeSet feasible = fixture.cluster.nodes().nodes();

@@ -1,14 +1,14 @@
 // NodeDeclaredFeatures rejects nodes whose kubelet does not declare a feature that the pod needs.
 // Reads the nodes' declared features, and of the pod what needs one: rules that restart all
-// containers, and a user namespace beside the host's network.
-// Changes its mind when a node is added or declares other features, or when the pod itself changes.
-// Without the gate NodeDeclaredFeatures it has nothing to say.
+// containers, and a user namespace beside the host's network. Changes its mind when a node is added
+// or declares other features, or when the pod itself changes. Without the gate NodeDeclaredFeatures
+// it rejects nothing.
 #pragma once
 
 #include <bitset>
 #include <memory>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 
 namespace berth::plugins {
 

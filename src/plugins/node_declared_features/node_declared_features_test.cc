@@ -86,7 +86,7 @@ TEST_F(NodeDeclaredFeaturesTest, FilteringWithoutPreFilterIsAnError) {
   fixture.add_node(world.node("n"));
   const NodeDeclaredFeatures plugin(true);
   Cycle cycle(restarting(), fixture.cluster);
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(fixture.cluster.nodes().rows());
   cycle.lend(&scratch);
   NodeSet feasible = fixture.cluster.nodes().nodes();

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 
 namespace berth::plugins {
 

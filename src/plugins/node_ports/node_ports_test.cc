@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "api/names.h"
-#include "base/random.h"
+#include "berth/random.h"
 #include "cluster/host_ports.h"
+#include "cluster/trial.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
@@ -122,7 +123,7 @@ TEST_F(NodePortsTest, FilteringWithoutPreFilterIsAnError) {
   fixture.add_node(world.node("n"));
   const auto plugin = fixture.make<NodePorts>();
   Cycle cycle(pod("p", {{80}}), fixture.cluster);
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(fixture.cluster.nodes().rows());
   cycle.lend(&scratch);
   NodeSet feasible = fixture.cluster.nodes().nodes();

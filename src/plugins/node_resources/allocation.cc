@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/names.h"
+#include "cluster/scalar_columns.h"
 
 namespace berth::plugins {
 

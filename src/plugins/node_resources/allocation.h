@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
-#include "api/resources.h"
-#include "cluster/node_table.h"
+#include "berth/pod.h"
+#include "berth/resources.h"
+#include "berth/views.h"
 #include "config/configuration.h"
 #include "plugins/arithmetic.h"
 #include "plugins/node_resources/device_counts.h"
@@ -32,7 +32,7 @@ struct AllocationColumn {
   std::int64_t request = 0;  // of the pod
   std::int64_t weight = 1;
 
-  // A scalar that nobody names has no columns.
+  // A scalar that no node or pod names has no columns.
   std::int64_t used_on(NodeRow row) const { return used.empty() ? 0 : used[row]; }
   // With the pod.
   std::int64_t requested_on(NodeRow row) const { return wrapping_add(used_on(row), request); }

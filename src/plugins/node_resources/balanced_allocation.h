@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/node_resources/allocation.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/node_selector.h"
+#include "berth/node_selector.h"
 #include "config/feature_gates.h"
 
 namespace berth::plugins {
@@ -22,7 +22,8 @@ class DeviceCounts::Count {
     columns_.taken.resize(nodes.rows());
   }
 
-  // The nodes that devices are for. `unless_said`: whether they are for all when nothing is said.
+  // The nodes that devices are for. `unless_said`: whether they are for all nodes if none are
+  // named.
   NodeSet rows_of(const DeviceNodeSelection& where, bool unless_said) {
     NodeSet rows(nodes_.rows());
     if (where.all_nodes) return nodes_.nodes();

@@ -1,5 +1,5 @@
 // DeviceCounts: how many devices of a DeviceClass each node can use, and how many of them are
-// taken, for those who score an extended resource that is devices (volumes-dra-gang.md §13.2).
+// taken, for scoring an extended resource that is devices (volumes-dra-gang.md §13.2).
 //
 // It counts whatever a slice names, also of pools that are incomplete, invalid or outdated, and
 // takes no notice of taints: so does upstream. One for all profiles: of(). World thread.
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "api/devices.h"
-#include "cluster/cluster.h"
-#include "framework/handle.h"
+#include "berth/handle.h"
+#include "berth/views.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/dynamic_resources/allocator_selectors.h"
 #include "plugins/dynamic_resources/claim_tracker.h"
@@ -31,7 +31,7 @@ class DeviceCounts {
     std::vector<std::int64_t> devices;
     std::vector<std::int64_t> taken;
   };
-  // Of the class behind a resource; nothing when there is none. Where something cannot be told (a
+  // Of the class behind a resource; nullopt when there is none. Where something cannot be told (a
   // selector fails, of devices or of nodes) there are no devices.
   std::optional<Columns> count(Symbol resource);
 

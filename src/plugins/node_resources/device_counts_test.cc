@@ -2,7 +2,7 @@
 // score them.
 #include <gtest/gtest.h>
 
-#include "framework/row_keys.h"
+#include "berth/row_keys.h"
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/testing/manifest_objects.h"

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "cluster/trial.h"
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/testing/manifest_objects.h"
@@ -260,7 +261,7 @@ TEST(NodeResourcesFitFilter, NodesThatFailAlikeShareOneListOfReasons) {
     fixture.add_node(fixture.world.node("n" + std::to_string(i)).cpu("1").memory("1Gi"));
   const auto plugin = fixture.make<NodeResourcesFit>();
   Cycle cycle(fixture.world.pod("p").cpu("2").memory("2Gi"), fixture.cluster);
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(fixture.cluster.nodes().rows());
   cycle.lend(&scratch);
   ASSERT_TRUE(plugin->pre_filter(cycle).outcome.ok());
@@ -290,7 +291,7 @@ TEST(NodeResourcesFitFilter, WithoutPreFilterItIsAnError) {
   fixture.add_node(fixture.world.node("n"));
   const auto plugin = fixture.make<NodeResourcesFit>();
   Cycle cycle(fixture.world.pod("p"), fixture.cluster);
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(fixture.cluster.nodes().rows());
   cycle.lend(&scratch);
   NodeSet feasible = fixture.cluster.nodes().nodes();
@@ -420,7 +421,7 @@ TEST(NodeResourcesFitFilter, NamesThatNobodyOffersAreOneListOfReasonsForAllNodes
   const Ref<const Pod> asked = pod;
   const auto plugin = fixture.make<NodeResourcesFit>();
   Cycle cycle(asked, fixture.cluster);
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(fixture.cluster.nodes().rows());
   cycle.lend(&scratch);
   ASSERT_TRUE(plugin->pre_filter(cycle).outcome.ok());

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/node_resources/allocation.h"
 #include "plugins/normalize.h"
@@ -55,7 +55,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
  private:
-  // Whether the configuration says to leave this resource to somebody else.
+  // Whether the configuration says to ignore this resource.
   bool is_ignored(std::string_view resource) const;
   // Whether a DeviceClass stands behind it: where a node has none of it, it is for DynamicResources
   // to find devices.
@@ -75,7 +75,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   config::ScoringStrategyType strategy_;
   BrokenLinear shape_;  // of RequestedToCapacityRatio
   ScoredResources resources_;
-  ResourceList defaults_;  // what scoring takes a container for that does not say
+  ResourceList defaults_;  // what scoring assumes for a container without requests
   Gates gates_;
   std::shared_ptr<DeviceClassResources> classes_;
   std::shared_ptr<DeviceCounts> counts_;  // null with it

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/vector_clones.h"
-#include "framework/plugin.h"
+#include "berth/plugin.h"
 #include "plugins/arithmetic.h"
 
 namespace berth::plugins {

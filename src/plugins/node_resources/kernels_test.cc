@@ -1,7 +1,7 @@
 // A block of rows gets what its rows get one by one, whatever the amounts.
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "berth/random.h"
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/testing/plugin_fixture.h"

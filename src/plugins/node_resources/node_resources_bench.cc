@@ -27,7 +27,7 @@ struct Nodes {
 
   testing::PluginFixture fixture;
   Ref<const Pod> pod;
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   std::vector<Score> scores;
 };
 

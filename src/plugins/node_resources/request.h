@@ -1,9 +1,9 @@
 // What an incoming pod asks for, as NodeResourcesFit weighs it against nodes.
 #pragma once
 
-#include "api/pod.h"
-#include "api/resources.h"
-#include "framework/plugin.h"
+#include "berth/plugin.h"
+#include "berth/pod.h"
+#include "berth/resources.h"
 #include "plugins/device_class_resources.h"
 
 namespace berth::plugins {

@@ -8,7 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "framework/plugin.h"
+#include "berth/plugin.h"
+#include "cluster/scalar_columns.h"
 #include "plugins/arithmetic.h"
 #include "plugins/node_resources/kernels.h"
 
@@ -80,7 +81,7 @@ class ResourcePass {
  private:
   // A row that has to do with a sparse check.
   struct Met {
-    std::uint8_t bit;  // of the word at hand
+    std::uint8_t bit;  // of the current word
     bool fails;
     std::uint32_t check;
   };
@@ -226,10 +227,10 @@ class ResourcePass {
   std::vector<SparseCheck> sparse_;
   std::vector<std::uint32_t> somewhere_;  // the sparse ones that some row has to do with
   std::size_t fail_elsewhere_ = 0;        // how many of them fail on all other rows
-  // Of the word at hand: full rows, then one per check.
+  // Of the current word: full rows, then one per check.
   boost::container::small_vector<std::uint64_t, 1 + kUsualChecks> failing_;
   std::vector<Met> met_;
-  // Of the row at hand: indices into failing_, then sparse checks that do not go as elsewhere.
+  // Of the current row: indices into failing_, then sparse checks that do not go as elsewhere.
   std::vector<std::uint32_t> failed_;
   std::vector<Listed> listed_;
 };

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/symbols.h"
+#include "berth/symbols.h"
 
 namespace berth {
 class Cycle;

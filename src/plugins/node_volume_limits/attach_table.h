@@ -22,8 +22,8 @@
 
 #include "api/storage.h"
 #include "base/keyed_hash.h"
-#include "cluster/cluster.h"
-#include "cluster/node_set.h"
+#include "berth/node_set.h"
+#include "berth/views.h"
 #include "cluster/object_changes.h"
 #include "plugins/node_volume_limits/attachable.h"
 
@@ -31,7 +31,7 @@ namespace berth::plugins {
 
 // The volumes that are attached to one node.
 struct AttachedVolumes {
-  std::optional<std::string> error;                          // why nobody can tell
+  std::optional<std::string> error;                          // why the volumes are not known
   AttachableVolumes by_pods;                                 // sorted
   std::vector<std::pair<std::string, std::int32_t>> counts;  // by driver
 

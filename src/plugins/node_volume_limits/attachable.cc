@@ -43,7 +43,7 @@ bool may_attach(VolumeSource source) { return is_claim(source) || in_tree_type(s
 bool may_fail(const Pod& pod, const Volume& volume) {
   switch (volume.source) {
     case VolumeSource::kPersistentVolumeClaim: return volume.source_name.empty();
-    case VolumeSource::kEphemeral: return true;  // the claim may be somebody else's
+    case VolumeSource::kEphemeral: return true;  // the claim may belong to another pod
     default: {
       const InTreeVolumeType* type = in_tree_type(volume.source);
       return type && type->migrated && !csi_handle(volume, pod.symbols());
@@ -105,7 +105,7 @@ void AttachableFinder::add_claim(const PersistentVolumeClaim& claim,
   if (Result<std::string> handle = csi_handle(**volume)) append(type->driver, *handle, volumes);
 }
 
-// Nobody knows the volume yet, but the class tells which driver will make it.
+// There is no volume yet, but the storage class names the driver that will make it.
 void AttachableFinder::add_unbound(const PersistentVolumeClaim& claim,
                                    AttachableVolumes& volumes) const {
   const Symbols& symbols = cluster_.symbols();

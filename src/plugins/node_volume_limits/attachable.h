@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
 #include "api/storage.h"
-#include "base/result.h"
-#include "cluster/cluster.h"
+#include "berth/pod.h"
+#include "berth/result.h"
+#include "berth/views.h"
 
 namespace berth::plugins {
 

@@ -21,7 +21,7 @@ enum Reason : std::uint8_t { kTooMany };
 
 // One driver's share of what the pod needs.
 struct DriverShare {
-  Symbol driver;  // empty: nobody holds the name, so no node speaks of it
+  Symbol driver;  // empty: the symbol is not held, so no node names the driver
   std::string name;
   std::int32_t count = 0;
 };

@@ -1,15 +1,14 @@
 // NodeVolumeLimits rejects nodes where more volumes would be attached than a CSI driver can attach
-// there, as the node's CSINode says. Volumes that a node has already cost nothing; those of in-tree
-// types count as their drivers' (csi_translation.h).
-// Reads the volumes of the pod and of the pods on nodes, the claims, volumes and classes behind
-// them, CSINodes and VolumeAttachments.
+// there, by the limits of the node's CSINode. Volumes that a node has already cost nothing; those
+// of in-tree types count as their drivers' (csi_translation.h). Reads the volumes of the pod and of
+// the pods on nodes, the claims, volumes and classes behind them, CSINodes and VolumeAttachments.
 // Changes its mind when a CSINode comes or allows more, when a pod with volumes or an attachment
 // goes, or when a claim that the pod names comes.
 #pragma once
 
 #include <memory>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 
 namespace berth::plugins {
 

@@ -44,7 +44,7 @@ struct Nodes {
   }
 
   testing::PluginFixture fixture;
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
 };
 
 void limits_filter(benchmark::State& state, int limit) {

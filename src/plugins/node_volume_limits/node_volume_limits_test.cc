@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "berth/random.h"
+#include "cluster/trial.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {

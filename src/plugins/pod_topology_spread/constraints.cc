@@ -85,16 +85,7 @@ bool all_have_every_key(std::span<const TopologyColumn> columns, const NodeTable
 
 NodeSet with_every_key(std::span<const TopologyColumn> columns, const NodeSet& among) {
   NodeSet rows = among;
-  for (const TopologyColumn& column : columns) {
-    rows.for_each_word([&](std::size_t word, std::uint64_t) {
-      const std::size_t first = word * 64;
-      const std::size_t last = std::min(first + 64, column.by_row.size());
-      std::uint64_t has = 0;
-      for (std::size_t row = first; row < last; ++row)
-        has |= std::uint64_t{column.by_row[row] != kNoDomain} << (row - first);
-      rows.keep(word, has);
-    });
-  }
+  for (const TopologyColumn& column : columns) column.domains.keep_with_key(rows);
   return rows;
 }
 

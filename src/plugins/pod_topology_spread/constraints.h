@@ -7,17 +7,16 @@
 #include <span>
 #include <vector>
 
-#include "api/node_selector.h"
-#include "api/pod.h"
-#include "api/taint.h"
-#include "base/result.h"
-#include "cluster/cluster.h"
+#include "berth/node_selector.h"
+#include "berth/pod.h"
+#include "berth/result.h"
+#include "berth/topology.h"
+#include "berth/views.h"
 #include "cluster/domain_sums.h"
-#include "cluster/topology.h"
 
 namespace berth::plugins {
 
-// Matching pods; empty and null when nobody is counted.
+// Matching pods; empty and null when no pods are counted.
 struct PodsByRow {
   std::span<const std::int32_t> by_row;
   const NodeSet* rows = nullptr;  // that have any
@@ -34,7 +33,7 @@ struct SpreadConstraint {
   bool honor_taints = false;
 
   // The pods of the namespace that match, by row and by domain of the key, whose column it is;
-  // null: nobody is counted. Valid for the cycle if they are kept (PodCounts).
+  // null: no pods are counted. Valid for the cycle if they are kept (PodCounts).
   PodsByRow counts(const Cluster& cluster, Symbol namespace_name) const;
   const DomainSums* sums(const Cluster& cluster, Symbol namespace_name,
                          const TopologyColumn& column) const;
@@ -73,7 +72,7 @@ class NodeInclusion {
   struct Judged {
     NodeSet rows, approved;
   };
-  // Keeps those of `rows` that `approves` says yes to.
+  // Keeps those of `rows` for which `approves` is true.
   template <typename Approves>
   static void keep_approved(NodeSet& rows, Judged& judged, Approves approves);
 

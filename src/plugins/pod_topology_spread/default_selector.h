@@ -1,13 +1,13 @@
-// The pods that a pod belongs to when it does not say so itself: those of its Services and of the
-// ReplicationController, ReplicaSet or StatefulSet that controls it (plugins.md §4).
+// The pods that a pod without constraints of its own is spread with: those of its Services and of
+// the ReplicationController, ReplicaSet or StatefulSet that controls it (plugins.md §4).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "api/labels.h"
-#include "api/pod.h"
-#include "cluster/cluster.h"
+#include "berth/labels.h"
+#include "berth/pod.h"
+#include "berth/views.h"
 #include "plugins/recent_answers.h"
 
 namespace berth::plugins {

@@ -1,4 +1,4 @@
-// DomainCounts: matching pods per topology domain, with the smallest count at hand.
+// DomainCounts: matching pods per topology domain, and the smallest of these counts.
 //
 // PreFilter fills it once; trials then change a domain at a time and change it back. Questions
 // about one node touch one domain, and for those the smallest count costs nothing.
@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/topology.h"
+#include "berth/topology.h"
 
 namespace berth::plugins {
 

@@ -49,9 +49,9 @@ void fill(DomainCounts& counts, const TopologyColumn& column, const DomainSums* 
   counts.filled();
 }
 
-void fill(DomainCounts& counts, std::span<const Domain> domains, const NodeSet& counted,
+void fill(DomainCounts& counts, const RowDomains& domains, const NodeSet& counted,
           const PodsByRow& pods) {
-  counted.for_each([&](NodeRow row) { counts.enter(domains[row]); });
+  domains.for_each(counted, [&](NodeRow, Domain domain) { counts.enter(domain); });
   if (pods.rows)
     NodeSet::for_each_common(counted, *pods.rows,
                              [&](NodeRow row) { counts.add(domains[row], pods.by_row[row]); });
@@ -75,7 +75,7 @@ PreFilterResult PodTopologySpread::pre_filter(Cycle& cycle) const {
   const bool all_complete = all_have_every_key(columns, cycle.nodes());
   const NodeSet complete =
       all_complete ? cycle.nodes().nodes() : with_every_key(columns, cycle.nodes().nodes());
-  // Where no node has every key, nobody is counted: keys that no node has cost nothing.
+  // If no node has every key, no pods are counted: keys that no node has cost nothing.
   const bool anywhere = all_complete || !complete.empty();
   NodeInclusion inclusion(pod, cycle.nodes(), rules(cycle.symbols()));
   HardState state;
@@ -96,7 +96,7 @@ PreFilterResult PodTopologySpread::pre_filter(Cycle& cycle) const {
     } else {
       counted = inclusion.rows(constraint, complete);
       const PodsByRow pods = constraint.counts(cluster, pod.meta().namespace_name);
-      fill(counts, columns[i].by_row, counted, pods);
+      fill(counts, columns[i].domains, counted, pods);
       version = pods.version;
     }
     const bool self = constraint.selector.matches(pod.labels(), pod.symbols());
@@ -124,7 +124,7 @@ Outcome PodTopologySpread::count(Cycle& cycle, const Pod& pod, NodeRow row, std:
   for (Spread& spread : state->spreads)
     if (spread.counted.contains(row) &&
         spread.constraint.selector.matches(pod.labels(), pod.symbols()))
-      spread.counts.change(spread.column.by_row[row], by);
+      spread.counts.change(spread.column.domains[row], by);
   return Outcome::success();
 }
 
@@ -136,7 +136,7 @@ bool PodTopologySpread::filter_keys(const Cycle& cycle, RowKeys& keys) const {
     // Where every node is a domain, it is the count that nodes have in common, not the domain.
     if (spread.column.unique)
       keys.add_numbers({.version = spread.version,
-                        .domains = spread.column.by_row,
+                        .domains = spread.column.domains,
                         .by_domain = spread.counts.numbers()});
     else
       keys.add_label(spread.constraint.topology_key);
@@ -153,8 +153,7 @@ void PodTopologySpread::filter(const Cycle& cycle, FilterPass& pass) const {
   for (const Spread& spread : state->spreads) {
     if (pass.feasible().empty()) return;
     const std::int64_t limit = spread.limit();
-    pass.feasible().for_each([&](NodeRow row) {
-      const Domain domain = spread.column.by_row[row];
+    spread.column.domains.for_each(pass.feasible(), [&](NodeRow row, Domain domain) {
       if (domain == kNoDomain)
         pass.reject(row, Code::kUnschedulableAndUnresolvable, kKeyMissing);
       else if (spread.counts.of(domain) > limit)

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "base/random.h"
+#include "berth/random.h"
+#include "berth/topology.h"
 #include "cluster/pod_counts.h"
-#include "cluster/topology.h"
 #include "plugins/pod_topology_spread/domain_counts.h"
 #include "plugins/pod_topology_spread/testing/spread_fixture.h"
 
@@ -251,7 +251,7 @@ TEST_F(SpreadFilter, ASelectorThatMakesNoSenseIsAnError) {
 TEST_F(SpreadFilter, WithoutWhatPreFilterLeavesItIsAnError) {
   node("a");
   const auto plugin = make<PodTopologySpread>();
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(cluster.nodes().rows());
   Cycle cycle(web("p", {{}}), cluster);
   cycle.lend(&scratch);
@@ -271,7 +271,7 @@ TEST_F(SpreadFilter, WithoutWhatPreFilterLeavesItIsAnError) {
 struct SpreadTrial : SpreadFilter {
   std::unique_ptr<PodTopologySpread> plugin = make<PodTopologySpread>();
   std::unique_ptr<Cycle> cycle;
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
 
   void begin(const Ref<const Pod>& pod) {
     cycle = std::make_unique<Cycle>(pod, cluster);
@@ -433,6 +433,30 @@ TEST_F(SpreadFilter, ManyConstraintsOnKeysOfOneNodeKeepFewColumns) {
   for (WantedConstraint& one : constraints) one.action = kSoft;
   EXPECT_EQ(scores(*plugin, web("q", constraints), {"n1", "n150"}), (Scores{0, 0}));
   EXPECT_LT(cluster.topology().size(), 100U);
+}
+
+TEST_F(SpreadFilter, OfManyNodesTheFewWithTheKeyAreJudgedByTheirDomains) {
+  for (int i = 0; i < 100; ++i) {
+    auto node = world.node("n" + std::to_string(i));
+    if (i % 20 == 7) node.label("rack", i < 50 ? "low" : "high");  // n7, n27, n47; n67, n87
+    add_node(node);
+  }
+  for (const char* full : {"n7", "n27", "n3"}) place(full);
+  const WantedConstraint by_rack{.key = "rack"};
+  const auto plugin = make<PodTopologySpread>();
+  const Ref<const Pod> pod = web("p", {by_rack});
+  for (const auto& [node, verdict] : filter(*plugin, pod)) {
+    const bool low = node == "n7" || node == "n27" || node == "n47";
+    const bool high = node == "n67" || node == "n87";
+    EXPECT_EQ(verdict.code, low    ? Code::kUnschedulable
+                            : high ? Code::kSuccess
+                                   : Code::kUnschedulableAndUnresolvable)
+        << node;
+  }
+  WantedConstraint soft = by_rack;
+  soft.action = kSoft;
+  EXPECT_EQ(scores(*plugin, web("q", {soft}), {"n3", "n7", "n8", "n67"}), (Scores{0, 0, 0, 100}));
+  EXPECT_FALSE(cluster.topology().column(cluster.symbols().find("rack")).domains.is_dense());
 }
 
 }  // namespace

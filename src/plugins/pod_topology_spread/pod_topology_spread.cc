@@ -73,7 +73,7 @@ Result<std::vector<SpreadConstraint>> PodTopologySpread::constraints(
     if (!found) return explained("obtaining pod's", action, std::move(found).error());
     return found;
   }
-  // Most pods belong to nobody, so the default ones are made last.
+  // Most pods have no owner, so the default constraints are made last.
   if (std::ranges::find(default_constraints_, action,
                         &TopologySpreadConstraint::when_unsatisfiable) ==
       default_constraints_.end())

@@ -5,14 +5,14 @@
 // controller; the nodes' labels and taints; the labels of pods on nodes.
 // Changes its mind when pods of the namespace come, go or change their labels, or when nodes do.
 //
-// constraints.cc says what is asked, filtering.cc, scoring.cc and hints.cc are its three phases.
+// constraints.cc reads the constraints, filtering.cc, scoring.cc and hints.cc are its three phases.
 #pragma once
 
 #include <memory>
 #include <string_view>
 #include <vector>
 
-#include "framework/plugin_table.h"
+#include "berth/plugin_table.h"
 #include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/default_selector.h"
 

@@ -46,7 +46,7 @@ struct Nodes {
   testing::PluginFixture fixture;
   Ref<const Pod> pod, moving;
   NodeRow next = 0;
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   std::vector<Score> scores;
 };
 

@@ -17,19 +17,22 @@ constexpr Score kIgnored = -1;
 
 // What one soft constraint adds to a node's score: the more matching pods in its domain, the more.
 struct Term {
-  std::span<const Domain> domains;  // by row
+  RowDomains domains;
   double weight = 0;
   double offset = 0;
   // Each node is a domain of its own: pods by row (empty: none anywhere).
   bool by_node = false;
   std::span<const std::int32_t> pods;
-  std::vector<std::int32_t> own;  // `pods`, where nobody else keeps them
+  std::vector<std::int32_t> own;  // `pods`, where they are not kept elsewhere
   // Otherwise: what the node's domain adds.
   std::vector<double> by_domain;
 
   double added(double count) const { return count * weight + offset; }
+  // Nothing where a node does not have the key.
   double at(NodeRow row) const {
-    if (!by_node) return by_domain[domains[row]];
+    const Domain domain = domains[row];
+    if (domain == kNoDomain) return 0;
+    if (!by_node) return by_domain[domain];
     return added(pods.empty() ? 0 : pods[row]);
   }
 };
@@ -62,7 +65,7 @@ class Slots {
   Domain of_domain(Domain domain) const {
     return !all_keys_ && column_.values[domain].empty() ? kNoDomain : domain;
   }
-  Domain of(NodeRow row) const { return of_domain(column_.by_row[row]); }
+  Domain of(NodeRow row) const { return of_domain(column_.domains[row]); }
 
  private:
   const TopologyColumn& column_;
@@ -74,7 +77,8 @@ class DomainWeights {
  public:
   DomainWeights(const TopologyColumn& column, const Slots& slots, const NodeSet& scored)
       : slots_(slots), counts_(column.size, kUnseen) {
-    scored.for_each([&](NodeRow row) { counts_[slots.of(row)] = 0; });
+    column.domains.for_each(scored,
+                            [&](NodeRow, Domain domain) { counts_[slots.of_domain(domain)] = 0; });
     seen_ = column.size - static_cast<std::size_t>(std::ranges::count(counts_, kUnseen));
   }
 
@@ -143,7 +147,7 @@ Outcome PodTopologySpread::pre_score(Cycle& cycle, const NodeSet& feasible) cons
   for (std::size_t i = 0; i < counted_constraints; ++i) {
     const SpreadConstraint& constraint = (*soft)[i];
     Term& term = state.terms.emplace_back();
-    term.domains = columns[i].by_row;
+    term.domains = columns[i].domains;
     term.offset = static_cast<double>(wrapping_decrement(constraint.max_skew));
     term.by_node = constraint.topology_key == names::kHostname;
     if (term.by_node) {
@@ -200,13 +204,13 @@ Outcome PodTopologySpread::score(const Cycle& cycle, const NodeSet& feasible,
                                  std::span<Score> by_row) const {
   const SoftState* state = cycle.find<SoftState>(*this);
   if (!state) return Outcome::failure(kNoScoreState);
+  const bool any_ignored = !state->ignored.empty();
   feasible.for_each([&](NodeRow row) {
     double sum = 0;
-    for (const Term& term : state->terms)
-      if (term.domains[row] != kNoDomain) sum += term.at(row);
+    if (!any_ignored || !state->ignored.contains(row))
+      for (const Term& term : state->terms) sum += term.at(row);
     by_row[row] = rounded(sum);
   });
-  NodeSet::for_each_common(feasible, state->ignored, [&](NodeRow row) { by_row[row] = 0; });
   return Outcome::success();
 }
 

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "api/object.h"
+#include "berth/object.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::testing {

@@ -18,17 +18,6 @@ Verdict unresolvable(std::vector<std::string> reasons) {
   return {Code::kUnschedulableAndUnresolvable, std::move(reasons)};
 }
 
-Task<Result<void>> BindingApi::bind(Ref<const Pod> pod, std::string node_name) {
-  bindings.emplace_back(pod->full_name(), std::move(node_name));
-  co_return answer;
-}
-Task<Result<std::string>> BindingApi::patch_status(Ref<const Pod>, PodStatusPatch) {
-  if (!answer) co_return fail(answer.error());
-  co_return std::string();
-}
-Task<Result<void>> BindingApi::evict(Ref<const Pod>) { co_return answer; }
-Task<Result<AnyObject>> BindingApi::update(AnyObject object) { co_return object; }
-
 void PluginFixture::add_pod(Ref<const Pod> pod) {
   Result<void> added = cluster.add_pod(std::move(pod));
   BERTH_CHECK(added.has_value());
@@ -68,7 +57,7 @@ std::map<std::string, Verdict> PluginFixture::filter_one_by_one(const Plugin& pl
 std::map<std::string, Verdict> PluginFixture::filter_rows(const Plugin& plugin, Ref<const Pod> pod,
                                                           const std::vector<NodeSet>& passes) {
   const NodeTable& nodes = cluster.nodes();
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
   scratch.reset(nodes.rows());
   Cycle cycle(std::move(pod), cluster);
   cycle.lend(&scratch);

@@ -17,13 +17,14 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/loop.h"
-#include "base/random.h"
-#include "cluster/cluster.h"
+#include "berth/loop.h"
+#include "berth/plugin_table.h"
+#include "berth/random.h"
+#include "berth/views.h"
+#include "berth/waiting_pods.h"
 #include "config/feature_gates.h"
-#include "framework/plugin_table.h"
 #include "framework/pods_in_pre_bind.h"
-#include "framework/waiting_pods.h"
+#include "framework/testing/recording_api.h"
 
 namespace berth::testing {
 
@@ -39,25 +40,12 @@ void PrintTo(const Verdict& verdict, std::ostream* out);
 Verdict unschedulable(std::vector<std::string> reasons);
 Verdict unresolvable(std::vector<std::string> reasons);
 
-// An API server that remembers bindings and answers as it is told.
-class BindingApi final : public ClusterApi {
- public:
-  Result<void> answer;
-  std::vector<std::pair<std::string, std::string>> bindings;  // full name of the pod, node
-
-  Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
-  Task<Result<std::string>> patch_status(Ref<const Pod> pod, PodStatusPatch patch) override;
-  Task<Result<void>> evict(Ref<const Pod> pod) override;
-  Task<Result<AnyObject>> update(AnyObject object) override;
-  void record(PodEvent) override {}
-};
-
 class PluginFixture {
  public:
   World world;
   config::FeatureGates gates;
   Cluster cluster{world.interner.symbols()};
-  BindingApi api;
+  RecordingApi api;
 
   void add_node(Ref<const Node> node) { cluster.add_node(std::move(node)); }
   // A pod that is on a node.

@@ -55,7 +55,7 @@ PreBindPreFlight VolumeBinding::pre_bind_pre_flight(Cycle& cycle, std::string_vi
 }
 
 Task<Outcome> VolumeBinding::pre_bind(Cycle& cycle, std::string_view node_name,
-                                      CancelToken cancel) const {
+                                      CancelToken cancel) {
   Reservation* reservation = cycle.find<Reservation>(*this);
   if (reservation == nullptr) co_return Outcome::success();
   Written written{*reservation, reservation->provisions};

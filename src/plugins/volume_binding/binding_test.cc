@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <optional>
 
-#include "base/task.h"
-#include "framework/measurements.h"
+#include "berth/measurements.h"
+#include "berth/task.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {
@@ -17,38 +16,6 @@ using namespace berth::testing;
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-// An API server that stores what is written, as another version; the watch shows it when the test
-// says so.
-class VolumeApi final : public ClusterApi {
- public:
-  std::vector<Ref<const Object>> writes;
-  std::function<std::optional<Error>(const Object&)> refuses = [](const Object&) {
-    return std::optional<Error>();
-  };
-
-  Task<Result<AnyObject>> update(AnyObject object) override {
-    const Ref<const Object> written = std::get<Ref<const Object>>(object);
-    if (std::optional<Error> error = refuses(*written)) co_return fail(*error);
-    Ref<Object> stored = copy_of(*written);
-    stored->resource_version = std::to_string(100 + writes.size());
-    writes.emplace_back(stored);
-    co_return AnyObject(Ref<const Object>(stored));
-  }
-  Task<Result<void>> bind(Ref<const Pod>, std::string) override { co_return Result<void>(); }
-  Task<Result<std::string>> patch_status(Ref<const Pod>, PodStatusPatch) override {
-    co_return std::string();
-  }
-  Task<Result<void>> evict(Ref<const Pod>) override { co_return Result<void>(); }
-  void record(PodEvent) override {}
-
- private:
-  static Ref<Object> copy_of(const Object& object) {
-    if (object.kind == ObjectKind::kPersistentVolume)
-      return make_ref<PersistentVolume>(static_cast<const PersistentVolume&>(object));
-    return make_ref<PersistentVolumeClaim>(static_cast<const PersistentVolumeClaim&>(object));
-  }
-};
 
 struct VolumeBindingBind : ::testing::Test, VolumeFixture {
   VolumeBindingBind() {
@@ -102,7 +69,7 @@ struct VolumeBindingBind : ::testing::Test, VolumeFixture {
   }
   // What the API server has stored comes by the watch.
   void show_writes() {
-    for (const Ref<const Object>& object : volume_api.writes) cluster.put(object);
+    for (const Ref<const Object>& object : volume_api.written) cluster.put(object);
     loop().run_until(loop().now());
   }
   void show(Ref<const Object> object) {
@@ -115,7 +82,7 @@ struct VolumeBindingBind : ::testing::Test, VolumeFixture {
   }
 
   config::VolumeBindingArgs args;
-  VolumeApi volume_api;
+  RecordingApi volume_api;  // what is written is shown when the test says so
   Outcome outcome_of_reserve;
   CancelSource cancel;
   std::optional<Outcome> bound;
@@ -141,7 +108,7 @@ TEST_F(VolumeBindingBind, BoundClaimsNeedNothing) {
     EXPECT_EQ(end(), "bound");
     binding().unreserve(cycle, "a");
   }
-  EXPECT_THAT(volume_api.writes, IsEmpty());
+  EXPECT_THAT(volume_api.written, IsEmpty());
 }
 
 TEST_F(VolumeBindingBind, AnAssumedVolumeIsNotGivenTwice) {
@@ -156,9 +123,9 @@ TEST_F(VolumeBindingBind, AnAssumedVolumeIsNotGivenTwice) {
   Cycle& second = reserved({"d"}, "b", "q");
   EXPECT_EQ(binding().assumed_count(), 2U);
   const auto names = [&](Cycle& cycle) {
-    volume_api.writes.clear();
+    volume_api.written.clear();
     begin(cycle);
-    return volume_api.writes.at(0)->name;
+    return volume_api.written.at(0)->name;
   };
   // Nothing is left for a third.
   EXPECT_THAT(PluginFixture::filter(binding(), pod_with({"e"})).at("b").reasons,
@@ -203,8 +170,8 @@ TEST_F(VolumeBindingBind, AVolumeIsWrittenWithItsClaim) {
   put(volume("pv").of("local").version("7"));
   put(claim("c").of("local").version("5"));
   begin(reserved({"c"}));
-  ASSERT_EQ(volume_api.writes.size(), 1U);
-  const auto& written = static_cast<const PersistentVolume&>(*volume_api.writes[0]);
+  ASSERT_EQ(volume_api.written.size(), 1U);
+  const auto& written = static_cast<const PersistentVolume&>(*volume_api.written[0]);
   ASSERT_TRUE(written.claim_ref);
   EXPECT_EQ(written.symbols.text(written.claim_ref->namespace_name), "default");
   EXPECT_EQ(written.claim_ref->name, "c");
@@ -221,8 +188,8 @@ TEST_F(VolumeBindingBind, APrebindingOfTheUserStaysTheUsers) {
   Cycle& cycle = reserved({"c", "d"});
   EXPECT_EQ(binding().assumed_count(), 1U) << "what needs no change is not assumed";
   begin(cycle);
-  ASSERT_EQ(volume_api.writes.size(), 2U) << "but written all the same";
-  for (const Ref<const Object>& object : volume_api.writes) {
+  ASSERT_EQ(volume_api.written.size(), 2U) << "but written all the same";
+  for (const Ref<const Object>& object : volume_api.written) {
     const auto& written = static_cast<const PersistentVolume&>(*object);
     EXPECT_FALSE(written.claim_ref->uid.empty());
     EXPECT_FALSE(written.bound_by_controller);
@@ -232,8 +199,8 @@ TEST_F(VolumeBindingBind, APrebindingOfTheUserStaysTheUsers) {
 TEST_F(VolumeBindingBind, AClaimIsWrittenWithItsNode) {
   put(claim("c").of("csi"));
   begin(reserved({"c"}, "b"), "b");
-  ASSERT_EQ(volume_api.writes.size(), 1U);
-  const auto& written = static_cast<const PersistentVolumeClaim&>(*volume_api.writes[0]);
+  ASSERT_EQ(volume_api.written.size(), 1U);
+  const auto& written = static_cast<const PersistentVolumeClaim&>(*volume_api.written[0]);
   EXPECT_EQ(written.symbols.text(written.selected_node.value()), "b");
 }
 
@@ -242,15 +209,12 @@ TEST_F(VolumeBindingBind, TheFirstRefusalEndsTheWriting) {
   put(claim("c").of("local"));
   put(claim("d").of("csi"));
   put(claim("e").of("csi"));
-  volume_api.refuses = [](const Object& object) -> std::optional<Error> {
-    if (object.name != "d") return std::nullopt;
-    return Error{ErrorKind::kConflict, "the object has been modified"};
-  };
+  volume_api.fails("update d", {ErrorKind::kConflict, "the object has been modified"});
   Cycle& cycle = reserved({"c", "d", "e"});
   EXPECT_EQ(binding().assumed_count(), 3U);
   begin(cycle);
   EXPECT_EQ(end(), "the object has been modified");
-  EXPECT_EQ(volume_api.writes.size(), 1U);
+  EXPECT_EQ(volume_api.written.size(), 1U);
   EXPECT_EQ(binding().assumed_count(), 1U) << "what was not written is not assumed any more";
   binding().unreserve(cycle, "a");
   EXPECT_EQ(binding().assumed_count(), 1U) << "the volume was written";
@@ -333,7 +297,7 @@ TEST_F(VolumeBindingBind, WhatEndsTheWait) {
   };
   const auto static_claim = [&] { return claim("c").of("local"); };
   const std::vector<Row> rows = {
-      {"the pod goes", [&] { cluster.unsee_pod(*cluster.seen_pod("default", "p")); },
+      {"the pod goes", [&] { cluster.remove_seen_pod(*cluster.seen_pod("default", "p")); },
        R"(pod does not exist any more: pod "p" not found)"},
       {"the node goes", [&] { ASSERT_TRUE(cluster.remove_node(world.symbol("a"))); },
        R"(failed to get node "a": node "a" not found)"},
@@ -379,7 +343,7 @@ TEST_F(VolumeBindingBind, WhatEndsTheWait) {
     put(volume("pv").of("local"));
     put(static_claim());
     put(claim("d").of("csi"));
-    volume_api.writes.clear();
+    volume_api.written.clear();
     Cycle& cycle = reserved({"c", "d"});
     ASSERT_TRUE(outcome_of_reserve.ok()) << outcome_of_reserve.message();
     begin(cycle);

@@ -1,4 +1,4 @@
-// What VolumeBinding remembers beside the cluster, per profile: what it has assumed, and what it
+// What VolumeBinding remembers besides the cluster, per profile: what it has assumed, and what it
 // would otherwise look up again for every pod.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Whether a volume can be made for a claim, and from which nodes it could be used: the class's
-// provisioner and topologies, and the free space that its driver tells of. For VolumeBinding.
+// provisioner and topologies, and the free space that its driver reports. For VolumeBinding.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/node.h"
 #include "api/storage.h"
-#include "cluster/cluster.h"
+#include "berth/node.h"
+#include "berth/views.h"
 #include "plugins/volume_binding/volume_affinity.h"
 
 namespace berth::plugins {
@@ -55,7 +55,7 @@ class Provisioning {
   enum class Verdict : std::uint8_t { kPossible, kNotHere, kNoSpace, kError };
   struct Answer {
     Verdict verdict = Verdict::kPossible;
-    Ref<const CSIStorageCapacity> capacity;  // where the space is; null: nobody has looked
+    Ref<const CSIStorageCapacity> capacity;  // where the space is; null: not searched
   };
   Answer on(const Node& node, const Symbols& symbols) const;
   // With kError: why.
@@ -66,9 +66,9 @@ class Provisioning {
 
   std::string error_;
   bool possible_ = false;     // there is a provisioner
-  bool any_topology_ = true;  // the class does not say
+  bool any_topology_ = true;  // the class does not restrict it
   std::vector<std::vector<Requirement>> topologies_;
-  bool space_counts_ = false;  // the driver tells of free space, and the claim of its size
+  bool space_counts_ = false;  // the driver reports free space, and the claim has a size
   std::int64_t size_ = 0;
   std::shared_ptr<const StorageCapacities::OfClass> capacities_;
 };

@@ -42,7 +42,7 @@ Ref<const PersistentVolumeClaim> with_selected_node(const PersistentVolumeClaim&
 
 }  // namespace
 
-Outcome VolumeBinding::reserve(Cycle& cycle, std::string_view node_name) const {
+Outcome VolumeBinding::reserve(Cycle& cycle, std::string_view node_name) {
   // What PreFilter left behind is of no use after this, and may be large.
   std::unique_ptr<VolumeSearch> search;
   if (Search* kept = cycle.find<Search>(*this)) {
@@ -96,7 +96,7 @@ Result<VolumeBinding::Reservation> VolumeBinding::assume(const NodeVolumes& volu
 
 // What has been written is another version by now, and stays assumed until the watch shows it.
 // Parity: claims are let go of even then.
-void VolumeBinding::unreserve(Cycle& cycle, std::string_view) const {
+void VolumeBinding::unreserve(Cycle& cycle, std::string_view) {
   if (const Reservation* reservation = cycle.find<Reservation>(*this)) restore(*reservation);
 }
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "api/labels.h"
-#include "api/node_selector.h"
-#include "base/result.h"
+#include "berth/labels.h"
+#include "berth/node_selector.h"
+#include "berth/result.h"
 
 namespace berth::plugins {
 

@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "base/go_quote.h"
+#include "berth/observer.h"
 #include "config/feature_gates.h"
-#include "framework/measurements.h"
-#include "framework/observer.h"
 #include "plugins/arguments.h"
 #include "plugins/storage_objects.h"
 #include "plugins/volume_binding/memory.h"
@@ -117,8 +116,7 @@ std::size_t VolumeBinding::assumed_count() const {
 
 void VolumeBinding::count_failure(std::string_view operation) const {
   if (observer_ == nullptr) return;
-  if (Measurements* measurements = observer_->measurements())
-    measurements->volume_stage_failed(operation);
+  if (Observer* measurements = observer_->measuring()) measurements->volume_stage_failed(operation);
 }
 
 // ---- PreFilter ----------------------------------------------------------------------------------

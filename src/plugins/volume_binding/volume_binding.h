@@ -16,9 +16,9 @@
 #include <optional>
 #include <vector>
 
+#include "berth/plugin_table.h"
 #include "config/configuration.h"
 #include "framework/object_waits.h"
-#include "framework/plugin_table.h"
 #include "plugins/normalize.h"
 #include "plugins/volume_binding/volume_search.h"
 
@@ -48,11 +48,10 @@ class VolumeBinding final : public PreFilterPlugin,
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;
-  Outcome reserve(Cycle& cycle, std::string_view node_name) const override;
-  void unreserve(Cycle& cycle, std::string_view node_name) const override;
+  Outcome reserve(Cycle& cycle, std::string_view node_name) override;
+  void unreserve(Cycle& cycle, std::string_view node_name) override;
   PreBindPreFlight pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const override;
-  Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name,
-                         CancelToken cancel) const override;
+  Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
@@ -112,7 +111,7 @@ class VolumeBinding final : public PreFilterPlugin,
   Duration bind_timeout_;
   std::optional<BrokenLinear> shape_;  // of the score; absent: nodes are not scored
 
-  // What is remembered beside the cluster. Plugins are asked through const methods.
+  // What is remembered beside the cluster.
   struct Memory;
   const std::unique_ptr<Memory> memory_;
 

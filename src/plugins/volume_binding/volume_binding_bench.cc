@@ -21,7 +21,7 @@ struct Storage : testing::VolumeFixture {
     scratch.reset(cluster.nodes().rows());
   }
 
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
 };
 
 void filter_rows(benchmark::State& state, Storage& storage) {

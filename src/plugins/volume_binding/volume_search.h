@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/node.h"
 #include "api/storage.h"
+#include "berth/node.h"
 #include "cluster/assumed_objects.h"
 #include "plugins/csi_translation.h"
 #include "plugins/volume_binding/provisioning.h"
@@ -36,7 +36,7 @@ struct StaticBinding {
 
 struct DynamicProvision {
   Ref<const PersistentVolumeClaim> claim;
-  Ref<const CSIStorageCapacity> capacity;  // null: nobody has looked for space
+  Ref<const CSIStorageCapacity> capacity;  // null: space was not searched
 };
 
 // Whether the volume's claimRef means this claim.
@@ -107,7 +107,7 @@ class VolumeSearch {
 
   struct Answer {
     std::uint8_t conflicts = 0;  // Conflict bits
-    std::string error;           // not empty: nobody can tell
+    std::string error;           // not empty: it could not be decided
   };
   // `found` is cleared first; it counts if there are neither conflicts nor an error.
   Answer find(const Node& node, NodeVolumes& found) const;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "berth/random.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {

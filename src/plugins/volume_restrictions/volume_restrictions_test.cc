@@ -22,7 +22,7 @@ struct VolumeRestrictionsTest : ::testing::Test {
   PluginFixture fixture;
   testing::World& world = fixture.world;
   const std::unique_ptr<VolumeRestrictions> plugin = fixture.make<VolumeRestrictions>();
-  CycleScratch scratch;
+  internal::CycleScratch scratch;
 
   // Volumes as they are written, without names.
   static Ref<const Pod> pod_in(testing::World& where, const std::string& name,

@@ -6,7 +6,7 @@
 #include "api/names.h"
 #include "api/storage.h"
 #include "base/go_quote.h"
-#include "cluster/topology.h"
+#include "berth/topology.h"
 #include "plugins/csi_translation.h"
 #include "plugins/event_objects.h"
 #include "plugins/signature.h"
@@ -104,7 +104,7 @@ class Demands {
     for (const Topology& topology : topologies) {
       std::vector<Symbol> values;
       for (const std::string& value : topology.values)
-        // One that nobody holds is on no node.
+        // A symbol that is not held is on no node.
         if (const Symbol symbol = cluster.symbols().find(value); !symbol.empty())
           values.push_back(symbol);
       demands_.push_back({allowed(column(topology.label), values),
@@ -113,9 +113,9 @@ class Demands {
   }
 
   bool meets(NodeRow row) const {
-    // A cluster without zones has volumes without zones, whatever their labels say.
+    // In a cluster without zones the zone labels of volumes are ignored.
     if (std::ranges::all_of(columns_, [row](const TopologyColumn& column) {
-          return column.by_row[row] == kNoDomain;
+          return column.domains[row] == kNoDomain;
         }))
       return true;
     return std::ranges::all_of(demands_, [row](const Demand& demand) {
@@ -127,8 +127,8 @@ class Demands {
 
  private:
   struct Allowed {
-    std::span<const Domain> domains;  // by row
-    std::vector<bool> is_allowed;     // by domain
+    RowDomains domains;
+    std::vector<bool> is_allowed;  // by domain
   };
   struct Demand {
     Allowed named;
@@ -140,7 +140,7 @@ class Demands {
                                              std::begin(kTopologyLabels))];
   }
   static Allowed allowed(const TopologyColumn& column, const std::vector<Symbol>& values) {
-    Allowed allowed{column.by_row, std::vector<bool>(column.size)};
+    Allowed allowed{column.domains, std::vector<bool>(column.size)};
     for (Domain domain = kNoDomain + 1; domain < column.size; ++domain)
       allowed.is_allowed[domain] = std::ranges::find(values, column.values[domain]) != values.end();
     return allowed;

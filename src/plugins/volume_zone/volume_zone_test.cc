@@ -172,7 +172,7 @@ TEST_F(VolumeZoneTest, ClaimsThatCannotBeJudgedRejectThePod) {
     EXPECT_EQ(outcome.message(), text) << volumes;
 
     // Filter without PreFilter says the same.
-    CycleScratch scratch;
+    internal::CycleScratch scratch;
     scratch.reset(fixture.cluster.nodes().rows());
     cycle.lend(&scratch);
     NodeSet feasible = fixture.cluster.nodes().nodes();

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/loop.h"
-#include "cluster/cluster.h"
-#include "framework/observer.h"
-#include "framework/plugin.h"
+#include "berth/loop.h"
+#include "berth/observer.h"
+#include "berth/plugin.h"
+#include "berth/views.h"
 #include "queue/scheduling_queue.h"
 
 namespace berth::testing {
@@ -60,12 +60,12 @@ class QueueLog final : public Observer {
     entered.push_back(std::string(to_string(queue)) + " " + std::string(pod.name()) + " " +
                       std::string(event));
   }
-  void trouble(std::string_view message) override { troubles.emplace_back(message); }
+  void internal_error(std::string_view message) override { internal_errors.emplace_back(message); }
   std::vector<std::string> take() { return std::exchange(entered, {}); }
 
   bool silent = false;  // does not record who entered
   std::vector<std::string> entered;
-  std::vector<std::string> troubles;
+  std::vector<std::string> internal_errors;
 };
 
 inline HintFunction always(QueueingHint hint) {
@@ -95,7 +95,8 @@ struct QueueWorld {
 
   SchedulingQueue& queue() {
     if (!queue_) {
-      queue_.emplace(loop, cluster, *sort, profiles, options, log);
+      queue_.emplace(loop, cluster, options, log);
+      queue_->set_profiles(*sort, profiles);
       queue_->run();
     }
     return *queue_;

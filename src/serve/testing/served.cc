@@ -8,6 +8,7 @@
 #include <future>
 #include <map>
 
+#include "base/ascii.h"
 #include "base/file.h"
 
 namespace berth::serve::testing {
@@ -131,9 +132,7 @@ std::string head_of(const net::HttpResponse& response) {
   std::string head = std::to_string(response.status);
   std::map<std::string, std::string> sorted(response.headers.begin(), response.headers.end());
   for (const auto& [name, value] : sorted) {
-    std::string key = name;
-    for (char& c : key)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    const std::string key = lower_case(name);
     if (key == "date" || key == "content-length" || key == "process-start-time-unix") continue;
     head += fmt::format("; {}: {}", key, value);
   }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "net/http_client.h"
 #include "net/testing/loopback.h"
 #include "serve/server.h"

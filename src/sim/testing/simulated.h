@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "api/interner.h"
+#include "berth/interner.h"
 #include "sim/simulation.h"
 
 namespace berth::sim::testing {

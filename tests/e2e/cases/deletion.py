@@ -192,6 +192,9 @@ def a_node_that_goes_takes_nobody_with_it(w):
     w.pod("resident", cpu="1")
     w.bound("resident")
     w.api.delete("nodes", "leaving")
+    # Nodes and pods are two watches: the pod must not arrive first.
+    handled = "scheduler_event_handling_duration_seconds_count"
+    w.eventually("the node to be gone", lambda: scheduler.metrics().value(handled, event="NodeDelete"))
     w.pod("web", cpu="1")
     w.unschedulable("web", "no nodes available to schedule pods")
     w.node("coming", cpu="4")

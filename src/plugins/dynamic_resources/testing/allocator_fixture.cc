@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "api/devices_json.h"
+#include "api/claim_json.h"
 #include "api/manifest.h"
 #include "base/check.h"
 

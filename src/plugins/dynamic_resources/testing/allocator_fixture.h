@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "base/random.h"
-#include "cluster/cluster.h"
+#include "berth/random.h"
+#include "berth/views.h"
 #include "plugins/dynamic_resources/allocator.h"
 
 namespace berth::testing {

@@ -17,7 +17,7 @@ class BindingTest : public ::testing::Test {
     fixture.add(slice("s", on("n1"), "{name: d1}, {name: d2}"));
     fixture.add(claim_of("c", exact("r")));
   }
-  std::vector<std::string> writes() { return fixture.server.take_writes(); }
+  std::vector<std::string> writes() { return fixture.server.take_calls(); }
   std::size_t pending() { return fixture.tracker().pending_count(); }
   // Somebody else changes the claim, in a way that does not matter to us.
   void touch(const std::string& name) {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/change_gate.h"
-#include "base/loop.h"
+#include "berth/loop.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/testing/allocator_fixture.h"
 #include "plugins/dynamic_resources/testing/claim_server.h"
@@ -63,9 +63,9 @@ class DevicesFixture {
   Cluster& cluster = base.cluster;
   config::FeatureGates& gates = base.gates;
   config::PluginArgs arguments;
-  ClaimServer server{cluster};
   ChangeGate gate;
   VirtualLoop& loop;
+  ClaimServer server{loop, cluster};
   Random random{1};
 
  private:
@@ -102,7 +102,7 @@ class Attempt {
   std::string filter_rows(const NodeSet& asked);
 
   DevicesFixture& fixture_;
-  CycleScratch scratch_;
+  internal::CycleScratch scratch_;
   std::string node_;
   std::optional<Outcome> bound_;
   TaskSet tasks_;

@@ -1,0 +1,20 @@
+# cmake -DHEADER=… -DOUTPUT=… -P HeaderExample.cmake: writes the example in a header's opening comment as
+# code. The example is what is indented by two spaces more than the rest of the comment, from the first
+# #include on, which is left out.
+file(READ ${HEADER} text)
+string(REGEX REPLACE "#pragma once.*" "" text "${text}")
+string(REPLACE ";" "\\;" text "${text}")
+string(REPLACE "\n" ";" lines "${text}")
+set(code "")
+set(found FALSE)
+foreach(line IN LISTS lines)
+  if(line MATCHES "^//   #include")
+    set(found TRUE)
+  elseif(found AND line MATCHES "^//   (.*)$")
+    string(APPEND code "${CMAKE_MATCH_1}\n")
+  endif()
+endforeach()
+if(code STREQUAL "")
+  message(FATAL_ERROR "${HEADER} has no example")
+endif()
+file(WRITE ${OUTPUT} "${code}")

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Writes src/api/schema_table.inc: names, numbers and types of the fields of API objects.
+
+    scripts/make_schema.py MODULES > src/api/schema_table.inc
+
+MODULES is the folder that holds the Go modules `api@vX` and `apimachinery@vX` of one version of
+Kubernetes (below GOPATH: pkg/mod/k8s.io); with several versions there, --version picks one. Field
+numbers and types come from the generated.proto files, the names in JSON and what is left out there
+when it is empty from the tags of the Go structs. Nothing else is taken over.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+META = ".k8s.io.apimachinery.pkg.apis.meta.v1."
+
+# What an API server for scheduling serves: apiVersion, package, kinds. Lists come by themselves.
+ROOTS = [
+    ("v1", "api.core.v1", "Pod Node Namespace Service ReplicationController PersistentVolume "
+     "PersistentVolumeClaim Event ConfigMap Secret ServiceAccount Endpoints PodTemplate "
+     "LimitRange ResourceQuota Binding"),
+    ("apps/v1", "api.apps.v1", "ReplicaSet StatefulSet Deployment DaemonSet ControllerRevision"),
+    ("batch/v1", "api.batch.v1", "Job CronJob"),
+    ("policy/v1", "api.policy.v1", "PodDisruptionBudget Eviction"),
+    ("storage.k8s.io/v1", "api.storage.v1",
+     "StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment"),
+    ("resource.k8s.io/v1", "api.resource.v1",
+     "ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass"),
+    ("scheduling.k8s.io/v1", "api.scheduling.v1", "PriorityClass"),
+    ("scheduling.k8s.io/v1alpha2", "api.scheduling.v1alpha2", "PodGroup Workload"),
+    ("coordination.k8s.io/v1", "api.coordination.v1", "Lease"),
+    ("events.k8s.io/v1", "api.events.v1", "Event"),
+    ("discovery.k8s.io/v1", "api.discovery.v1", "EndpointSlice"),
+    ("autoscaling/v1", "api.autoscaling.v1", "Scale"),
+    ("authentication.k8s.io/v1", "api.authentication.v1",
+     "TokenReview TokenRequest SelfSubjectReview"),
+    ("authorization.k8s.io/v1", "api.authorization.v1",
+     "SubjectAccessReview SelfSubjectAccessReview LocalSubjectAccessReview "
+     "SelfSubjectRulesReview"),
+    ("v1", META[1:-1].removeprefix("k8s.io."),
+     "Status DeleteOptions CreateOptions UpdateOptions PatchOptions WatchEvent"),
+    ("meta.k8s.io/v1", META[1:-1].removeprefix("k8s.io."),
+     "Status DeleteOptions CreateOptions UpdateOptions PatchOptions WatchEvent "
+     "PartialObjectMetadata"),
+]
+
+SCALARS = {"string": "kString", "bool": "kBool", "int32": "kInt32", "int64": "kInt64",
+           "bytes": "kBytes"}
+# Messages that JSON shows as something other than an object.
+SPECIAL = {
+    ".k8s.io.apimachinery.pkg.api.resource.Quantity": "kQuantity",
+    ".k8s.io.apimachinery.pkg.util.intstr.IntOrString": "kIntOrString",
+    ".k8s.io.apimachinery.pkg.runtime.RawExtension": "kRaw",
+    META + "Time": "kTime",
+    META + "MicroTime": "kMicroTime",
+    META + "Duration": "kDuration",
+    META + "FieldsV1": "kRaw",
+}
+
+
+def find_module(modules, name, version):
+    found = sorted(modules.glob(f"{name}@{version or '*'}"))
+    if len(found) != 1:
+        sys.exit(f"{modules}: {len(found)} folders match {name}@{version or '*'}; use --version")
+    return found[0]
+
+
+def strip_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+
+
+def read_proto(path):
+    """(package, {message: [(label, type, name, number)]})"""
+    text = strip_comments(path.read_text())
+    package = re.search(r"^package ([\w.]+);", text, re.M).group(1)
+    messages = {}
+    for match in re.finditer(r"^message (\w+) \{(.*?)^\}", text, re.M | re.S):
+        fields = []
+        for statement in match.group(2).split(";"):
+            statement = statement.strip()
+            if not statement or statement.startswith("reserved"):
+                continue
+            parsed = re.match(r"(?:(optional|repeated) )?(map<[^>]*>|[\w.]+) (\w+) = (\d+)",
+                              statement)
+            if not parsed:
+                sys.exit(f"{path}: {match.group(1)}: cannot read {statement!r}")
+            label, kind, name, number = parsed.groups()
+            fields.append((label, kind, name, int(number)))
+        messages["." + package + "." + match.group(1)] = fields
+    return "." + package, messages
+
+
+def read_structs(folder):
+    """{struct: [(number, JSON name, options, Go type)]} in the order of the Go source."""
+    structs = {}
+    for path in sorted(folder.glob("*.go")):
+        if path.name.endswith("_test.go") or path.name.startswith(("generated.", "zz_")):
+            continue
+        text = strip_comments_of_go(path.read_text())
+        for match in re.finditer(r"^\s*(?:type )?(\w+) struct \{\n(.*?)^\s*\}", text, re.M | re.S):
+            fields = []
+            for line in match.group(2).splitlines():
+                tagged = re.match(r"\s*(.*?)\s*`(.*)`", line)
+                if not tagged:
+                    continue
+                tags = dict(re.findall(r'(\w+):"([^"]*)"', tagged.group(2)))
+                if "protobuf" not in tags or "json" not in tags:
+                    continue
+                json_name, *options = tags["json"].split(",")
+                number = int(tags["protobuf"].split(",")[1])
+                fields.append((number, json_name, options, tagged.group(1).split()[-1]))
+            if fields:
+                structs[match.group(1)] = fields
+    return structs
+
+
+def strip_comments_of_go(text):
+    return "\n".join(re.sub(r"^\s*//.*", "", line) for line in text.splitlines()) + "\n"
+
+
+class Table:
+    def __init__(self, messages, structs):
+        self.messages = messages
+        self.structs = structs
+        self.order = []
+        self.index = {}
+        self.rows = {}
+
+    def visit(self, name):
+        """The number of a message in the table."""
+        if name in self.index:
+            return self.index[name]
+        self.index[name] = len(self.order)
+        self.order.append(name)
+        package, _, short = name.rpartition(".")
+        protos = {number: (label, kind) for label, kind, _, number in self.messages[name]}
+        fields = self.structs.get(package, {}).get(short)
+        if fields is None and not protos:
+            fields = []
+        if fields is None:
+            sys.exit(f"{name}: no Go struct with tags")
+        if {number for number, *_ in fields} != set(protos):
+            sys.exit(f"{name}: Go struct and message have different fields")
+        rows = []
+        for number, json_name, options, go_type in fields:
+            if json_name == "-":
+                continue
+            rows.append((number, json_name, *self.shape(package, protos[number], options, go_type)))
+        self.rows[name] = rows
+        return self.index[name]
+
+    def shape(self, package, proto, options, go_type):
+        label, kind = proto
+        flags = []
+        if label == "repeated":
+            flags.append("kRepeated")
+        mapped = re.match(r"map<string, ?([\w.]+)>", kind)
+        if mapped:
+            flags.append("kMap")
+            kind = mapped.group(1)
+        elif kind.startswith("map<"):
+            sys.exit(f"{package}: a map with keys that are not strings")
+        if go_type.startswith("*") or kind == "bytes":
+            flags.append("kPointer")
+        if "omitempty" in options:
+            flags.append("kOmitEmpty")
+        if "omitzero" in options:
+            flags.append("kOmitZero")
+        if "inline" in options:
+            flags.append("kInline")
+        if kind in SCALARS:
+            return SCALARS[kind], 0, flags
+        full = kind if kind.startswith(".") else f"{package}.{kind}"
+        if full in SPECIAL:
+            return SPECIAL[full], 0, flags
+        fields = self.messages[full]
+        if len(fields) == 1 and fields[0][:3] == ("repeated", "string", "items"):
+            return "kStringList", 0, flags
+        return "kMessage", self.visit(full), flags
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("modules", type=pathlib.Path)
+    parser.add_argument("--version", help="such as v0.36.4")
+    options = parser.parse_args()
+
+    messages, structs, version = {}, {}, None
+    for module in ("api", "apimachinery"):
+        folder = find_module(options.modules, module, options.version)
+        version = folder.name.partition("@")[2]
+        for path in sorted(folder.rglob("generated.proto")):
+            package, found = read_proto(path)
+            messages.update(found)
+            structs[package] = read_structs(path.parent)
+
+    table = Table(messages, structs)
+    roots = []
+    for api_version, package, kinds in ROOTS:
+        for kind in kinds.split():
+            for root in (kind, kind + "List"):
+                name = f".k8s.io.{package}.{root}"
+                if name in messages:
+                    roots.append((api_version, root, table.visit(name)))
+                elif root == kind:
+                    sys.exit(f"no message {name}")
+    write(table, roots, version)
+
+
+def write(table, roots, version):
+    print("// Made by scripts/make_schema.py; do not edit. Field numbers, names in JSON, and")
+    print(f"// types of the API objects of {version}.")
+    print("// clang-format off")
+    print("inline constexpr Field kFields[] = {")
+    spans = []
+    count = 0
+    for name in table.order:
+        rows = table.rows[name]
+        spans.append((count, len(rows)))
+        count += len(rows)
+        print(f"    // {name.removeprefix('.k8s.io.')}")
+        by_number = sorted(range(len(rows)), key=lambda row: rows[row][0])
+        place = {row: at for at, row in enumerate(by_number)}
+        for at, row in enumerate(by_number):
+            number, json_name, kind, message, flags = rows[row]
+            print(f'    {{"{json_name}", {number}, Type::{kind}, {message}, {place[at]}, {row}, '
+                  f'{" | ".join(flags) or 0}}},')
+    print("};\n\ninline constexpr Message kMessages[] = {")
+    for name, (first, size) in zip(table.order, spans):
+        print(f'    {{{first}, {size}, "{name.removeprefix(".k8s.io.")}"}},')
+    print("};\n\ninline constexpr Root kRoots[] = {")
+    for api_version, kind, index in sorted(roots):
+        print(f'    {{"{api_version}", "{kind}", {index}}},')
+    print("};\n// clang-format on")
+
+
+if __name__ == "__main__":
+    main()

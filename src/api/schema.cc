@@ -1,0 +1,25 @@
+#include "api/schema.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "api/schema_table.h"
+
+namespace berth::schema {
+
+std::span<const Field> fields_of(MessageId message) {
+  const Message& span = kMessages[message];
+  return std::span(kFields).subspan(span.first, span.count);
+}
+
+std::string_view name_of(MessageId message) { return kMessages[message].name; }
+
+std::optional<MessageId> find_message(std::string_view api_version, std::string_view kind) {
+  const auto key = [](const Root& root) { return std::tie(root.api_version, root.kind); };
+  const auto wanted = std::tie(api_version, kind);
+  const auto* found = std::ranges::lower_bound(kRoots, wanted, {}, key);
+  if (found == std::end(kRoots) || key(*found) != wanted) return std::nullopt;
+  return found->message;
+}
+
+}  // namespace berth::schema

@@ -1,0 +1,69 @@
+#include "sim/pod_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace berth::sim {
+namespace {
+
+// The node that a daemon is pinned to.
+std::string_view pinned_node(const Pod& pod) {
+  const PodSpec& spec = pod.spec();
+  if (!spec.affinity || !spec.affinity->node || !spec.affinity->node->required) return {};
+  for (const NodeSelectorTerm& term : *spec.affinity->node->required)
+    for (const SelectorRequirement& field : term.match_fields)
+      if (pod.text(field.key) == "metadata.name" && field.values.size() == 1)
+        return pod.text(field.values.front());
+  return {};
+}
+
+controllers::PodFacts facts_of(const Pod& pod, WallTime now) {
+  controllers::PodFacts facts;
+  facts.namespace_name = pod.namespace_name();
+  facts.name = pod.name();
+  facts.uid = pod.uid_text();
+  const std::string_view version = pod.resource_version();
+  std::from_chars(version.data(), version.data() + version.size(), facts.version);
+  for (const Label& label : pod.labels())
+    facts.labels.emplace_back(pod.text(label.key), pod.text(label.value));
+  std::ranges::sort(facts.labels);
+  if (const ControllerRef& controller = pod.meta().controller; !controller.empty()) {
+    facts.controller_kind = pod.text(controller.kind);
+    facts.controller_name = pod.text(controller.name);
+    // Lean pods do not have their controller's UID; its name tells it as well.
+    facts.controller_uid =
+        fmt::format("{}/{}/{}", facts.controller_kind, facts.namespace_name, facts.controller_name);
+  }
+  facts.node = pod.node_name();
+  if (facts.controller_kind == "DaemonSet")
+    facts.daemon_of = facts.node.empty() ? pinned_node(pod) : pod.node_name();
+  facts.phase = pod.phase();
+  facts.terminating = pod.terminating();
+  if (!facts.node.empty() && !pod.finished()) {
+    facts.phase = PodPhase::kRunning;
+    // A recorded cluster may be younger than the virtual time.
+    facts.ready_since = std::min(pod.start_time().value_or(WallTime{}), now);
+  }
+  facts.names_claim_template = std::ranges::any_of(
+      pod.spec().resource_claims,
+      [](const PodResourceClaim& entry) { return !entry.template_name.empty(); });
+  return facts;
+}
+
+}  // namespace
+
+PodWatch::PodWatch(Loop& loop, SimCluster& cluster) {
+  for (const Ref<const Pod>& pod : cluster.pods()) index_.put(facts_of(*pod, loop.wall_now()));
+  cluster.on_change(lifetime_.guard([this, &loop](const Delta& delta) {
+    const auto* pod = std::get_if<Ref<const Pod>>(&delta.object);
+    if (pod == nullptr) return;
+    if (delta.type == DeltaType::kDeleted)
+      index_.remove((*pod)->full_name());
+    else
+      index_.put(facts_of(**pod, loop.wall_now()));
+  }));
+}
+
+}  // namespace berth::sim
