@@ -285,16 +285,6 @@ struct DeviceTaint {
   friend bool operator==(const DeviceTaint&, const DeviceTaint&) = default;
 };
 
-// nodeAllocatableResourceMappings, by the name of the node's resource.
-struct NodeAllocatableResourceMapping {
-  Symbol resource;
-  std::optional<Symbol> capacity_key;
-  std::optional<Quantity> allocation_multiplier;
-
-  friend bool operator==(const NodeAllocatableResourceMapping&,
-                         const NodeAllocatableResourceMapping&) = default;
-};
-
 // nodeName, nodeSelector and allNodes, of a slice or of one of its devices.
 struct DeviceNodeSelection {
   std::optional<Symbol> node_name;
@@ -313,7 +303,6 @@ struct Device {
   std::vector<DeviceTaint> taints;
   std::vector<Symbol> binding_conditions;
   std::vector<Symbol> binding_failure_conditions;
-  std::vector<NodeAllocatableResourceMapping> node_allocatable_resource_mappings;
   bool binds_to_node = false;
   bool allow_multiple_allocations = false;
 

@@ -102,13 +102,6 @@ struct Fields<DeviceTaint>
     : FieldList<"api.resource.v1.DeviceTaint", Field<"key", &DeviceTaint::key>,
                 Field<"value", &DeviceTaint::value>, Field<"effect", &DeviceTaint::effect>> {};
 
-template <>
-struct Fields<NodeAllocatableResourceMapping>
-    : FieldList<
-          "api.resource.v1.NodeAllocatableResourceMapping",
-          Field<"capacityKey", &NodeAllocatableResourceMapping::capacity_key>,
-          Field<"allocationMultiplier", &NodeAllocatableResourceMapping::allocation_multiplier>> {};
-
 // Where v1beta1 has all but the name.
 struct ReadBasic {
   bool operator()(JsonReader& json, SymbolHold& symbols, Device& device,
@@ -129,8 +122,6 @@ struct Fields<Device>
           Field<"bindingConditions", &Device::binding_conditions>,
           Field<"bindingFailureConditions", &Device::binding_failure_conditions>,
           Field<"allowMultipleAllocations", &Device::allow_multiple_allocations>,
-          Field<"nodeAllocatableResourceMappings", &Device::node_allocatable_resource_mappings,
-                Keyed<&NodeAllocatableResourceMapping::resource>{}>,
           Otherwise<ReadBasic{}>> {};
 
 bool ReadBasic::operator()(JsonReader& json, SymbolHold& symbols, Device& device,

