@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/release.h"
 #include "config/feature_gates.h"
 #include "telemetry/process_metrics.h"
 
@@ -26,7 +27,7 @@ std::string_view stage_text(config::Gate::Stage stage) {
     case config::Gate::Stage::kAlpha: return "ALPHA";
     case config::Gate::Stage::kBeta: return "BETA";
     case config::Gate::Stage::kDeprecated: return "DEPRECATED";
-    case config::Gate::Stage::kPreAlpha: return "PRE-ALPHA";
+    case config::Gate::Stage::kPreAlpha:  // has no series
     case config::Gate::Stage::kStable: return "";
   }
   return "";
@@ -63,11 +64,14 @@ ProgramMetrics::ProgramMetrics(const config::SchedulerOptions& options)
   show_work_queues(work_queues);
   if (options.gates.enabled("GenericWorkload")) telemetry::PodGroupMetrics{registry};
   info.kubernetes_build_info
-      .gauge({"1", "36", options.versions.reported, "", "clean", "", "", "c++", "linux/amd64"})
+      .gauge({"1", std::to_string(kKubernetesMinor), options.versions.reported, "", "clean", "", "",
+              "c++", "linux/amd64"})
       .set(1);
-  info.version_info.gauge({"kube", "1.36.4", options.emulated, options.min_compatible}).set(1);
+  info.version_info.gauge({"kube", kKubernetesNumber, options.emulated, options.min_compatible})
+      .set(1);
   for (const config::Gate& known : config::known_gates())
-    if (const std::optional<config::Gate> gate = options.gates.find(known.name))
+    if (const std::optional<config::Gate> gate = options.gates.find(known.name);
+        gate && gate->stage != config::Gate::Stage::kPreAlpha)
       info.kubernetes_feature_enabled.gauge({gate->name, stage_text(gate->stage)})
           .set(options.gates.enabled(gate->name) ? 1 : 0);
 }

@@ -113,10 +113,13 @@ profiles:
 }
 
 TEST(WatchedKinds, GatesAddAndRemoveKinds) {
+  Watched earlier;
+  earlier.gates.emulate({"1.36", 36}, {"1.35", 35});  // today the gate is locked
+  const std::size_t all = earlier.paths("").size();
+  ASSERT_TRUE(earlier.gates.set("DRAExtendedResource=false"));
+  EXPECT_EQ(earlier.paths("").size(), all);  // DynamicResources still reads classes
   Watched watched;
   const std::size_t by_default = watched.paths("").size();
-  ASSERT_TRUE(watched.gates.set("DRAExtendedResource=false"));
-  EXPECT_EQ(watched.paths("").size(), by_default);  // DynamicResources still reads classes
   // Features that are not built read nothing: nobody waits for an API that may not be served.
   ASSERT_TRUE(watched.gates.set("AllAlpha=true,AllBeta=true"));
   EXPECT_THAT(watched.paths(""), ::testing::SizeIs(by_default));

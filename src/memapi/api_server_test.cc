@@ -29,7 +29,7 @@ struct ErrorCase {
 };
 void PrintTo(const ErrorCase& one, std::ostream* out) { *out << one.method << ' ' << one.target; }
 
-// Texts as v1.36.4 gives them.
+// Texts as kube-apiserver gives them.
 class Refusal : public ::testing::TestWithParam<ErrorCase> {};
 TEST_P(Refusal, IsAStatusWithTheTextOfARealServer) {
   Client client;
@@ -444,7 +444,7 @@ TEST(ApiServer, DiscoveryBothWays) {
   EXPECT_EQ(text_at(client.ask("GET", "/api"), "kind"), "APIVersions");
   EXPECT_EQ(text_at(client.ask("GET", "/apis"), "kind"), "APIGroupList");
   EXPECT_EQ(text_at(client.ask("GET", "/apis/apps/v1"), "groupVersion"), "apps/v1");
-  EXPECT_EQ(text_at(client.ask("GET", "/version"), "gitVersion"), "v1.36.4");
+  EXPECT_EQ(text_at(client.ask("GET", "/version"), "gitVersion"), "v1.37.1");
   EXPECT_NE(at(client.ask("GET", "/openapi/v3"), "paths"), nullptr);
   EXPECT_EQ(client.send("GET", "/nope")->response.body, "404 page not found\n");
 }

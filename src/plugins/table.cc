@@ -75,6 +75,8 @@ std::vector<PluginEntry> entries() {
        "Asks the API server to bind the pod to its node."},
       {"NodeDeclaredFeatures", NodeDeclaredFeatures::create, "PreFilter, Filter", 0,
        "Rejects nodes that lack a feature which the pod needs."},
+      {"DeferredPodScheduling", kNotBuilt, "PreFilter, Filter, Permit", 0,
+       "Makes room on its node for a pod whose resize has to wait."},
       {"GangScheduling", kNotBuilt, "PreEnqueue, Permit", 0,
        "Holds the pods of a group until enough of them can be placed."},
       {"TopologyPlacementGenerator", kNotBuilt, "PlacementGenerate", 0,

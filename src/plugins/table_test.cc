@@ -34,6 +34,7 @@ TEST(PluginTable, ListsAllPluginsTheDefaultOnesFirstInUpstreamsOrder) {
                        {"ImageLocality", 1},
                        {"DefaultBinder", 0},
                        {"NodeDeclaredFeatures", 0},
+                       {"DeferredPodScheduling", 0},
                        {"GangScheduling", 0},
                        {"TopologyPlacementGenerator", 0},
                        {"PodGroupPodsCount", 1},
@@ -77,8 +78,9 @@ TEST(PluginTable, EveryBuiltPluginIsWhatItsEntrySays) {
     EXPECT_EQ((*plugin)->name(), entry.name);
     EXPECT_EQ(points_of(**plugin), entry.extension_points) << entry.name;
   }
-  EXPECT_THAT(not_built, ::testing::ElementsAre("GangScheduling", "TopologyPlacementGenerator",
-                                                "PodGroupPodsCount"));
+  EXPECT_THAT(not_built,
+              ::testing::ElementsAre("DeferredPodScheduling", "GangScheduling",
+                                     "TopologyPlacementGenerator", "PodGroupPodsCount"));
 }
 
 TEST(PluginTable, MostPluginsLookAtNothingButTheNodesRow) {

@@ -137,6 +137,7 @@ TEST(DynamicResources, EveryClassThatIsAskedForMustBeThere) {
     EXPECT_EQ(attempt.post_filter(), "Unschedulable: no new claims to deallocate");
   }
   DevicesFixture fixture;
+  fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("DRAPrioritizedList=false").has_value());
   fixture.add(claim_of("c", first_available("r", sub("a"))));
   EXPECT_EQ(Attempt(fixture, fixture.pod("p", {"c"})).pre_filter(),
@@ -356,6 +357,7 @@ TEST(DynamicResources, OtherExtendedResourcesAreNoneOfItsBusiness) {
   EXPECT_EQ(Attempt(fixture, fixture.pod("p").request(kGpuResource, "0")).pre_filter(), "skip");
   EXPECT_EQ(Attempt(fixture, fixture.pod("p").request(kGpuResource, "1")).pre_filter(), "ok");
   DevicesFixture without;
+  without.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(without.gates.set("DRAExtendedResource=false").has_value());
   without.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpuResource));
   EXPECT_EQ(Attempt(without, without.pod("p").request(kGpuResource, "1")).pre_filter(), "skip");

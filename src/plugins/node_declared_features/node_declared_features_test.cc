@@ -78,6 +78,7 @@ TEST_F(NodeDeclaredFeaturesTest, WithoutTheGateItHasNothingToSay) {
   std::vector<SignatureFragment> fragments;
   EXPECT_EQ(off.sign(*restarting(), fragments).message(), "target version cannot be nil");
   EXPECT_FALSE(fixture.make<NodeDeclaredFeatures>()->events_to_register()->empty());
+  fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("NodeDeclaredFeatures=false").has_value());
   EXPECT_TRUE(fixture.make<NodeDeclaredFeatures>()->events_to_register()->empty());
 }

@@ -51,6 +51,7 @@ TEST_F(NodeResourcesFitHints, RegistersPodsNodesAndDeviceClasses) {
             (Events{{EventResource::kPod, 514},
                     {EventResource::kNode, 5},
                     {EventResource::kDeviceClass, 8189}}));
+  fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("DRAExtendedResource=false").has_value());
   EXPECT_EQ(registered_events(*fixture.make<NodeResourcesFit>()),
             (Events{{EventResource::kPod, 514}, {EventResource::kNode, 5}}));
