@@ -54,8 +54,9 @@ struct Container {
   ResourceList requests;
   ResourceList limits;
   std::vector<ContainerPort> ports;
-  bool restart_always = false;  // of an init container: it is a sidecar
-  bool restarts_all = false;    // a rule of its restart policy restarts all containers of the pod
+  bool restart_always = false;      // of an init container: it is a sidecar
+  bool restarts_all = false;        // a rule of its restart policy restarts all of the pod
+  bool bind_mount_options = false;  // a volume mount has bindMountOptions
 
   friend bool operator==(const Container&, const Container&) = default;
 };
@@ -181,7 +182,8 @@ struct PodSpec : RefCounted<PodSpec> {
   std::int32_t termination_grace_seconds = 30;
   PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
   bool host_network = false;
-  bool own_users = false;  // spec.hostUsers is given as false
+  bool own_users = false;                     // spec.hostUsers is given as false
+  bool ephemeral_bind_mount_options = false;  // a mount of an ephemeral container has them
 
   PodUsage usage;      // derived: what such a pod takes from its node
   SymbolHold symbols;  // everything the symbols above refer to

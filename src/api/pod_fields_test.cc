@@ -97,9 +97,10 @@ TEST(PodJson, Containers) {
 containers: [{name: a, image: "nginx:1", resources: {requests: {cpu: 250m, memory: 1Gi},
     limits: {cpu: 1}},
   ports: [{containerPort: 80, hostPort: 8080}, {containerPort: 53, protocol: UDP,
-      hostIP: 10.0.0.1}]}, {name: b}],
+      hostIP: 10.0.0.1}]}, {name: b, volumeMounts: [{name: v, bindMountOptions: [noexec]}]}],
 initContainers: [{name: i}, {name: s, restartPolicy: Always}, {name: o, restartPolicy: OnFailure,
-    restartPolicyRules: [{action: Restart}, {action: RestartAllContainers}]}],
+    restartPolicyRules: [{action: Restart}, {action: RestartAllContainers}],
+    volumeMounts: [{name: v, mountPath: /v, bindMountOptions: []}]}],
 overhead: {cpu: 10m}, resources: {requests: {memory: 2Gi}, limits: {}})");
   const PodSpec& spec = pod->spec();
   ASSERT_EQ(spec.containers.size(), 2U);
@@ -121,11 +122,28 @@ overhead: {cpu: 10m}, resources: {requests: {memory: 2Gi}, limits: {}})");
   EXPECT_FALSE(spec.init_containers[2].restart_always);
   EXPECT_FALSE(spec.init_containers[1].restarts_all);
   EXPECT_TRUE(spec.init_containers[2].restarts_all);
+  EXPECT_FALSE(a.bind_mount_options);
+  EXPECT_TRUE(spec.containers[1].bind_mount_options);
+  EXPECT_FALSE(spec.init_containers[2].bind_mount_options);
+  EXPECT_FALSE(spec.ephemeral_bind_mount_options);
   EXPECT_EQ(amount(spec.overhead, names::kCpu), "10m");
   ASSERT_TRUE(spec.pod_requests);
   EXPECT_EQ(amount(*spec.pod_requests, names::kMemory), "2Gi");
   ASSERT_TRUE(spec.pod_limits);
   EXPECT_TRUE(spec.pod_limits->empty());
+}
+
+TEST(PodJson, OfEphemeralContainersOnlyWhetherTheyMountWithOptions) {
+  Pods pods;
+  const auto with_mounts = [&](std::string_view mounts) {
+    return pods
+        .with_spec("ephemeralContainers: [{name: e, volumeMounts: " + std::string(mounts) +
+                   ", targetContainerName: a}, {name: f}]")
+        ->spec()
+        .ephemeral_bind_mount_options;
+  };
+  EXPECT_FALSE(with_mounts("[{name: v}]"));
+  EXPECT_TRUE(with_mounts("[{name: v}, {name: w, bindMountOptions: [nosuid, nodev]}]"));
 }
 
 TEST(PodJson, PlainFieldsOfTheSpec) {

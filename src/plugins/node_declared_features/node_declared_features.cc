@@ -12,17 +12,22 @@ enum : std::uint8_t { kLacking };
 constexpr std::string_view kDeclaredFeaturesReasons[] = {
     "node(s) didn't match Pod's required features"};
 
-// Sorted; the place of a name is its bit. The first three are declared by nodes, but no pod asks
-// for them when it is scheduled.
+// Sorted; the place of a name is its bit. The first six are declared by nodes, but no pod asks for
+// them when it is scheduled.
 constexpr std::string_view kFeatures[] = {
+    "DRANodeAllocatableResources",
+    "DRAOptionalNodeOperations",
     "ExtendWebSocketsToKubelet",
     "InPlacePodLevelResourcesVerticalScaling",
     "InPlacePodVerticalScalingInitContainers",
+    "InPlacePodVerticalScalingMemoryBackedVolumes",
     "RestartAllContainersOnContainerExits",
     "UserNamespacesHostNetworkSupport",
+    "VolumeBindMountOptions",
 };
-constexpr std::size_t kRestartAllContainers = 3;
-constexpr std::size_t kUserNamespacesHostNetwork = 4;
+constexpr std::size_t kRestartAllContainers = 6;
+constexpr std::size_t kUserNamespacesHostNetwork = 7;
+constexpr std::size_t kVolumeBindMountOptions = 8;
 static_assert(std::size(kFeatures) == NodeFeatures().size());
 
 Result<QueueingHint> after_feature_change(const Pod&, const AnyObject& before,
@@ -48,13 +53,15 @@ Result<QueueingHint> after_pod_update(const Pod& pod, const AnyObject& before,
 }  // namespace
 
 NodeFeatures features_needed_by(const PodSpec& spec) {
-  const auto restarts_all = [](const std::vector<Container>& containers) {
-    return std::ranges::any_of(containers, &Container::restarts_all);
+  const auto any = [&](bool Container::*property) {
+    return std::ranges::any_of(spec.containers, property) ||
+           std::ranges::any_of(spec.init_containers, property);
   };
   NodeFeatures needed;
-  needed[kRestartAllContainers] =
-      restarts_all(spec.containers) || restarts_all(spec.init_containers);
+  needed[kRestartAllContainers] = any(&Container::restarts_all);
   needed[kUserNamespacesHostNetwork] = spec.host_network && spec.own_users;
+  needed[kVolumeBindMountOptions] =
+      any(&Container::bind_mount_options) || spec.ephemeral_bind_mount_options;
   return needed;
 }
 

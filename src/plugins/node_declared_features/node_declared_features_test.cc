@@ -63,6 +63,23 @@ TEST_F(NodeDeclaredFeaturesTest, RejectsNodesThatDoNotDeclareWhatThePodNeeds) {
           {"none", lacking}, {"restart", lacking}, {"users", {}}, {"both", {}}, {"unsorted", {}}}));
 }
 
+TEST_F(NodeDeclaredFeaturesTest, MountsWithOptionsNeedANodeThatKnowsThem) {
+  fixture.add_node(world.node("none").feature(kUsers));
+  fixture.add_node(world.node("able").feature(kUsers).feature("VolumeBindMountOptions"));
+  const auto plugin = fixture.make<NodeDeclaredFeatures>();
+  const auto judged = [&](void (*mount)(PodSpec&)) {
+    testing::PodBuilder pod = world.pod("p");
+    mount(pod.spec());
+    return fixture.filter(*plugin, pod);
+  };
+  const std::map<std::string, Verdict> expected{{"none", lacking}, {"able", {}}};
+  EXPECT_EQ(judged([](PodSpec& s) { s.containers.emplace_back().bind_mount_options = true; }),
+            expected);
+  EXPECT_EQ(judged([](PodSpec& s) { s.init_containers.emplace_back().bind_mount_options = true; }),
+            expected);
+  EXPECT_EQ(judged([](PodSpec& s) { s.ephemeral_bind_mount_options = true; }), expected);
+}
+
 TEST_F(NodeDeclaredFeaturesTest, APodThatNeedsNothingIsNotLookedAt) {
   EXPECT_EQ(pre_filter(world.pod("p")), Code::kSkip);
   EXPECT_EQ(pre_filter(with_users(true, false)), Code::kSkip);
@@ -137,9 +154,9 @@ TEST_F(NodeDeclaredFeaturesTest, SignsWhatThePodNeeds) {
     EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.RequiredFeatures()");
     return fragments[0].value;
   };
-  EXPECT_EQ(signature(world.pod("p")), "00000");
-  EXPECT_EQ(signature(restarting()), "00010");
-  EXPECT_EQ(signature(with_users(true, true)), "00001");
+  EXPECT_EQ(signature(world.pod("p")), "000000000");
+  EXPECT_EQ(signature(restarting()), "000000100");
+  EXPECT_EQ(signature(with_users(true, true)), "000000010");
 }
 
 }  // namespace
