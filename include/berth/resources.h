@@ -140,8 +140,9 @@ Resources to_request(const ResourceList& list, const Symbols& symbols);
 struct RequestOptions {
   bool use_status = false;                 // resources in the status of a pod that is being resized
   bool pod_level = true;                   // spec.resources
-  bool pod_level_status = false;           // status.resources
+  bool pod_level_status = false;           // status.resources and status.allocatedResources
   const ResourceList* defaults = nullptr;  // for containers that do not name a resource
+  bool overhead = true;                    // spec.overhead
 };
 
 ResourceList pod_requests(const PodSpec& spec, const RequestOptions& options);

@@ -228,6 +228,11 @@ void Pod::set_texts(std::string_view name, std::string_view version, std::string
   for (const std::string_view text : {name, version, uid}) end = std::ranges::copy(text, end).out;
 }
 
+bool PodExtra::resize_is_infeasible() const {
+  const auto resize = std::ranges::find(conditions, "PodResizePending", &PodCondition::type);
+  return resize != conditions.end() && resize->reason == "Infeasible";
+}
+
 const PodCondition* Pod::condition(std::string_view type) const {
   if (!extra_) return nullptr;
   const auto found = std::ranges::find(extra_->conditions, type, &PodCondition::type);
@@ -261,6 +266,7 @@ Ref<const Pod> make_pod(PodDraft draft) {
   if (draft.extra) {
     PodExtra& extra = *draft.extra;
     pod->extra_ = std::move(draft.extra);
+    extra.usage.reset();
     if (extra.has_resources()) extra.usage = pod_usage(*pod);
   }
   return pod;

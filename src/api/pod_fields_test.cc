@@ -381,19 +381,57 @@ status: {initContainerStatuses: [{name: s, resources: {requests: {cpu: 1}}}],
       << "regular ones first";
   EXPECT_EQ(larger->usage().requests.milli_cpu, 5000);
 
+  const auto only_allocated =
+      pods.pod(spec + "status: {containerStatuses: [{name: c, allocatedResources: {cpu: 4}}]}");
+  EXPECT_EQ(only_allocated->usage().requests.milli_cpu, 5000) << "without resources beside it";
+
   const auto infeasible = pods.pod(spec + R"(
 status: {conditions: [{type: PodResizePending, status: "True", reason: Infeasible}],
          containerStatuses: [{name: c, resources: {requests: {cpu: 1}},
              allocatedResources: {cpu: 1}}]})");
   ASSERT_NE(infeasible->extra(), nullptr);
-  EXPECT_EQ(infeasible->usage().requests.milli_cpu, 2000) << "what it has, not what it cannot get";
+  EXPECT_EQ(infeasible->usage().requests.milli_cpu, 1000)
+      << "what it has, not what it cannot get; of the sidecar nothing is known";
 
-  const auto pod_level = pods.pod(R"(
-spec: {resources: {requests: {cpu: 1}}, containers: [{name: c}]}
-status: {resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 3}})");
-  ASSERT_NE(pod_level->extra(), nullptr);
-  ASSERT_TRUE(pod_level->extra()->pod_resources);
-  EXPECT_EQ(amount(pod_level->extra()->pod_resources->allocated, names::kCpu), "3");
+  const auto unnamed = pods.pod(R"(
+spec: {containers: [{name: c, resources: {requests: {cpu: 50m, memory: 1Mi}}}]}
+status: {containerStatuses: [{name: c, allocatedResources: {memory: 1Mi}}]})");
+  EXPECT_EQ(unnamed->usage().nonzero_milli_cpu, 100) << "the default is more than the spec";
+}
+
+TEST(PodJson, PodLevelResourcesOfTheStatusAreKeptIfTheyAreMoreThanTheSpecs) {
+  struct Row {
+    std::string spec;    // beside the containers
+    std::string status;  // of the pod
+    bool kept = false;
+    std::int64_t milli_cpu = 0;
+  };
+  const std::vector<Row> rows = {
+      {"", "resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 2}", false, 2000},
+      {"", "resources: {requests: {cpu: 3}}, allocatedResources: {cpu: 2}", true, 3000},
+      {"", "resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 2, memory: 1}", true, 2000},
+      // Only both together stand for the containers.
+      {"", "resources: {requests: {cpu: 3}}", false, 2000},
+      {"", "resources: {}, allocatedResources: {cpu: 3}", false, 2000},
+      {"", "allocatedResources: {cpu: 3}", false, 2000},
+      // What the kubelet reports has the overhead in it.
+      {"overhead: {cpu: 1}, ", "resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 3}",
+       true, 4000},
+      {"resources: {requests: {cpu: 4}}, ", "resources: {requests: {cpu: 4}}", false, 4000},
+      {"resources: {requests: {cpu: 4}}, ", "resources: {requests: {cpu: 5}}", true, 5000},
+      {"resources: {requests: {cpu: 4}}, ", "resources: {}, allocatedResources: {cpu: 6}", true,
+       6000},
+      {"resources: {requests: {cpu: 4}}, ", "allocatedResources: {cpu: 6}", false, 4000},
+  };
+  Pods pods;
+  for (const Row& row : rows) {
+    const auto pod = pods.pod("spec: {" + row.spec +
+                              "containers: [{name: c, resources: {requests: {cpu: 2}}}]}\n"
+                              "status: {" +
+                              row.status + "}");
+    EXPECT_EQ(pod->extra() != nullptr, row.kept) << row.spec << row.status;
+    EXPECT_EQ(pod->usage().requests.milli_cpu, row.milli_cpu) << row.spec << row.status;
+  }
 }
 
 TEST(PodJson, EqualSpecsAndMetasAreShared) {
