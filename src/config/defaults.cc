@@ -105,8 +105,8 @@ Configuration default_configuration(const FeatureGates& gates) {
 
 std::vector<PluginRef> default_multi_point(const FeatureGates& gates) {
   std::vector<PluginRef> plugins{
-      {"SchedulingGates", 0},   {"PrioritySort", 0},     {"NodeUnschedulable", 0},
-      {"NodeName", 0},          {"TaintToleration", 3},  {"NodeAffinity", 2},
+      {"SchedulingGates", 0},   {"PrioritySort", 0},     {"NodeName", 0},
+      {"NodeUnschedulable", 0}, {"TaintToleration", 3},  {"NodeAffinity", 2},
       {"NodePorts", 0},         {"NodeResourcesFit", 1}, {"VolumeRestrictions", 0},
       {"NodeVolumeLimits", 0},  {"VolumeBinding", 0},    {"VolumeZone", 0},
       {"PodTopologySpread", 2}, {"InterPodAffinity", 2},

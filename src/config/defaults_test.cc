@@ -30,8 +30,8 @@ TEST(DefaultMultiPoint, IsUpstreamsListWithItsWeights) {
   const std::vector<PluginRef> expected{
       {"SchedulingGates", 0},
       {"PrioritySort", 0},
-      {"NodeUnschedulable", 0},
       {"NodeName", 0},
+      {"NodeUnschedulable", 0},
       {"TaintToleration", 3},
       {"NodeAffinity", 2},
       {"NodePorts", 0},

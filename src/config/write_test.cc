@@ -93,9 +93,9 @@ profiles:
         weight: 0
       - name: PrioritySort
         weight: 0
-      - name: NodeUnschedulable
-        weight: 0
       - name: NodeName
+        weight: 0
+      - name: NodeUnschedulable
         weight: 0
       - name: TaintToleration
         weight: 3

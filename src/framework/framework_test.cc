@@ -246,6 +246,16 @@ TEST_F(FrameworkTest, AFailingAddPodEndsTheAttempt) {
       "running AddPod on PreFilter plugin \"A\": broken");
 }
 
+TEST_F(FrameworkTest, APluginWithoutExtensionsIsNotToldOfPodsThatCome) {
+  auto& plugin = profile.pre_filter("A", [](Cycle&) { return Outcome(); });
+  plugin.on_add = [](const Pod&, NodeRow) { return Outcome::failure("broken"); };
+  plugin.on_remove = plugin.on_add;
+  plugin.extensions = false;
+  const Ref<const Pod> other = world.pod("other");
+  EXPECT_TRUE(profile.framework().run_add_pod(*cycle, *other, world.row("n1")).ok());
+  EXPECT_TRUE(profile.framework().run_remove_pod(*cycle, *other, world.row("n1")).ok());
+}
+
 // ---- PostFilter
 
 TEST_F(FrameworkTest, PostFilterCollectsReasonsUntilSomeoneSucceeds) {

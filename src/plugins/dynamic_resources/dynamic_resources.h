@@ -50,6 +50,7 @@ class DynamicResources final : public PreEnqueuePlugin,
 
   Outcome pre_enqueue(const Pod& pod) const override;
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   Task<PostFilterResult> post_filter(Cycle& cycle, const Diagnosis& diagnosis) const override;
   bool score_keys(Cycle& cycle, RowKeys& keys) const override;

@@ -44,6 +44,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   bool score_keys(Cycle& cycle, RowKeys& keys) const override;
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
 
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
