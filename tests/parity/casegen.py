@@ -4,17 +4,19 @@
     casegen.py TOPIC SEED [--nodes N] [--bound N] [--pending N] [--copies N] > cluster.json
 
 Topics: basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges
-storage devices. Every object is as an API server would return it; pods with spec.nodeName are placed.
+storage devices resized imagevolumes namespaces capacity drivers. Every object is as an API server would return it; pods with spec.nodeName are placed.
 
 The stored cases depend on what a topic and a seed give: new things get topics of their own.
 """
 import argparse, copy, json, random
 
 import casegen_devices
+import casegen_fields
 import casegen_storage
 import casegen_topics
 
 TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges", "storage", "devices"]
+TOPICS += casegen_fields.TOPICS
 
 ZONE, REGION, HOST = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"
 APPS, TIERS = ["web", "db", "cache", "batch", "ml"], ["front", "back", "mid"]
@@ -411,6 +413,8 @@ class Gen:
             self.pod(self.nb + i, False)
         if self.topic in casegen_topics.TOPICS:
             casegen_topics.TOPICS[self.topic](self)
+        if self.topic in casegen_fields.TOPICS:
+            casegen_fields.TOPICS[self.topic](self)
         if self.topic == "storage":
             casegen_storage.storage(self)
         if self.topic == "devices":

@@ -23,11 +23,13 @@ import time
 
 import casegen
 import casegen_devices
+import casegen_fields
 import compare
 import coverage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "preempt", "owners", "features", "victims", "edges", "volumes", "storage", "dra", "devices", "mixed"]
+TOPICS += casegen_fields.TOPICS
 # What a configuration needs beside itself.
 CONFIG_EXTRAS = {
     "preemption-args": ["--preempt"],
@@ -43,7 +45,7 @@ def configs(topic):
         return [n for n in names if n.startswith(("storage-", "volume-"))]
     if topic == "devices":
         return [n for n in names if n.startswith("device-") or n in ("few-plugins", "most-allocated", "two-profiles")]
-    return [n for n in names if not n.startswith(("volume-", "device-")) and (n != "storage-shape" or topic in ("volumes", "mixed"))]
+    return [n for n in names if not n.startswith(("volume-", "device-")) and (n != "storage-shape" or topic in ("volumes", "capacity", "mixed"))]
 
 
 def mode(topic, seed, copies=1):
@@ -123,7 +125,7 @@ class Runner:
         must as a whole be one of upstream's. The same holds where there are devices: on a busy machine the
         oracle may begin to judge before its cache of claims has heard of all of them."""
         said = [theirs] if only_preemption_differs(theirs, ours) else []
-        if not said and topic not in ("volumes", "storage", "dra", "devices", "mixed"):
+        if not said and topic not in ("volumes", "storage", "capacity", "dra", "devices", "mixed"):
             return False
         for _ in range(8 * self.copies):
             again = self.call([self.oracle, "-cluster", path, *flags])
