@@ -97,10 +97,10 @@ TEST_F(MetricsObserverTest, SamplesATenthOfTheCycles) {
 TEST_F(MetricsObserverTest, CountsWhatEntersTheQueueGatedAmongTheUnschedulable) {
   testing::FakeWorld world;
   const Ref<const Pod> pod = world.pod("a");
-  observer_.queued(*pod, QueueName::kActive, "UnschedulablePodAdd");
-  observer_.queued(*pod, QueueName::kGated, "UnschedulablePodAdd");
-  observer_.queued(*pod, QueueName::kUnschedulable, "UnschedulablePodAdd");
-  const std::string incoming = "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\",";
+  observer_.queued(*pod, QueueName::kActive, "UnscheduledPodAdd");
+  observer_.queued(*pod, QueueName::kGated, "UnscheduledPodAdd");
+  observer_.queued(*pod, QueueName::kUnschedulable, "UnscheduledPodAdd");
+  const std::string incoming = "scheduler_queue_incoming_pods_total{event=\"UnscheduledPodAdd\",";
   EXPECT_TRUE(shows(incoming + "queue=\"active\"} 1"));
   EXPECT_TRUE(shows(incoming + "queue=\"unschedulable\"} 2"));
   EXPECT_EQ(registry_.text().find(incoming + "queue=\"gated\""), std::string::npos);

@@ -123,7 +123,7 @@ TEST_F(IngestTest, WhatComesDuringACycleIsAppliedInOrderWhenItCloses) {
   EXPECT_TRUE(has_node("n1"));
   EXPECT_EQ(cluster.row_of(queued->uid()), row("n1"));
   EXPECT_EQ(q.queue().sizes().active, 0u) << "it came and went";
-  EXPECT_THAT(q.log.take(), ElementsAre("active p UnschedulablePodAdd"));
+  EXPECT_THAT(q.log.take(), ElementsAre("active p UnscheduledPodAdd"));
 }
 
 TEST_F(IngestTest, ADeltaWithoutAnObjectIsNothing) {

@@ -57,8 +57,7 @@ struct SchedulingQueue::State {
   const QueueOptions options;
   Observer& observer;
   Observer* const measured;
-  const std::string add_label;     // of a pod that arrived
-  const std::string update_label;  // of a pod of which something changed
+  const std::string add_label;  // of a pod that arrived
 
   PodOrder order;
   Hints hints;
@@ -85,8 +84,8 @@ struct SchedulingQueue::State {
   bool ready() const;
   // Counts the pod (+1 or -1) under each plugin that rejected it.
   void count_rejectors(const QueuedPod& queued, int change) const;
-  // A pod that is new to the queue.
-  void enter(Ref<const Pod> pod, std::string_view label);
+  // Adds a pod that is new to the queue, in place of any other of its name.
+  void enter(Ref<const Pod> pod);
   // Moves the entry to where the strategy and the plugins say.
   void requeue(Slot slot, Requeue strategy, std::string_view label);
   bool move_to_active(Slot slot, std::string_view label, bool ask_plugins = true);

@@ -12,7 +12,6 @@ SchedulingQueue::State::State(Loop& world_loop, const Cluster& cluster, const Qu
       observer(watcher),
       measured(watcher.measuring()),
       add_label(events::kUnscheduledPodAdd.label()),
-      update_label(events::kUnscheduledPodUpdate.label()),
       order(observer),
       hints(cluster.symbol_table(), observer),
       gating(hints, observer),
@@ -57,7 +56,9 @@ void SchedulingQueue::State::count_rejectors(const QueuedPod& queued, int change
       measured->rejector_changed(profile, plugin, change);
 }
 
-void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
+void SchedulingQueue::State::enter(Ref<const Pod> pod) {
+  // Before PreEnqueue: a gated pod is nominated, too.
+  nominations.add(*pod, std::nullopt);
   QueuedPod queued;
   queued.pod = std::move(pod);
   queued.timestamp = now();
@@ -66,23 +67,17 @@ void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
   Slot slot = entries.find(*queued.pod);
   if (slot == kNoSlot) {
     slot = entries.insert(std::move(queued));
-  } else if (!queued.gated()) {
-    leave(slot);
+  } else {  // another pod of that name: it is replaced
+    if (!queued.gated() || entries[slot].place != QueuePlace::kUnschedulable) leave(slot);
     count_rejectors(entries[slot].queued, -1);
     entries[slot].queued = std::move(queued);
-  } else if (entries[slot].place == QueuePlace::kUnschedulable) {
-    count_rejectors(entries[slot].queued, -1);
-    entries[slot].queued = std::move(queued);
-  } else {
-    count_rejectors(queued, -1);
-    return;  // Parity: a pod of that name that is about to be tried is not held back
   }
   nominations.moved(entries[slot].pod().uid());
   // The plugins have just been asked.
   if (entries[slot].queued.gated())
-    move_to_unschedulable(slot, label);
+    move_to_unschedulable(slot, add_label);
   else
-    move_to_active(slot, label, /*ask_plugins=*/false);
+    move_to_active(slot, add_label, /*ask_plugins=*/false);
 }
 
 void SchedulingQueue::State::requeue(Slot slot, Requeue strategy, std::string_view label) {
@@ -107,8 +102,6 @@ bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, b
   entry.place = QueuePlace::kActive;
   woken = true;
   observer.queued(entry.pod(), QueueName::kActive, label);
-  // Parity: this forgets a nomination that only we know of, also for a pod that was in the queue.
-  if (label == add_label || label == update_label) nominations.add(entry.pod(), std::nullopt);
   return true;
 }
 
@@ -165,7 +158,8 @@ void SchedulingQueue::State::update_queued(Slot slot, const Ref<const Pod>& befo
     backoff.fix(slot);
   } else {
     unschedulable.put(slot);  // it may be of another class now
-    for (const ClusterEvent& event : pod_update_events(*before, *after)) {
+    for (const ClusterEvent& event :
+         pod_update_events(*before, *after, EventResource::kTargetPod)) {
       // Also for a gated pod a hint must return Queue before PreEnqueue is run.
       requeue(slot, hints.worth_requeuing(entry.queued, event, before, after), event.label());
       if (entry.place != QueuePlace::kUnschedulable) break;

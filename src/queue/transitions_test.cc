@@ -27,7 +27,7 @@ TEST(Transitions, AnAddedPodIsActive) {
   QueueWorld w;
   const auto pod = w.add("a");
   EXPECT_EQ(w.place(pod), kActive);
-  EXPECT_THAT(w.log.take(), ElementsAre("active a UnschedulablePodAdd"));
+  EXPECT_THAT(w.log.take(), ElementsAre("active a UnscheduledPodAdd"));
   EXPECT_EQ(w.queue().find(*pod)->initial_attempt, w.loop.wall_now());
 }
 
@@ -37,7 +37,7 @@ TEST(Transitions, AnUpdateOfAnUnknownPodAddsIt) {
   const Ref<const Pod> after = w.pod("a").version("2");
   w.queue().update(*before, after);
   EXPECT_EQ(w.place(after), kActive);
-  EXPECT_THAT(w.log.take(), ElementsAre("active a UnschedulablePodUpdate"));
+  EXPECT_THAT(w.log.take(), ElementsAre("active a UnscheduledPodAdd"));
 }
 
 TEST(Transitions, APodOfTheSameNameReplacesWhatIsQueued) {
@@ -48,6 +48,31 @@ TEST(Transitions, APodOfTheSameNameReplacesWhatIsQueued) {
   EXPECT_EQ(w.queue().find(*again)->pod, again);
   EXPECT_EQ(w.queue().find(*again)->attempts, 0);
   EXPECT_EQ(w.queue().sizes().unschedulable, 0U);
+}
+
+TEST(Transitions, AnUpdateToAPodOfAnotherUidAddsThatPod) {
+  const std::string first_uid = "11111111-1111-1111-1111-111111111111";
+  const std::string second_uid = "22222222-2222-2222-2222-222222222222";
+  for (const QueuePlace place : {kActive, kErrorBackoff, kUnschedulable}) {
+    QueueWorld w;
+    const auto first = w.add(w.pod("a").uid(first_uid));
+    if (place != kActive) {
+      ASSERT_TRUE(w.fails(w.pop(), place == kUnschedulable ? PluginNames{"Fit"} : PluginNames{}));
+    }
+    ASSERT_EQ(w.place(first), place);
+    w.log.take();
+    const Ref<const Pod> second = w.pod("a").uid(second_uid);
+    w.queue().update(*first, second);
+    EXPECT_EQ(w.place(second), kActive);
+    EXPECT_EQ(w.queue().find(*second)->pod, second);
+    EXPECT_EQ(w.queue().find(*second)->attempts, 0);
+    EXPECT_EQ(w.queue().sizes(), QueueSizes{.active = 1});
+    EXPECT_THAT(w.log.take(), ElementsAre("active a UnscheduledPodAdd"));
+    EXPECT_THAT(w.log.internal_errors,
+                ElementsAre("Failed to update pod in an entity default/a: pod UID mismatch, "
+                            "expected " +
+                            first_uid + ", got " + second_uid));
+  }
 }
 
 TEST(Transitions, EqualNamesInDifferentNamespacesAreDifferentPods) {
@@ -135,7 +160,9 @@ TEST(Transitions, ADuplicateOfAPodInFlightIsDiscarded) {
   QueuedPod popped = w.pop();
   w.queue().add(pod);
   EXPECT_FALSE(w.queue().pop());
-  EXPECT_EQ(w.log.internal_errors.size(), 1U);
+  EXPECT_THAT(w.log.internal_errors,
+              ElementsAre("Discarding the popped entity: the same pod is tracked in multiple "
+                          "places in the scheduler: default/a"));
   EXPECT_EQ(w.place(pod), kNowhere);
   EXPECT_TRUE(w.fails(std::move(popped), {"Fit"})) << "the one in flight can still come back";
   EXPECT_EQ(w.place(pod), kUnschedulable);

@@ -72,7 +72,7 @@ std::optional<std::vector<EventRegistration>> DefaultPreemption::events_to_regis
                                 const AnyObject&) -> Result<QueueingHint> {
     return QueueingHint::kSkip;
   };
-  return {{{{EventResource::kPod, action::kDelete, {}}, not_by_itself, HintScope::kClass}}};
+  return {{{{EventResource::kAssignedPod, action::kDelete, {}}, not_by_itself, HintScope::kClass}}};
 }
 
 }  // namespace berth::plugins

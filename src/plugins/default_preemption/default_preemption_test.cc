@@ -123,7 +123,7 @@ TEST_F(DefaultPreemptionTest, ADeletedPodIsWorthALookButNeverEnoughByItself) {
   make();
   const auto events = plugin->events_to_register().value();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0].event.resource, EventResource::kPod);
+  EXPECT_EQ(events[0].event.resource, EventResource::kAssignedPod);
   EXPECT_EQ(events[0].event.actions, action::kDelete);
   const Ref<const Pod> pod = world.pod("p");
   EXPECT_EQ(events[0].hint(*pod, pod, {}).value(), QueueingHint::kSkip);

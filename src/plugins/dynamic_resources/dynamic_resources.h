@@ -96,8 +96,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   // ---- hints
   Result<QueueingHint> after_claim_change(const Pod& pod, const AnyObject& before,
                                           const AnyObject& after) const;
-  Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
-                                        const AnyObject& after) const;
+  Result<QueueingHint> after_own_update(const AnyObject& after) const;
 
   const Handle handle_;
   Observer* const measurements_;   // null: nobody counts

@@ -34,12 +34,10 @@ Result<QueueingHint> after_feature_change(const Pod&, const AnyObject& before,
   return same ? QueueingHint::kSkip : QueueingHint::kQueue;
 }
 
-Result<QueueingHint> after_pod_update(const Pod& pod, const AnyObject& before,
-                                      const AnyObject& after) {
+Result<QueueingHint> after_pod_update(const Pod&, const AnyObject& before, const AnyObject& after) {
   Result<Change<Pod>> updated = change_of(pod_in(before), pod_in(after));
   if (!updated) return fail(updated.error());
-  if (!updated->before || !updated->after || updated->after->uid() != pod.uid())
-    return QueueingHint::kSkip;
+  if (!updated->before || !updated->after) return QueueingHint::kSkip;
   const bool same =
       features_needed_by(updated->before->spec()) == features_needed_by(updated->after->spec());
   return same ? QueueingHint::kSkip : QueueingHint::kQueue;
@@ -107,7 +105,9 @@ std::optional<std::vector<EventRegistration>> NodeDeclaredFeatures::events_to_re
   return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}},
             after_feature_change,
             HintScope::kClass},
-           {{EventResource::kPod, action::kUpdate, {}}, after_pod_update, HintScope::kClass}}};
+           {{EventResource::kTargetPod, action::kUpdate, {}},
+            after_pod_update,
+            HintScope::kClass}}};
 }
 
 Outcome NodeDeclaredFeatures::sign(const Pod& pod,

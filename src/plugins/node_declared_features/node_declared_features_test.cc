@@ -16,7 +16,8 @@ constexpr const char* kRestart = "RestartAllContainersOnContainerExits";
 constexpr const char* kUsers = "UserNamespacesHostNetworkSupport";
 constexpr ClusterEvent kNodeDeclaredFeaturesNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}};
-constexpr ClusterEvent kNodeDeclaredFeaturesPodEvent{EventResource::kPod, action::kUpdate, {}};
+constexpr ClusterEvent kNodeDeclaredFeaturesPodEvent{
+    EventResource::kTargetPod, action::kUpdate, {}};
 
 class NodeDeclaredFeaturesTest : public ::testing::Test {
  protected:
@@ -112,7 +113,8 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenANodeDeclaresOtherFeatures) {
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, one, relabelled), kSkip);
   EXPECT_EQ(registered_events(*plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 129},
-                                                                  {EventResource::kPod, 8188}}));
+                                                                  {EventResource::kTargetPod,
+                                                                   32764}}));
 }
 
 TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {
@@ -120,11 +122,9 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {
   const Ref<const Pod> needing = restarting();
   const Ref<const Pod> plain = world.pod("p");
   const Ref<const Pod> labelled = world.pod("p").label("a", "b");
-  const Ref<const Pod> other = world.pod("q");
   using enum QueueingHint;
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, needing, needing, plain), kQueue);
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, needing, plain, labelled), kSkip);
-  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, other, needing, plain), kSkip);
 }
 
 TEST_F(NodeDeclaredFeaturesTest, SignsWhatThePodNeeds) {

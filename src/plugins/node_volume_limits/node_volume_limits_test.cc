@@ -428,7 +428,7 @@ TEST_F(NodeVolumeLimitsTest, RegistersForWhatMattersToIt) {
   EXPECT_EQ(registered_events(*plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{kCSINode, action::kAdd},
                                                                   {kCSINode, action::kUpdate},
-                                                                  {kPod, action::kDelete},
+                                                                  {kAssignedPod, action::kDelete},
                                                                   {kPersistentVolumeClaim, 1},
                                                                   {kVolumeAttachment, 2}}));
   EXPECT_FALSE(plugin->events_to_register()->front().hint);
@@ -453,7 +453,7 @@ TEST_F(NodeVolumeLimitsTest, MoreRoomOnANodeWakesThePod) {
 
 TEST_F(NodeVolumeLimitsTest, APodWithVolumesThatGoesWakesOthers) {
   const auto hint = [&](const std::vector<std::string>& volumes, const std::string& node) {
-    return fixture.hint(*plugin, {EventResource::kPod, action::kDelete, {}}, pod("p", {}),
+    return fixture.hint(*plugin, {EventResource::kAssignedPod, action::kDelete, {}}, pod("p", {}),
                         pod("gone", volumes, node), {}) == QueueingHint::kQueue;
   };
   EXPECT_TRUE(hint({pvc("c")}, "n"));
@@ -462,13 +462,17 @@ TEST_F(NodeVolumeLimitsTest, APodWithVolumesThatGoesWakesOthers) {
   EXPECT_FALSE(hint({"emptyDir: {}", "csi: {driver: d}"}, "n"));
   EXPECT_FALSE(hint({}, "n"));
   EXPECT_FALSE(hint({pvc("c")}, ""));
-  EXPECT_EQ(fixture.hint(*plugin, {EventResource::kPod, action::kDelete, {}}, pod("p", {}),
+  EXPECT_EQ(fixture.hint(*plugin, {EventResource::kAssignedPod, action::kDelete, {}}, pod("p", {}),
                          testing::pod_of(world,
                                          "{apiVersion: v1, kind: Pod, metadata: {name: q}, spec: "
                                          "{containers: [], volumes: [{name: v, ephemeral: {}}]}, "
                                          "status: {nominatedNodeName: node}}"),
                          {}),
             QueueingHint::kQueue);
+  const std::vector<EventRegistration> registrations = *plugin->events_to_register();
+  EXPECT_EQ(registrations[2].hint(*pod("p", {}), csi_node("n", {}), {}).error().message,
+            "unexpected objects in isSchedulableAfterAssignedPodDeleted: expected *v1.Pod, but got "
+            "*v1.CSINode");
 }
 
 TEST_F(NodeVolumeLimitsTest, TheClaimThatWasMissingWakesThePod) {
