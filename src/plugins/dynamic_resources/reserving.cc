@@ -35,7 +35,7 @@ Task<PostFilterResult> DynamicResources::post_filter(Cycle& cycle, const Diagnos
     // there is nothing to read, and that is an error.
     result.outcome = Outcome::failure("not found");
   } else if (!seen->devices) {
-    result.outcome = Outcome::unschedulable("no new claims to deallocate");
+    result.outcome = Outcome::of(Code::kUnschedulable);
   } else {
     Task<Outcome> releasing = release_something(cycle.pod(), *seen->devices);
     result.outcome = co_await releasing;
@@ -58,7 +58,7 @@ Task<Outcome> DynamicResources::release_something(const Pod& pod, PodDevices& de
     co_return released ? Outcome::unschedulable("deallocation of ResourceClaim completed")
                        : Outcome::failure(released.error().message);
   }
-  if (!left_over) co_return Outcome::unschedulable("still not schedulable");
+  if (!left_over) co_return Outcome::of(Code::kUnschedulable);
 
   // The attempt that made it may be removing it at this moment.
   Task<void> undone = writes_->undone(pod.uid());
