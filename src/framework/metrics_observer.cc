@@ -35,10 +35,10 @@ std::string_view to_string(HintVerdict verdict) {
   return "";
 }
 
-constexpr std::array<std::string_view, 3> kBatchResults = {"no_hint", "hint_used", "hint_not_used"};
-constexpr std::array<std::string_view, 7> kBatchFlushes = {
-    "pod_skipped",   "pod_incompatible",  "expired",   "node_missing",
-    "node_not_full", "pod_not_batchable", "empty_list"};
+constexpr std::array<std::string_view, 2> kBatchResults = {"no_hint", "hint_used"};
+constexpr std::array<std::string_view, 8> kBatchFlushes = {
+    "pod_skipped",  "pod_nominated", "pod_incompatible",  "expired",
+    "node_missing", "filter_error",  "pod_not_batchable", "empty_list"};
 
 // Upstream samples by chance. This is as even, and the same in every run.
 std::uint64_t scrambled(std::uint64_t number) {
@@ -130,6 +130,8 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
     if (!series) series = &metrics_.batch_cache_flushed.counter({name_, kBatchFlushes[at(reason)]});
     series->add();
   }
+
+  void batch_rescored() override { metrics_.batch_rescore_attempts.counter({name_}).add(); }
 
   void node_hint_asked(bool hinted, Duration took) override {
     Histogram*& series = hint_durations_[hinted ? 1 : 0];
@@ -377,7 +379,6 @@ void MetricsObserver::api_call_ended(ApiCallType type, bool success, Duration to
 void MetricsObserver::evictions_began() { metrics_.goroutines.gauge({"DefaultPreemption"}).add(1); }
 
 void MetricsObserver::evictions_ended(bool success, Duration took) {
-  // On purpose unlike upstream, which takes both values before the work is done.
   const std::string_view result = success ? "success" : "error";
   metrics_.goroutines.gauge({"DefaultPreemption"}).add(-1);
   metrics_.preemption_goroutines_execution.counter({result}).add();

@@ -16,6 +16,8 @@ struct SchedulerMetrics {
   Family& async_api_call_execution;             // call_type, result
   Family& batch_attempts;                       // profile, result
   Family& batch_cache_flushed;                  // profile, reason
+  Family& batch_rescore_attempts;               // profile
+  Family& batch_rescore_duration;               // profile; without series: nothing is scored again
   Family& cache_size;                           // type
   Family& class_searches;                       // profile, source
   Family& dra_bindingconditions_allocations;    // profile, driver, status
