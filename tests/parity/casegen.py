@@ -10,11 +10,12 @@ The stored cases depend on what a topic and a seed give: new things get topics o
 """
 import argparse, copy, json, random
 
+import casegen_budgets
 import casegen_devices
 import casegen_storage
 import casegen_topics
 
-TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges", "storage", "devices"]
+TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges", "storage", "devices", "budgets"]
 
 ZONE, REGION, HOST = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"
 APPS, TIERS = ["web", "db", "cache", "batch", "ml"], ["front", "back", "mid"]
@@ -24,7 +25,7 @@ NAMESPACES = {"default": {"team": "a"}, "prod": {"team": "b", "env": "prod"}, "d
 class Gen:
     def __init__(self, topic, seed, nodes, bound, pending):
         self.topic, self.R = topic, random.Random(f"{topic}-{seed}")
-        self.t = "preempt" if topic == "victims" else topic  # what lies below it
+        self.t = "preempt" if topic in ("victims", "budgets") else topic  # what lies below it
         self.nn, self.nb, self.np = nodes, bound, pending
         self.items, self.uid = [], 0
         self.claims = []
@@ -415,11 +416,13 @@ class Gen:
             casegen_storage.storage(self)
         if self.topic == "devices":
             casegen_devices.devices(self)
+        if self.topic == "budgets":
+            casegen_budgets.budgets(self)
         return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": self.items}
 
 
 def generate(topic, seed, nodes=25, bound=None, pending=15, copies=1):
-    bound = bound or (240 if topic in ("preempt", "victims") else 80)
+    bound = bound or (240 if topic in ("preempt", "victims", "budgets") else 80)
     return with_copies(Gen(topic, seed, nodes, bound, pending).build(), copies)
 
 
