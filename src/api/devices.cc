@@ -33,6 +33,7 @@ void retain_symbols(const DeviceRequestAllocationResult& result, SymbolHold& hol
   retain_all(result.binding_conditions, hold);
   retain_all(result.binding_failure_conditions, hold);
   retain_all(result.consumed_capacity, hold);
+  retain_all(result.skip_node_operations, hold);
 }
 
 void apply_defaults(ExactDeviceRequest& request, SymbolHold& symbols) {

@@ -43,6 +43,14 @@ struct CELDeviceSelector {
   friend bool operator==(const CELDeviceSelector&, const CELDeviceSelector&) = default;
 };
 
+// An attribute that a request computes for each device.
+struct DeviceDerivedAttribute {
+  Symbol name;
+  std::string expression;
+
+  friend bool operator==(const DeviceDerivedAttribute&, const DeviceDerivedAttribute&) = default;
+};
+
 struct DeviceToleration {
   Symbol key;
   Symbol op;  // "Equal", "Exists", …; empty: Equal
@@ -64,6 +72,7 @@ struct ExactDeviceRequest {
   std::optional<bool> admin_access;
   std::vector<DeviceToleration> tolerations;
   std::optional<ResourceList> capacity;  // capacity.requests
+  std::vector<DeviceDerivedAttribute> derived_attributes;
 
   friend bool operator==(const ExactDeviceRequest&, const ExactDeviceRequest&) = default;
 };
@@ -114,6 +123,7 @@ struct DeviceRequestAllocationResult {
   std::vector<Symbol> binding_failure_conditions;
   std::string share_id;  // empty: the device is not shared
   ResourceList consumed_capacity;
+  std::vector<Symbol> skip_node_operations;
 
   DeviceId id() const { return {driver, pool, device}; }
   friend bool operator==(const DeviceRequestAllocationResult&,
@@ -265,6 +275,7 @@ struct DeviceCapacity {
 struct DeviceCounterConsumption {
   Symbol counter_set;
   ResourceList counters;
+  std::vector<Symbol> compatibility_groups;
 
   friend bool operator==(const DeviceCounterConsumption&,
                          const DeviceCounterConsumption&) = default;

@@ -93,7 +93,8 @@ template <>
 struct Fields<DeviceCounterConsumption>
     : FieldList<"api.resource.v1.DeviceCounterConsumption",
                 Field<"counterSet", &DeviceCounterConsumption::counter_set>,
-                Custom<"counters", read_counters>> {};
+                Custom<"counters", read_counters>,
+                Field<"compatibilityGroups", &DeviceCounterConsumption::compatibility_groups>> {};
 
 // ---- devices ------------------------------------------------------------------------------------
 
