@@ -90,6 +90,8 @@ class ClaimPreparation {
                     std::int16_t subrequest) {
     const std::string place =
         fmt::format("claim {}, request {}", out_.full_name, symbols_.text(out.name));
+    if (!written.derived_attributes.empty())
+      return place + ": cannot handle request with derived attributes, the feature is disabled";
     for (std::size_t i = 0; i < written.selectors.size(); ++i)
       if (!written.selectors[i].expression)
         return fmt::format("{}, selector #{}: CEL expression empty (unsupported selector type?)",
@@ -131,14 +133,15 @@ class ClaimPreparation {
 
   bool add(const DeviceConstraint& constraint) {
     using Kind = AttributeConstraint::Kind;
+    const bool lists = pools_.features.list_type_attributes;
     if (constraint.match_attribute) {
       out_.constraints.emplace_back(Kind::kMatch,
                                     AttributeName(*constraint.match_attribute, out_.symbols),
-                                    constraint.requests);
+                                    constraint.requests, lists);
     } else if (constraint.distinct_attribute && !pools_.features.stable()) {
       out_.constraints.emplace_back(Kind::kDistinct,
                                     AttributeName(*constraint.distinct_attribute, out_.symbols),
-                                    constraint.requests);
+                                    constraint.requests, lists);
     } else {
       return false;
     }

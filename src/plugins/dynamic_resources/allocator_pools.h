@@ -23,6 +23,7 @@ struct PoolEntry;
 struct OfferedSlice {
   Ref<const ResourceSlice> slice;
   PoolEntry* pool = nullptr;
+  bool compatibility_groups = false;                           // some device has any
   std::optional<Result<NodeSelector>> nodes;                   // of the slice, once asked for
   std::vector<std::optional<Result<NodeSelector>>> by_device;  // of its devices
   SelectorAnswers answers;
@@ -56,7 +57,7 @@ struct Candidate {
   std::uint32_t first_use = 0;  // its part of NodePools::uses
   std::uint32_t end_use = 0;
   bool shared = false;               // may be allocated several times
-  bool plain_capacity = false;       // no policies: a request without amounts may have all of it
+  bool plain_capacity = false;       // no policies: a request without amounts gets all of it
   std::optional<bool> node_matches;  // of perDeviceNodeSelection, once asked for
 };
 
@@ -110,6 +111,7 @@ struct DevicePools::State {
   void remove(const std::string& name);
   void changed(const OfferedSlice& offered);
   bool ignored(const OfferedSlice& offered) const;
+  bool concerns_every_node(const OfferedSlice& offered) const;
   Result<bool> matches(std::optional<Result<NodeSelector>>& compiled,
                        const DeviceNodeSelection& nodes, const Node& node) const;
   Result<bool> relevant(OfferedSlice& offered, const Node& node);

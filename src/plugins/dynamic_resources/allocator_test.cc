@@ -125,6 +125,9 @@ TEST(Allocator, SelectorsOfClassAndRequestMustBothAgree) {
 }
 
 TEST(Allocator, SaysWhatIsWrongWithARequest) {
+  const std::string hint =
+      ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check "
+      "with has() for optional fields";
   const std::string broken = selector("device.attributes[\"drv\"].nothing == 1");
   const std::string one = slice("s", on("n1"), devices(1));
   check({
@@ -145,6 +148,21 @@ TEST(Allocator, SaysWhatIsWrongWithARequest) {
        {claim("c", exact("r", 1, "selectors: [{}]"))},
        "error: claim default/c, request r, selector #0: CEL expression empty (unsupported selector "
        "type?)"},
+      {"attributes of its own",
+       {one},
+       {},
+       {claim("c", exact("r", 1,
+                         "derivedAttributes: [{name: x/a, expression: \"1\"}], selectors: [{}]"))},
+       "error: claim default/c, request r: cannot handle request with derived attributes, the "
+       "feature is disabled"},
+      {"also in a subrequest",
+       {one},
+       {},
+       {claim("c", first_available("f", list({sub("a"), sub("b", 1,
+                                                            "derivedAttributes: [{name: x/a, "
+                                                            "expression: \"1\"}]")})))},
+       "error: claim default/c, request b: cannot handle request with derived attributes, the "
+       "feature is disabled"},
       {"an unknown mode",
        {one},
        {},
@@ -159,17 +177,35 @@ TEST(Allocator, SaysWhatIsWrongWithARequest) {
        {one},
        {},
        {claim("c", exact("r", 1, broken))},
-       "error: claim default/c: selector #0: CEL runtime error: no such key: nothing"},
+       "error: claim default/c: selector #0 on device drv/pool/d1: CEL runtime error: no such key: "
+       "nothing" +
+           hint},
       {"also where all devices are wanted",
        {one},
        {},
        {claim("c", all("r", broken))},
-       "error: claim default/c: selector #0: CEL runtime error: no such key: nothing"},
+       "error: claim default/c: selector #0 on device drv/pool/d1: CEL runtime error: no such key: "
+       "nothing" +
+           hint},
+      {"for another reason",
+       {one},
+       {},
+       {claim("c", exact("r", 1, selector("1 / 0 == 1")))},
+       "error: claim default/c: selector #0 on device drv/pool/d1: CEL runtime error: division by "
+       "zero"},
+      {"or not even compiled",
+       {one},
+       {},
+       {claim("c", exact("r", 1, selector("1")))},
+       "error: claim default/c: selector #0: CEL compile error: must evaluate to bool or the "
+       "unknown type, not int"},
       {"of a class",
        {one, device_class("bad", "device.attributes[\"drv\"].nothing == 1")},
        {},
        {claim("c", exact("r", 1, "deviceClassName: bad"))},
-       "error: class bad: selector #0: CEL runtime error: no such key: nothing"},
+       "error: class bad: selector #0 on device drv/pool/d1: CEL runtime error: no such key: "
+       "nothing" +
+           hint},
       {"which nobody asks about a device in use",
        {one},
        {"drv/pool/d1"},
@@ -202,12 +238,27 @@ TEST(Allocator, NoClaimHoldsMoreThanThirtyTwoDevices) {
        {many},
        {},
        {claim("c", exact("r", 33))},
-       "error: claim default/c: number of requested devices 33 exceeds the claim limit of 32"},
+       "error: claim default/c, request r: adding 33 devices exceeds the claim limit of 32, with 0 "
+       "already accounted for"},
       {"all requests together",
        {many},
        {},
        {claim("c", list({exact("x", 20), exact("w", 13)}))},
-       "error: claim default/c: number of requested devices 33 exceeds the claim limit of 32"},
+       "error: claim default/c, request w: adding 13 devices exceeds the claim limit of 32, with "
+       "20 already accounted for"},
+      {"before later requests are looked at",
+       {many},
+       {},
+       {claim("c", list({exact("x", 33), exact("w", 1, "deviceClassName: none")}))},
+       "error: claim default/c, request x: adding 33 devices exceeds the claim limit of 32, with 0 "
+       "already accounted for"},
+      {"the smallest alternative",
+       {many},
+       {},
+       {claim("c", list({exact("x", 20),
+                         first_available("w", list({sub("big", 20), sub("small", 13)}))}))},
+       "error: claim default/c, request w: adding 13 devices exceeds the claim limit of 32, with "
+       "20 already accounted for"},
       {"each claim has its own limit",
        {many},
        {},
@@ -217,7 +268,8 @@ TEST(Allocator, NoClaimHoldsMoreThanThirtyTwoDevices) {
        {many},
        {},
        {claim("c", all("r"))},
-       "error: claim default/c: number of requested devices 40 exceeds the claim limit of 32"},
+       "error: claim default/c, request r: adding 40 devices exceeds the claim limit of 32, with 0 "
+       "already accounted for"},
       {"the least that will do counts",
        {many},
        {},
@@ -496,7 +548,7 @@ TEST(Allocator, BindingConditionsComeLast) {
             R"("operator":"In","values":["n1"]}]}]}})");
 }
 
-TEST(Allocator, ConfigurationIsCopiedOncePerClassAndOncePerRequestNamed) {
+TEST(Allocator, ConfigurationIsCopiedOnceWithTheRequestsItIsFor) {
   const auto config = [](std::string_view requests, std::string_view value) {
     return "{requests: [" + std::string(requests) +
            "], opaque: {driver: drv, parameters: {v: " + std::string(value) + "}}}";
@@ -526,17 +578,26 @@ TEST(Allocator, ConfigurationIsCopiedOncePerClassAndOncePerRequestNamed) {
   EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "\"a\",\"d\"", 1) + "," +
                                 opaque("FromClass", "\"a\",\"d\"", 2) + "," +
                                 opaque("FromClaim", "", 3) + "," +
-                                opaque("FromClaim", "\"a\",\"b\"", 4) + "," +
                                 opaque("FromClaim", "\"a\",\"b\"", 4) + "]");
   fixture.allocate(
       "n1",
       {claim("c", first_available("r", list({sub("none", 9, of_class), sub("one", 1, of_class)})),
              "config: [" + list({config("r/none", "3"), config("r/one", "4"), config("r", "5")}) +
                  "]")});
-  EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "\"r/one\"", 1) + "," +
-                                opaque("FromClass", "\"r/one\"", 2) + "," +
-                                opaque("FromClaim", "\"r/one\"", 4) + "," +
-                                opaque("FromClaim", "\"r\"", 5) + "]");
+  EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "", 1) + "," +
+                                opaque("FromClass", "", 2) + "," + opaque("FromClaim", "", 4) +
+                                "," + opaque("FromClaim", "", 5) + "]")
+      << "for all requests";
+  fixture.allocate(
+      "n1", {claim("c",
+                   list({first_available("r", list({sub("one", 1, of_class), sub("two", 2)})),
+                         exact("a", 1, of_class)}),
+                   "config: [" + list({config("r/two, a", "3"), config("r/two, r/one, a", "4")}) +
+                       "]")});
+  EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "", 1) + "," +
+                                opaque("FromClass", "", 2) + "," +
+                                opaque("FromClaim", "\"r/two\",\"a\"", 3) + "," +
+                                opaque("FromClaim", "", 4) + "]");
 }
 
 TEST(Allocator, RemembersWhatSelectorsSaidUntilTheSliceChanges) {
