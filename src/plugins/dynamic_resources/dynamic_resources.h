@@ -80,7 +80,8 @@ class DynamicResources final : public PreEnqueuePlugin,
 
   // ---- PostFilter, Reserve
   Task<Outcome> release_something(const Pod& pod, PodDevices& devices) const;
-  void reserve_on(const NodeJudgement& judgement, const Node& node, PodDevices& devices) const;
+  Result<void> reserve_on(const NodeJudgement& judgement, const Node& node,
+                          PodDevices& devices) const;
 
   // ---- PreBind
   bool is_still_reserved(PodClaim& claim, const std::string& pod_uid) const;

@@ -171,6 +171,18 @@ TEST(DynamicResources, AClaimThatIsBeingAllocatedIsWaitedFor) {
 
 // ---- Filter
 
+TEST(DynamicResources, WhatNodesAreToLeaveOutNeedsNodesThatCan) {
+  DevicesFixture fixture;
+  fixture.cluster.update_node(fixture.world.node("n2").feature("Other").feature(
+      "DRAOptionalNodeOperations"));
+  fixture.add(claim_of(
+      "c", exact("r"),
+      {.status = allocation("d1", "", "skipNodeOperations: [NodePrepareResources]")}));
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  EXPECT_EQ(attempt.filter(), "n1 resourceclaim not available on the node, n2 ok");
+}
+
 TEST(DynamicResources, NodesAreJudgedByTheirDevices) {
   struct Case {
     const char* name;
@@ -201,13 +213,16 @@ TEST(DynamicResources, NodesAreJudgedByTheirDevices) {
       {"allocated before, for everywhere",
        {claim_of("c", exact("r"), {.status = allocation("d1", "")})},
        "n1 ok, n2 ok"},
+      {"allocated before, with something that nodes are to leave out",
+       {claim_of("c", exact("r"), {.status = allocation("d1", "", "skipNodeOperations: [\"*\"]")})},
+       "n1 " + elsewhere + ", n2 " + elsewhere},
       {"a pool that is not valid",
        {slice("s", on("n1"), "{name: d1}, {name: d1}"), claim_of("c", exact("r"))},
        std::string("n1 invalid resource pools were encountered, n2 ") + kNone},
       {"an error ends it",
        {slice("s", on("n1"), "{name: d1}"), claim_of("c", exact("r", 33))},
-       "n1 Error: claim default/c: number of requested devices 33 exceeds the claim limit of 32, "
-       "n2 ok"},
+       "n1 Error: claim default/c, request r: adding 33 devices exceeds the claim limit of 32, "
+       "with 0 already accounted for, n2 ok"},
   };
   for (const Case& row : cases) {
     SCOPED_TRACE(row.name);
