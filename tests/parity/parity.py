@@ -27,7 +27,7 @@ import compare
 import coverage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "preempt", "owners", "features", "victims", "edges", "volumes", "storage", "dra", "devices", "mixed"]
+TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "preempt", "owners", "features", "victims", "edges", "volumes", "storage", "dra", "devices", "claims", "mixed"]
 # What a configuration needs beside itself.
 CONFIG_EXTRAS = {
     "preemption-args": ["--preempt"],
@@ -72,7 +72,9 @@ def mode_of_single_pods(topic, seed):
     if topic == "storage" and "--feature-gates" not in flags and turn % 5 == 0:
         flags = [*flags, "--feature-gates", "VolumeLimitScaling=true"]
     if topic == "devices" and "--feature-gates" not in flags and turn % 4 == 0:
-        flags = [*flags, "--feature-gates", f"{casegen_devices.GATES[turn // 4 % len(casegen_devices.GATES)]}=false"]
+        flags = [*flags, "--feature-gates", casegen_devices.GATES[turn // 4 % len(casegen_devices.GATES)]]
+    if topic == "claims" and "--feature-gates" not in flags and turn % 2 == 0:
+        flags = [*flags, "--feature-gates", "DRAFractionalCapacityRange=true" if turn % 4 == 0 else "DRAListTypeAttributes=true"]
     if topic == "features" and "--feature-gates" not in flags and turn % 3 != 2:
         flags = [*flags, *COMPARISON_GATE]
     if seed % 50 == 49:
@@ -123,7 +125,7 @@ class Runner:
         must as a whole be one of upstream's. The same holds where there are devices: on a busy machine the
         oracle may begin to judge before its cache of claims has heard of all of them."""
         said = [theirs] if only_preemption_differs(theirs, ours) else []
-        if not said and topic not in ("volumes", "storage", "dra", "devices", "mixed"):
+        if not said and topic not in ("volumes", "storage", "dra", "devices", "claims", "mixed"):
             return False
         for _ in range(8 * self.copies):
             again = self.call([self.oracle, "-cluster", path, *flags])
