@@ -56,6 +56,10 @@ enum class BatchFlush : std::uint8_t {
   kEmptyList,
 };
 
+// What a queue holds, by upstream's names.
+enum class QueuedEntity : std::uint8_t { kPod, kPodGroup };
+std::string_view to_string(QueuedEntity type);  // "pod", "podgroup"
+
 struct PendingPods {
   std::size_t active = 0;
   std::size_t backoff = 0;

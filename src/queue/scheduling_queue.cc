@@ -78,8 +78,8 @@ std::optional<QueuedPod> SchedulingQueue::pop() {
     const bool early = state_->active.empty();
     const Slot slot = early ? state_->backoff.first_rejected() : state_->active.top();
     if (early)
-      state_->observer.queued(state_->entries[slot].pod(), QueueName::kActive,
-                              queue_label::kPopFromBackoff);
+      state_->report_queued(state_->entries[slot].pod(), QueueName::kActive,
+                            queue_label::kPopFromBackoff, std::nullopt);
     state_->leave(slot);
     popped = state_->entries.take(slot);
     state_->nominations.moved(popped->pod->uid());

@@ -80,25 +80,38 @@ void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
   nominations.moved(entries[slot].pod().uid());
   // The plugins have just been asked.
   if (entries[slot].queued.gated())
-    move_to_unschedulable(slot, label);
+    move_to_unschedulable(slot, label, std::nullopt);
   else
     move_to_active(slot, label, /*ask_plugins=*/false);
 }
 
 void SchedulingQueue::State::requeue(Slot slot, Requeue strategy, std::string_view label) {
   if (strategy == Requeue::kSkip)
-    move_to_unschedulable(slot, label);
+    move_to_unschedulable(slot, label, strategy);
   else if (strategy == Requeue::kAfterBackoff && backoff.backing_off(entries[slot].queued, now()))
-    move_to_backoff(slot, label);
+    move_to_backoff(slot, label, strategy);
   else
-    move_to_active(slot, label);
+    move_to_active(slot, label, /*ask_plugins=*/true, strategy);
 }
 
-bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, bool ask_plugins) {
+void SchedulingQueue::State::report_queued(const Pod& pod, QueueName queue, std::string_view label,
+                                           std::optional<Requeue> strategy) const {
+  observer.queued(pod, queue, label);
+  if (!measured) return;
+  // Parity: the strategy is taken for the queue that the pod was in, so an entry into the queue that
+  // it names is not counted: neither a failed pod that comes back, nor a move to backoff.
+  if (strategy == Requeue::kImmediately && queue == QueueName::kActive) return;
+  if (strategy == Requeue::kAfterBackoff && queue == QueueName::kBackoff) return;
+  if (strategy == Requeue::kSkip && queue >= QueueName::kUnschedulable) return;
+  measured->entity_queued(QueuedEntity::kPod, queue, label);
+}
+
+bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, bool ask_plugins,
+                                            std::optional<Requeue> strategy) {
   QueueEntry& entry = entries[slot];
   if (ask_plugins) gating.run_pre_enqueue_plugins(entry.queued);
   if (entry.queued.gated()) {
-    move_to_unschedulable(slot, label);
+    move_to_unschedulable(slot, label, strategy);
     return false;
   }
   if (!entry.queued.initial_attempt) entry.queued.initial_attempt = now();
@@ -106,39 +119,42 @@ bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, b
   active.push(slot);
   entry.place = QueuePlace::kActive;
   woken = true;
-  observer.queued(entry.pod(), QueueName::kActive, label);
+  report_queued(entry.pod(), QueueName::kActive, label, strategy);
   // Parity: this forgets a nomination that only we know of, also for a pod that was in the queue.
   if (label == add_label || label == update_label) nominations.add(entry.pod(), std::nullopt);
   return true;
 }
 
-bool SchedulingQueue::State::move_to_backoff(Slot slot, std::string_view label) {
+bool SchedulingQueue::State::move_to_backoff(Slot slot, std::string_view label,
+                                             std::optional<Requeue> strategy) {
   QueueEntry& entry = entries[slot];
   // A pod that can be popped from the backoff queue must pass PreEnqueue first.
   if (options.pop_from_backoff) {
     gating.run_pre_enqueue_plugins(entry.queued);
     if (entry.queued.gated()) {
-      move_to_unschedulable(slot, label);
+      move_to_unschedulable(slot, label, strategy);
       return false;
     }
   }
   leave(slot);
   backoff.push(slot);
   if (options.pop_from_backoff && entry.place == QueuePlace::kBackoff) woken = true;
-  observer.queued(entry.pod(), QueueName::kBackoff, label);
+  report_queued(entry.pod(), QueueName::kBackoff, label, strategy);
   arm_backoff_flush();
   return true;
 }
 
-void SchedulingQueue::State::move_to_unschedulable(Slot slot, std::string_view label) {
+void SchedulingQueue::State::move_to_unschedulable(Slot slot, std::string_view label,
+                                                   std::optional<Requeue> strategy) {
   QueueEntry& entry = entries[slot];
   if (entry.queued.gated()) entry.queued.tried_after_flush = false;
   const bool enters = entry.place != QueuePlace::kUnschedulable;
   if (enters) leave(slot);
   unschedulable.put(slot);
   if (enters)
-    observer.queued(entry.pod(),
-                    entry.queued.gated() ? QueueName::kGated : QueueName::kUnschedulable, label);
+    report_queued(entry.pod(),
+                  entry.queued.gated() ? QueueName::kGated : QueueName::kUnschedulable, label,
+                  strategy);
   arm_unschedulable_flush();
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <utility>
 
 #include "queue/testing/queue_world.h"
 
@@ -305,6 +307,64 @@ TEST(Transitions, AFailureGoesBehindPodsOfEqualPriorityThatCameMeanwhile) {
   w.queue().activate(std::array{old});
   EXPECT_EQ(w.pop_name(), "new");
   EXPECT_EQ(w.pop_name(), "old");
+}
+
+// ---- what counts as entering a queue
+
+TEST(Transitions, EntriesIntoTheQueueThatTheStrategyNamesAreNotCounted) {
+  const std::string added = "active " + events::kUnscheduledPodAdd.label();
+  QueueWorld w;
+  w.log.measures = true;
+  w.registers("Fit", events::kNodeAdd);
+  w.registers("Gang", events::kAssignedPodAdd);
+  const auto counted = [&] { return std::exchange(w.log.counted, {}); };
+
+  const auto pod = w.rejected("a", {"Fit"});
+  EXPECT_THAT(counted(), ElementsAre(added)) << "not the failure";
+  w.happens(events::kNodeAdd);
+  ASSERT_EQ(w.place(pod), kBackoff);
+  EXPECT_THAT(counted(), IsEmpty()) << "after backoff, to backoff";
+  w.wait(10s);
+  ASSERT_EQ(w.place(pod), kActive);
+  EXPECT_THAT(counted(), ElementsAre("active BackoffComplete"));
+
+  ASSERT_TRUE(w.fails(w.pop(), {"Fit"}));
+  w.wait(20s);
+  w.happens(events::kNodeAdd);
+  ASSERT_EQ(w.place(pod), kActive);
+  EXPECT_THAT(counted(), ElementsAre("active NodeAdd")) << "after backoff, which is over";
+
+  ASSERT_TRUE(w.fails(w.pop(), {}));
+  EXPECT_THAT(counted(), IsEmpty()) << "an error, to backoff";
+  w.queue().activate(std::array{pod});
+  EXPECT_THAT(counted(), ElementsAre("active ForceActivate"));
+
+  ASSERT_TRUE(w.fails(w.pop(), {"Gang"}, {"Gang"}));
+  w.happens(events::kAssignedPodAdd);
+  ASSERT_EQ(w.place(pod), kActive);
+  EXPECT_THAT(counted(), IsEmpty()) << "at once, to active";
+
+  ASSERT_TRUE(w.fails(w.pop(), {"Fit"}));
+  w.happens(events::kNodeAdd);
+  ASSERT_EQ(w.place(pod), kBackoff);
+  EXPECT_EQ(w.pop_name(), "a");
+  EXPECT_THAT(counted(), ElementsAre("active PopFromBackoffQ"));
+}
+
+TEST(Transitions, AGatedPodCountsWhenItComesAndWhenItIsLetGo) {
+  const std::string added = "gated " + events::kUnscheduledPodAdd.label();
+  testing::NamedGate gate("Gate");
+  QueueWorld w;
+  w.log.measures = true;
+  gate.closed_for = {"a"};
+  w.profiles.front().pre_enqueue = {&gate};
+  w.registers("Gate", events::kNodeAdd);
+  const auto pod = w.add("a");
+  EXPECT_THAT(w.log.counted, ElementsAre(added));
+  gate.closed_for.clear();
+  w.happens(events::kNodeAdd);
+  ASSERT_EQ(w.place(pod), kActive);
+  EXPECT_THAT(w.log.counted, ElementsAre(added, "active NodeAdd"));
 }
 
 // ---- out of the unschedulable

@@ -61,10 +61,16 @@ class QueueLog final : public Observer {
                       std::string(event));
   }
   void internal_error(std::string_view message) override { internal_errors.emplace_back(message); }
+  Observer* measuring() override { return measures ? this : nullptr; }
+  void entity_queued(QueuedEntity, QueueName queue, std::string_view event) override {
+    counted.push_back(std::string(to_string(queue)) + " " + std::string(event));
+  }
   std::vector<std::string> take() { return std::exchange(entered, {}); }
 
   bool silent = false;  // does not record who entered
+  bool measures = false;
   std::vector<std::string> entered;
+  std::vector<std::string> counted;  // of what entered, when it measures
   std::vector<std::string> internal_errors;
 };
 
