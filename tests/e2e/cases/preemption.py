@@ -77,7 +77,7 @@ def one_that_may_not_preempt_waits(w):
     w.pod("polite", cpu="2", priorityClassName="e2e-polite")
     w.unschedulable(
         "polite",
-        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: "
         "not eligible due to preemptionPolicy=Never.",
     )
     assert not w.get_pod("resident")["metadata"].get("deletionTimestamp")
