@@ -12,7 +12,7 @@
 
 namespace berth::perf {
 
-// What a template is parsed into. Not in an anonymous namespace, because GoTemplate::Block holds it.
+// What a template is parsed into. In a namespace with a name, because GoTemplate::Block holds it.
 namespace template_tree {
 
 struct Operand;

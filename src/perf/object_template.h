@@ -1,6 +1,6 @@
 // ObjectTemplate: a manifest from which many objects are made, as scheduler_perf's templates
-// (perf/go_template.h): `{{.Index}}` stands for the object's number, `{{.Count}}` for how many there
-// will be, `{{.name}}` for what the operation's templateParams pass.
+// (perf/go_template.h): `{{.Index}}` stands for the object's number, `{{.Count}}` for how many
+// there will be, `{{.name}}` for what the operation's templateParams pass.
 #pragma once
 
 #include <cstdint>

@@ -166,10 +166,10 @@ class Workloads : public ::testing::Test {
   // Nodes n-0, n-1, … and a slice with `devices` devices of d.example.com for each.
   void write_devices() const {
     file("slice.yaml",
-         "{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: \"n-{{.Index}}\"}, "
-         "spec: {driver: d.example.com, nodeName: \"n-{{.Index}}\", pool: {name: \"n-{{.Index}}\", "
-         "generation: 1, resourceSliceCount: 1}, devices: [{{range (.devices | Int)}}{name: "
-         "\"d-{{.}}\"},{{end}}]}}");
+         "{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: "
+         "\"n-{{.Index}}\"}, spec: {driver: d.example.com, nodeName: \"n-{{.Index}}\", pool: "
+         "{name: \"n-{{.Index}}\", generation: 1, resourceSliceCount: 1}, devices: [{{range "
+         "(.devices | Int)}}{name: \"d-{{.}}\"},{{end}}]}}");
     file("node.yaml",
          "{apiVersion: v1, kind: Node, metadata: {name: \"n-{{.Index}}\"}, status: {allocatable: "
          "{cpu: 4, memory: 32Gi, pods: 110}}}");
