@@ -340,6 +340,34 @@ struct DeviceClass final : Object {
   Symbol extended_resource_name;  // empty: none
 };
 
+// The devices that a rule is about; a field that is absent is that of any device.
+struct DeviceTaintSelector {
+  std::optional<Symbol> driver;
+  std::optional<Symbol> pool;
+  std::optional<Symbol> device;
+
+  bool selects(const DeviceId& id) const {
+    return (!driver || *driver == id.driver) && (!pool || *pool == id.pool) &&
+           (!device || *device == id.device);
+  }
+};
+
+// A taint for all devices that are selected, as if their driver had written it into their slices.
+struct DeviceTaintRule final : Object {
+  explicit DeviceTaintRule(SymbolHold hold)
+      : Object(ObjectKind::kDeviceTaintRule, std::move(hold)) {}
+  DeviceTaintRule(const DeviceTaintRule&) = default;
+
+  std::optional<DeviceTaintSelector> selector;  // absent: the rule is about no device
+  DeviceTaint taint;
+  std::optional<WallTime> time_added;  // of the taint
+};
+
+// Whether the taints of some device of the slice change when the rule `before` becomes `after`. A
+// rule that is not there (any more) is null.
+bool changes_taints(const DeviceTaintRule* before, const DeviceTaintRule* after,
+                    const ResourceSlice& slice);
+
 }  // namespace berth
 
 template <>

@@ -166,6 +166,23 @@ struct Fields<DeviceClass>
                        Field<"extendedResourceName", &DeviceClass::extended_resource_name>>> {};
 
 template <>
+struct Fields<DeviceTaintSelector>
+    : FieldList<"api.resource.v1.DeviceTaintSelector",
+                Field<"driver", &DeviceTaintSelector::driver>,
+                Field<"pool", &DeviceTaintSelector::pool>,
+                Field<"device", &DeviceTaintSelector::device>> {};
+
+template <>
+struct Fields<DeviceTaintRule>
+    : FieldList<
+          "api.resource.v1.DeviceTaintRule", Metadata,
+          Inside<"spec", Field<"deviceSelector", &DeviceTaintRule::selector>,
+                 Inside<"taint", Field<"key", path<&DeviceTaintRule::taint, &DeviceTaint::key>>,
+                        Field<"value", path<&DeviceTaintRule::taint, &DeviceTaint::value>>,
+                        Field<"effect", path<&DeviceTaintRule::taint, &DeviceTaint::effect>>,
+                        Field<"timeAdded", &DeviceTaintRule::time_added>>>> {};
+
+template <>
 void take_metadata(WrittenObject<DeviceClass>& written) {
   written.object.creation_time = written.meta.creation_time;
   set_object(written.object, std::move(written.meta), /*namespaced=*/false);
@@ -176,6 +193,7 @@ KindDecoder<Reader> device_decoder(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::kResourceSlice: return decode_kind<ResourceSlice, Reader>;
     case ObjectKind::kDeviceClass: return decode_kind<DeviceClass, Reader>;
+    case ObjectKind::kDeviceTaintRule: return decode_kind<DeviceTaintRule, Reader>;
     default: return nullptr;
   }
 }

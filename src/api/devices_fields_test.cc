@@ -174,6 +174,34 @@ TEST_F(DevicesJson, ReadsWhatASliceOffers) {
   EXPECT_EQ(slice->shared_counters.at(0).counters.size(), 1u);
 }
 
+TEST_F(DevicesJson, ATaintRule) {
+  const auto rule = [](std::string_view selector) {
+    return R"({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule",
+               "metadata": {"name": "broken"}, "spec": {)" +
+           std::string(selector) +
+           R"("taint": {"key": "k", "value": "v", "effect": "NoExecute",
+                        "timeAdded": "2026-01-02T03:04:05Z"}}})";
+  };
+  const std::string selecting = rule(R"("deviceSelector": {"driver": "drv", "device": "d"},)");
+  for (const auto& read :
+       {from_json<DeviceTaintRule>(selecting), from_proto<DeviceTaintRule>(selecting)}) {
+    EXPECT_EQ(read->name, "broken");
+    EXPECT_EQ(text(read->taint.key), "k");
+    EXPECT_EQ(text(read->taint.value), "v");
+    EXPECT_EQ(text(read->taint.effect), "NoExecute");
+    EXPECT_TRUE(read->time_added);
+    ASSERT_TRUE(read->selector);
+    EXPECT_EQ(text(*read->selector->driver), "drv");
+    EXPECT_FALSE(read->selector->pool);
+    EXPECT_EQ(text(*read->selector->device), "d");
+  }
+  EXPECT_FALSE(from_json<DeviceTaintRule>(rule(""))->selector);
+  EXPECT_FALSE(from_proto<DeviceTaintRule>(rule(""))->selector);
+  const std::string any = rule(R"("deviceSelector": {},)");
+  EXPECT_TRUE(from_json<DeviceTaintRule>(any)->selector);
+  EXPECT_TRUE(from_proto<DeviceTaintRule>(any)->selector);
+}
+
 TEST_F(DevicesJson, BothEncodingsSayTheSame) {
   const auto claim = from_proto<ResourceClaim>(kClaim);
   const auto claim_json_form = from_json<ResourceClaim>(kClaim);

@@ -57,7 +57,7 @@ TEST(FeatureGates, HaveV136Defaults) {
     EXPECT_TRUE(gates.enabled(on)) << on;
   }
   for (const std::string_view off :
-       {"SchedulerAsyncAPICalls", "GenericWorkload", "GangScheduling", "DRADeviceTaintRules",
+       {"SchedulerAsyncAPICalls", "GenericWorkload", "GangScheduling",
         "TopologyAwareWorkloadScheduling", "StorageCapacityScoring", "VolumeLimitScaling",
         "TaintTolerationComparisonOperators", "CoordinatedLeaderElection", "AllAlpha", "AllBeta",
         "NoSuchGate"}) {

@@ -71,7 +71,7 @@ constexpr auto kGates = std::to_array<Gate>({
     {"DRAAdminAccess", kOn, kStable, kLocked, kHere},
     {"DRAConsumableCapacity", kOn, kBeta, kFree, kHere},
     {"DRADeviceBindingConditions", kOn, kBeta, kFree, kHere},
-    {"DRADeviceTaintRules", kOff, kBeta, kFree, kNotBuilt},
+    {"DRADeviceTaintRules", kOn, kStable, kFree, kHere},
     {"DRADeviceTaints", kOn, kBeta, kFree, kHere},
     {"DRAExtendedResource", kOn, kBeta, kFree, kHere},
     {"DRAListTypeAttributes", kOff, kAlpha, kFree, kHere},

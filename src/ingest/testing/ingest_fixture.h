@@ -53,7 +53,8 @@ struct IngestTest : ::testing::Test {
              {kPersistentVolume, a::kDelete},
              {kResourceClaim, a::kAdd},
              {kResourceClaim, a::kUpdate},
-             {kResourceClaim, a::kDelete}})
+             {kResourceClaim, a::kDelete},
+             {kResourceSlice, a::kUpdate}})
       spy_on({resource, actions, {}});
     q.queue();
   }

@@ -17,6 +17,7 @@ AllocatorFeatures AllocatorFeatures::of(const config::FeatureGates& gates) {
   out.consumable_capacity = gates.enabled("DRAConsumableCapacity");
   out.device_binding =
       gates.enabled("DRADeviceBindingConditions") && gates.enabled("DRAResourceClaimDeviceStatus");
+  out.device_taint_rules = gates.enabled("DRADeviceTaintRules");
   out.device_taints = gates.enabled("DRADeviceTaints");
   out.list_type_attributes = gates.enabled("DRAListTypeAttributes");
   out.partitionable_devices = gates.enabled("DRAPartitionableDevices");

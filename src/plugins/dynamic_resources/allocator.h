@@ -48,6 +48,7 @@ struct AllocatorFeatures {
   bool admin_access = true;           // DRAAdminAccess
   bool consumable_capacity = true;    // DRAConsumableCapacity
   bool device_binding = true;         // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
+  bool device_taint_rules = true;     // DRADeviceTaintRules
   bool device_taints = true;          // DRADeviceTaints
   bool list_type_attributes = false;  // DRAListTypeAttributes: for selectors only
   bool partitionable_devices = true;  // DRAPartitionableDevices
@@ -67,7 +68,7 @@ class DevicePools {
   DevicePools(const DevicePools&) = delete;
   DevicePools& operator=(const DevicePools&) = delete;
 
-  // Takes over what has changed among the cluster's slices.
+  // Takes over what has changed among the cluster's slices and device taint rules.
   void refresh(const Cluster& cluster);
   const AllocatorFeatures& features() const;
 

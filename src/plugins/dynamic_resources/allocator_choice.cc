@@ -135,8 +135,7 @@ std::optional<bool> DeviceSearch::choose(const Position& at, const Wanted& wante
     if (chosen.counters) counters_.give_back(*node_, of);
     return false;
   };
-  if (features.device_taints &&
-      taint_prevents(*of.device, *request.written, *context_.pools.symbols))
+  if (features.device_taints && taint_prevents(of, *request.written, context_.pools))
     return refuse();
   if (!satisfy_constraints(wanted, claim, of)) {
     refuse();

@@ -173,15 +173,18 @@ bool tolerates(const DeviceToleration& toleration, const DeviceTaint& taint,
   return op == "Exists";
 }
 
-bool taint_prevents(const Device& device, const ExactDeviceRequest& request,
-                    const Symbols& symbols) {
-  return std::ranges::any_of(device.taints, [&](const DeviceTaint& taint) {
+bool taint_prevents(const Candidate& candidate, const ExactDeviceRequest& request,
+                    const DevicePools::State& pools) {
+  const Symbols& symbols = *pools.symbols;
+  const auto prevents = [&](const DeviceTaint& taint) {
     const std::string_view effect = symbols.text(taint.effect);
     if (effect != "NoSchedule" && effect != "NoExecute") return false;
     return std::ranges::none_of(request.tolerations, [&](const DeviceToleration& toleration) {
       return tolerates(toleration, taint, symbols);
     });
-  });
+  };
+  return std::ranges::any_of(candidate.device->taints, prevents) ||
+         pools.taint_rules.any_taint(candidate.id, prevents);
 }
 
 }  // namespace berth::plugins

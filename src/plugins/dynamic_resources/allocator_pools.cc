@@ -113,6 +113,8 @@ void DevicePools::State::refresh(const Cluster& cluster) {
   // Nodes come and go; what is known of those that are gone is of no use.
   if (index.nodes.size() > 2 * cluster.nodes().node_count() + 64) index.nodes.clear();
 
+  if (features.device_taint_rules) taint_rules.refresh(cluster);
+
   const std::uint64_t generation = cluster.generation(ObjectKind::kResourceSlice);
   if (generation == index.generation) return;
   index.generation = generation;

@@ -14,6 +14,7 @@
 #include "berth/node_selector.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/allocator_selectors.h"
+#include "plugins/dynamic_resources/taint_rules.h"
 
 namespace berth::plugins {
 
@@ -102,6 +103,7 @@ struct DevicePools::State {
   std::shared_ptr<Symbols> symbols;
   AllocatorFeatures features;
   SelectorTable selectors;
+  TaintRules taint_rules;  // none without their gate
 
  private:
   struct Index;

@@ -1,5 +1,6 @@
 #include "plugins/dynamic_resources/allocator.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "plugins/dynamic_resources/testing/allocator_case.h"
@@ -387,6 +388,74 @@ TEST(Allocator, TheFirstSubrequestThatLeavesRoomForTheRestWins) {
        "disabled",
        off},
   });
+}
+
+TEST(Allocator, DeviceTaintRulesAddTaintsToTheDevicesThatTheySelect) {
+  const auto rule = [](std::string_view spec, std::string_view effect = "NoSchedule") {
+    return fmt::format(
+        "{{apiVersion: resource.k8s.io/v1, kind: DeviceTaintRule, metadata: {{name: 'rule {0}'}}, "
+        "spec: {{{0} taint: {{key: k, value: v, effect: {1}}}}}}}",
+        spec, effect);
+  };
+  const auto selects = [&](std::string_view fields, std::string_view effect = "NoSchedule") {
+    return rule(fmt::format("deviceSelector: {{{}}},", fields), effect);
+  };
+  const std::string devices = slice("s", on("n1"), "{name: d1}, {name: d2}");
+  const std::string one = claim("c", exact("r"));
+  const std::string first = "c: r=drv/pool/d1 @n1";
+  const std::string second = "c: r=drv/pool/d2 @n1";
+  AllocatorFeatures off;
+  off.device_taint_rules = false;
+  check({
+      {"no selector", {devices, rule("")}, {}, {one}, first},
+      {"empty selector", {devices, selects("")}, {}, {one}, "impossible"},
+      {"driver", {devices, selects("driver: drv")}, {}, {one}, "impossible"},
+      {"other driver", {devices, selects("driver: other")}, {}, {one}, first},
+      {"pool", {devices, selects("pool: pool")}, {}, {one}, "impossible"},
+      {"other pool", {devices, selects("pool: other")}, {}, {one}, first},
+      {"device", {devices, selects("device: d1")}, {}, {one}, second},
+      {"all three", {devices, selects("driver: drv, pool: pool, device: d1")}, {}, {one}, second},
+      {"not all three", {devices, selects("driver: drv, pool: p, device: d1")}, {}, {one}, first},
+      {"several",
+       {devices, selects("device: d1"), selects("driver: drv, device: d2", "NoExecute")},
+       {},
+       {one},
+       "impossible"},
+      {"no effect", {devices, selects("", "None")}, {}, {one}, first},
+      {"tolerated",
+       {devices, selects("")},
+       {},
+       {claim("c", exact("r", 1, "tolerations: [{key: k, operator: Equal, value: v}]"))},
+       first},
+      {"own taint is not tolerated",
+       {slice("s", on("n1"), "{name: d1, taints: [{key: own, effect: NoExecute}]}, {name: d2}"),
+        selects("")},
+       {},
+       {claim("c", exact("r", 1, "tolerations: [{key: k, operator: Exists}]"))},
+       second},
+      {"all devices", {devices, selects("device: d2")}, {}, {claim("c", all("r"))}, "impossible"},
+      {"switched off", {devices, selects("")}, {}, {one}, first, off},
+  });
+}
+
+TEST(Allocator, ADeviceTaintRuleThatChangesOrGoesIsFollowed) {
+  const auto rule = [](std::string_view device) {
+    return fmt::format(
+        "{{apiVersion: resource.k8s.io/v1, kind: DeviceTaintRule, metadata: {{name: rule}}, "
+        "spec: {{deviceSelector: {{device: {}}}, taint: {{key: k, effect: NoSchedule}}}}}}",
+        device);
+  };
+  AllocatorFixture fixture;
+  fixture.add(slice("s", on("n1"), "{name: d1}, {name: d2}"));
+  const std::string one = claim("c", exact("r"));
+  fixture.add(rule("d1"));
+  EXPECT_EQ(fixture.allocate("n1", {one}), "c: r=drv/pool/d2 @n1");
+  fixture.add(rule("d2"));
+  EXPECT_EQ(fixture.allocate("n1", {one}), "c: r=drv/pool/d1 @n1");
+  fixture.take("drv/pool/d1");
+  EXPECT_EQ(fixture.allocate("n1", {one}), "impossible");
+  fixture.cluster.remove(ObjectKind::kDeviceTaintRule, "", "rule");
+  EXPECT_EQ(fixture.allocate("n1", {one}), "c: r=drv/pool/d2 @n1");
 }
 
 TEST(Allocator, TaintsKeepAwayWhoDoesNotTolerateThem) {
