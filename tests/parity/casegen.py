@@ -4,7 +4,7 @@
     casegen.py TOPIC SEED [--nodes N] [--bound N] [--pending N] [--copies N] > cluster.json
 
 Topics: basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges
-storage devices. Every object is as an API server would return it; pods with spec.nodeName are placed.
+storage devices taintrules. Every object is as an API server would return it; pods with spec.nodeName are placed.
 
 The stored cases depend on what a topic and a seed give: new things get topics of their own.
 """
@@ -12,9 +12,10 @@ import argparse, copy, json, random
 
 import casegen_devices
 import casegen_storage
+import casegen_taintrules
 import casegen_topics
 
-TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges", "storage", "devices"]
+TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges", "storage", "devices", "taintrules"]
 
 ZONE, REGION, HOST = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"
 APPS, TIERS = ["web", "db", "cache", "batch", "ml"], ["front", "back", "mid"]
@@ -415,6 +416,8 @@ class Gen:
             casegen_storage.storage(self)
         if self.topic == "devices":
             casegen_devices.devices(self)
+        if self.topic == "taintrules":
+            casegen_taintrules.taint_rules(self)
         return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": self.items}
 
 

@@ -222,7 +222,9 @@ class RealServer:
         for lease in admin.list("leases", "kube-system"):
             if not lease["metadata"]["name"].startswith("apiserver-"):
                 _remove(admin, "leases", lease)
-        for resource in ("nodes", "persistentvolumes", "storageclasses", "resourceslices", "deviceclasses"):
+        for resource in (
+            "nodes", "persistentvolumes", "storageclasses", "resourceslices", "deviceclasses", "devicetaintrules",
+        ):  # fmt: skip
             for item in admin.list(resource):
                 _remove(admin, resource, item)
         for item in admin.list("priorityclasses"):
