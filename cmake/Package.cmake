@@ -60,7 +60,7 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-"Makes the decisions of kube-scheduler v1.36 and takes its place: same flags,
+"Makes the decisions of kube-scheduler v1.37 and takes its place: same flags,
 configuration, metrics and events. Also simulates clusters in virtual time and
 judges pending pods offline.")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

@@ -46,7 +46,7 @@ def metrics_of_document():
 
 def metrics_of_program():
     """From the C++ tables: designated initialisers, always in the same order."""
-    for source in ("metrics.cc", "scheduler_metrics.cc"):
+    for source in ("metrics.cc", "scheduler_metrics.cc", "program_metrics.cc"):
         with open("src/telemetry/" + source, encoding="utf-8") as file:
             text = file.read()
         for name, fields in re.findall(r'\.name = "(\w+)",(.*?)\.help\b', text, re.S):

@@ -27,9 +27,9 @@ ROOTS = [
     ("storage.k8s.io/v1", "api.storage.v1",
      "StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment"),
     ("resource.k8s.io/v1", "api.resource.v1",
-     "ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass"),
+     "ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass DeviceTaintRule"),
     ("scheduling.k8s.io/v1", "api.scheduling.v1", "PriorityClass"),
-    ("scheduling.k8s.io/v1alpha2", "api.scheduling.v1alpha2", "PodGroup Workload"),
+    ("scheduling.k8s.io/v1beta1", "api.scheduling.v1beta1", "PodGroup Workload"),
     ("coordination.k8s.io/v1", "api.coordination.v1", "Lease"),
     ("events.k8s.io/v1", "api.events.v1", "Event"),
     ("discovery.k8s.io/v1", "api.discovery.v1", "EndpointSlice"),
@@ -147,7 +147,10 @@ class Table:
         for number, json_name, options, go_type in fields:
             if json_name == "-":
                 continue
-            rows.append((number, json_name, *self.shape(package, protos[number], options, go_type)))
+            shape = self.shape(package, protos[number], options, go_type)
+            if not json_name:  # embedded: JSON has its fields among the struct's own
+                shape[2].append("kInline")
+            rows.append((number, json_name, *shape))
         self.rows[name] = rows
         return self.index[name]
 
@@ -168,8 +171,6 @@ class Table:
             flags.append("kOmitEmpty")
         if "omitzero" in options:
             flags.append("kOmitZero")
-        if "inline" in options:
-            flags.append("kInline")
         if kind in SCALARS:
             return SCALARS[kind], 0, flags
         full = kind if kind.startswith(".") else f"{package}.{kind}"
@@ -184,7 +185,7 @@ class Table:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", type=pathlib.Path)
-    parser.add_argument("--version", help="such as v0.36.4")
+    parser.add_argument("--version", help="such as v0.37.1")
     options = parser.parse_args()
 
     messages, structs, version = {}, {}, None

@@ -24,19 +24,22 @@ inline constexpr std::uint32_t kUpdateNodeTaint = 16;
 inline constexpr std::uint32_t kUpdateNodeCondition = 32;
 inline constexpr std::uint32_t kUpdateNodeAnnotation = 64;
 inline constexpr std::uint32_t kUpdateNodeDeclaredFeature = 128;
-inline constexpr std::uint32_t kUpdatePodLabel = 256;
-inline constexpr std::uint32_t kUpdatePodScaleDown = 512;
-inline constexpr std::uint32_t kUpdatePodToleration = 1024;
-inline constexpr std::uint32_t kUpdatePodSchedulingGatesEliminated = 2048;
-inline constexpr std::uint32_t kUpdatePodGeneratedResourceClaim = 4096;
-inline constexpr std::uint32_t kAll = 8191;
+inline constexpr std::uint32_t kUpdateNodePreemptionPolicy = 256;
+inline constexpr std::uint32_t kUpdatePodLabel = 512;
+inline constexpr std::uint32_t kUpdatePodScaleDown = 1024;
+inline constexpr std::uint32_t kUpdatePodScaleUp = 2048;
+inline constexpr std::uint32_t kUpdatePodToleration = 4096;
+inline constexpr std::uint32_t kUpdatePodSchedulingGatesEliminated = 8192;
+inline constexpr std::uint32_t kUpdatePodGeneratedResourceClaim = 16384;
+inline constexpr std::uint32_t kAll = 32767;
 inline constexpr std::uint32_t kUpdate = kAll & ~(kAdd | kDelete);
 }  // namespace action
 
 enum class EventResource : std::uint8_t {
-  kPod,  // as registered: assigned and unscheduled pods
-  kAssignedPod,
-  kUnscheduledPod,  // upstream calls it UnschedulablePod
+  kPod,             // only in registrations: the three below
+  kAssignedPod,     // a pod that has a node
+  kUnscheduledPod,  // a pod without a node, other than the rejected pod
+  kTargetPod,       // the rejected pod itself
   kNode,
   kPersistentVolume,
   kPersistentVolumeClaim,
@@ -49,6 +52,7 @@ enum class EventResource : std::uint8_t {
   kResourceSlice,
   kDeviceClass,
   kPodGroup,
+  kCompositePodGroup,
   kWildcard,
 };
 
@@ -75,8 +79,6 @@ inline constexpr ClusterEvent kNodeDelete{EventResource::kNode, action::kDelete,
 inline constexpr ClusterEvent kAssignedPodAdd{EventResource::kAssignedPod, action::kAdd, {}};
 inline constexpr ClusterEvent kAssignedPodDelete{EventResource::kAssignedPod, action::kDelete, {}};
 inline constexpr ClusterEvent kUnscheduledPodAdd{EventResource::kUnscheduledPod, action::kAdd, {}};
-inline constexpr ClusterEvent kUnscheduledPodUpdate{
-    EventResource::kUnscheduledPod, action::kUpdate, {}};
 inline constexpr ClusterEvent kUnschedulableTimeout{EventResource::kWildcard, action::kAll,
                                                     "UnschedulableTimeout"};
 inline constexpr ClusterEvent kForceActivate{EventResource::kWildcard, action::kAll,
@@ -84,7 +86,11 @@ inline constexpr ClusterEvent kForceActivate{EventResource::kWildcard, action::k
 }  // namespace events
 
 // What a change of a pod or a node means to plugins; several events for one update are possible.
-std::vector<ClusterEvent> pod_update_events(const Pod& before, const Pod& after);
+// The events of a pod without a node have the resource `without_node`: kTargetPod where the pod's
+// own hints are asked.
+std::vector<ClusterEvent> pod_update_events(
+    const Pod& before, const Pod& after,
+    EventResource without_node = EventResource::kUnscheduledPod);
 std::vector<ClusterEvent> node_update_events(const Node& before, const Node& after);
 
 enum class QueueingHint : std::uint8_t { kSkip, kQueue };

@@ -45,16 +45,21 @@ std::string_view to_string(ApiCallType type);  // "pod_status_patch", "pod_bindi
 
 // The results of upstream's batching, and why it drops the nodes that it remembers: see
 // cycle/batching_counts.h.
-enum class BatchResult : std::uint8_t { kNoHint, kHintUsed, kHintNotUsed };
+enum class BatchResult : std::uint8_t { kNoHint, kHintUsed };
 enum class BatchFlush : std::uint8_t {
   kPodSkipped,
+  kPodNominated,
   kPodIncompatible,
   kExpired,
   kNodeMissing,
-  kNodeNotFull,
+  kFilterError,
   kPodNotBatchable,
   kEmptyList,
 };
+
+// What a queue holds, by upstream's names.
+enum class QueuedEntity : std::uint8_t { kPod, kPodGroup };
+std::string_view to_string(QueuedEntity type);  // "pod", "podgroup"
 
 struct PendingPods {
   std::size_t active = 0;
@@ -85,6 +90,7 @@ class ProfileMeasurements {
   virtual void searched(bool from_class) = 0;
   virtual void batch_attempted(BatchResult result) = 0;
   virtual void batch_flushed(BatchFlush reason) = 0;
+  virtual void batch_rescored() = 0;
   virtual void node_hint_asked(bool hinted, Duration took) = 0;
   virtual void schedule_results_stored(Duration took) = 0;
 

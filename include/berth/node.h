@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,12 @@ struct NodeCondition {
   friend bool operator==(const NodeCondition&, const NodeCondition&) = default;
 };
 
+struct NodePodPreemptionPolicy {
+  std::vector<Symbol> disable_resize_preemption;  // who asked for it
+
+  friend bool operator==(const NodePodPreemptionPolicy&, const NodePodPreemptionPolicy&) = default;
+};
+
 struct Node final : Object {
   explicit Node(SymbolHold hold) : Object(ObjectKind::kNode, std::move(hold)) {}
   Node(const Node&) = default;
@@ -36,6 +43,7 @@ struct Node final : Object {
   LabelSet annotations;
   std::vector<Taint> taints;
   bool unschedulable = false;
+  std::optional<NodePodPreemptionPolicy> pod_preemption_policy;
   ResourceList capacity;
   ResourceList allocatable;
   Resources allocatable_resources;  // derived from allocatable

@@ -37,6 +37,7 @@ enum class ObjectKind : std::uint8_t {
   kResourceClaimTemplate,
   kResourceSlice,
   kDeviceClass,
+  kDeviceTaintRule,
   kPodGroup,
   kOther,
 };

@@ -93,6 +93,9 @@ class Observer {
   }
 
   virtual void pending_pods(const PendingPods&) {}
+  // An entity entered a queue in one of the ways that upstream counts: when it is new to the queues,
+  // or its strategy named another queue (shell.md §3.2). `event`: as for queued.
+  virtual void entity_queued(QueuedEntity, QueueName, std::string_view /*event*/) {}
   // A pod in the queue counts once more (+1) or once less (-1) under a plugin that rejected it.
   virtual void rejector_changed(std::string_view /*scheduler_name*/, std::string_view /*plugin*/,
                                 int /*change*/) {}

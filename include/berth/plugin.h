@@ -110,6 +110,8 @@ class PreFilterPlugin : public virtual Plugin {
   // cycle.
   virtual Outcome add_pod(Cycle&, const Pod&, NodeRow) const { return {}; }
   virtual Outcome remove_pod(Cycle&, const Pod&, NodeRow) const { return {}; }
+  // False: add_pod and remove_pod have nothing to do and are not called.
+  virtual bool has_extensions() const { return true; }
 };
 
 // One plugin's turn at the rows that are still feasible.

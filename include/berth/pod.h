@@ -54,8 +54,9 @@ struct Container {
   ResourceList requests;
   ResourceList limits;
   std::vector<ContainerPort> ports;
-  bool restart_always = false;  // of an init container: it is a sidecar
-  bool restarts_all = false;    // a rule of its restart policy restarts all containers of the pod
+  bool restart_always = false;      // of an init container: it is a sidecar
+  bool restarts_all = false;        // a rule of its restart policy restarts all of the pod
+  bool bind_mount_options = false;  // a volume mount has bindMountOptions
 
   friend bool operator==(const Container&, const Container&) = default;
 };
@@ -181,7 +182,8 @@ struct PodSpec : RefCounted<PodSpec> {
   std::int32_t termination_grace_seconds = 30;
   PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
   bool host_network = false;
-  bool own_users = false;  // spec.hostUsers is given as false
+  bool own_users = false;                     // spec.hostUsers is given as false
+  bool ephemeral_bind_mount_options = false;  // a mount of an ephemeral container has them
 
   PodUsage usage;      // derived: what such a pod takes from its node
   SymbolHold symbols;  // everything the symbols above refer to
@@ -233,10 +235,9 @@ struct PodCondition {
 
 // Resources of one container (or of the pod as a whole) as its status has them.
 struct StatusResources {
-  Symbol container;  // empty for the pod itself
-  bool has_resources = false;
-  ResourceList requests;
-  ResourceList allocated;
+  Symbol container;                       // empty for the pod itself
+  std::optional<ResourceList> requests;   // resources.requests: what the kubelet has set up
+  std::optional<ResourceList> allocated;  // allocatedResources: what it has promised
 
   friend bool operator==(const StatusResources&, const StatusResources&) = default;
 };
@@ -275,13 +276,18 @@ struct PodExtra {
 
   std::vector<PodCondition> conditions;
   std::vector<StatusResources> container_resources;  // regular containers, then init containers
-  std::optional<StatusResources> pod_resources;
+  std::optional<StatusResources> pod_resources;      // if there is a status.resources
   std::vector<PodResourceClaimStatus> resource_claim_statuses;
   std::optional<PodExtendedResourceClaimStatus> extended_resource_claim_status;
-  PodUsage usage;  // derived, when the status has resources
+  std::optional<PodUsage> usage;  // derived, if has_resources()
   SymbolHold symbols;
 
-  bool has_resources() const { return pod_resources || !container_resources.empty(); }
+  // Whether the first PodResizePending condition says that the resize cannot be done.
+  bool resize_is_infeasible() const;
+  // Whether the pod's requests depend on its status, and not on its spec alone.
+  bool has_resources() const {
+    return pod_resources || !container_resources.empty() || resize_is_infeasible();
+  }
 };
 
 // All fields of a pod, to be filled in by whoever makes one.
@@ -343,7 +349,7 @@ class Pod : public RefCounted<Pod> {
 
   // What the pod takes from its node, status resources included.
   const PodUsage& usage() const {
-    return extra_ && extra_->has_resources() ? extra_->usage : spec_->usage;
+    return extra_ && extra_->usage ? *extra_->usage : spec_->usage;
   }
 
  private:

@@ -31,8 +31,9 @@ class Quantity {
   ~Quantity();
 
   static Result<Quantity> parse(std::string_view text);
-  static Quantity of(std::int64_t value);        // `value` whole units
-  static Quantity of_milli(std::int64_t value);  // `value` thousandths
+  // `value` whole units, or thousandths.
+  static Quantity of(std::int64_t value, Format format = Format::kDecimalSI);
+  static Quantity of_milli(std::int64_t value, Format format = Format::kDecimalSI);
 
   // Rounded up to whole units, or to thousandths.
   std::int64_t value() const;
@@ -42,6 +43,7 @@ class Quantity {
   std::optional<std::int64_t> as_int64() const;
   bool is_zero() const;
   int sign() const;  // -1, 0, 1
+  Format format() const { return format_; }
 
   Quantity& operator+=(const Quantity& other);
   Quantity& operator-=(const Quantity& other);
@@ -140,8 +142,9 @@ Resources to_request(const ResourceList& list, const Symbols& symbols);
 struct RequestOptions {
   bool use_status = false;                 // resources in the status of a pod that is being resized
   bool pod_level = true;                   // spec.resources
-  bool pod_level_status = false;           // status.resources
+  bool pod_level_status = false;           // status.resources and status.allocatedResources
   const ResourceList* defaults = nullptr;  // for containers that do not name a resource
+  bool overhead = true;                    // spec.overhead
 };
 
 ResourceList pod_requests(const PodSpec& spec, const RequestOptions& options);

@@ -4,14 +4,15 @@
 #
 #   build.sh [PROGRAM...]   (default: all)
 #
-# They go to $XDG_CACHE_HOME/berth/upstream (~/.cache/berth/upstream), which is printed at the end. The
-# first run takes minutes; what is there is not built again. Without a recent Go the last line is
-# `skipped: no Go 1.26`.
+# They go to $XDG_CACHE_HOME/berth/upstream-VERSION (below ~/.cache by default), with go.mod's version of
+# Kubernetes; the folder is printed at the end. The first run takes minutes; what is there is not built again.
+# Without a recent Go the last line is `skipped: no Go 1.26`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-version=v1.36.4
-folder=${XDG_CACHE_HOME:-$HOME/.cache}/berth/upstream
+version=$(sed -n 's|^\tk8s.io/kubernetes v||p' go.mod)
+IFS=. read -r kubernetes_major kubernetes_minor _ <<<"$version"
+folder=${XDG_CACHE_HOME:-$HOME/.cache}/berth/upstream-$version
 programs=("$@")
 ((${#programs[@]})) || programs=(etcd kube-apiserver kube-scheduler kubectl load)
 
@@ -34,8 +35,9 @@ if ((${#missing[@]})); then
   mkdir -p "$folder"
 fi
 
-stamp="-s -w -X k8s.io/component-base/version.gitVersion=$version
-  -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"
+stamp="-s -w -X k8s.io/component-base/version.gitVersion=v$version
+  -X k8s.io/component-base/version.gitMajor=$kubernetes_major
+  -X k8s.io/component-base/version.gitMinor=$kubernetes_minor"
 for program in "${missing[@]}"; do
   echo "building $program" >&2
   case $program in

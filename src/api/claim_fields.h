@@ -24,6 +24,12 @@ struct Fields<CELDeviceSelector>
                 Field<"cel", &CELDeviceSelector::expression, By<CelFields>{}>> {};
 
 template <>
+struct Fields<DeviceDerivedAttribute>
+    : FieldList<"api.resource.v1.DeviceDerivedAttribute",
+                Field<"name", &DeviceDerivedAttribute::name>,
+                Field<"expression", &DeviceDerivedAttribute::expression>> {};
+
+template <>
 struct Fields<DeviceToleration>
     : FieldList<"api.resource.v1.DeviceToleration",                                              //
                 Field<"key", &DeviceToleration::key>, Field<"operator", &DeviceToleration::op>,  //
@@ -42,7 +48,8 @@ using DeviceRequestFields =
               Field<"allocationMode", &ExactDeviceRequest::allocation_mode>,
               Field<"count", &ExactDeviceRequest::count>,
               Field<"tolerations", &ExactDeviceRequest::tolerations>,
-              Field<"capacity", &ExactDeviceRequest::capacity, By<CapacityRequirementsFields>{}>>;
+              Field<"capacity", &ExactDeviceRequest::capacity, By<CapacityRequirementsFields>{}>,
+              Field<"derivedAttributes", &ExactDeviceRequest::derived_attributes>>;
 
 template <>
 struct Fields<ExactDeviceRequest>
@@ -114,7 +121,9 @@ struct Fields<DeviceRequestAllocationResult>
                 Field<"bindingFailureConditions",
                       &DeviceRequestAllocationResult::binding_failure_conditions>,
                 Field<"shareID", &DeviceRequestAllocationResult::share_id>,
-                Field<"consumedCapacity", &DeviceRequestAllocationResult::consumed_capacity>> {};
+                Field<"consumedCapacity", &DeviceRequestAllocationResult::consumed_capacity>,
+                Field<"skipNodeOperations",
+                      &DeviceRequestAllocationResult::skip_node_operations>> {};
 
 inline constexpr auto config_source = [](std::string_view text) {
   return text == "FromClaim" ? AllocationConfigSource::kFromClaim

@@ -42,6 +42,7 @@ constexpr KnownKind kKinds[] = {
     {"resource.k8s.io", ObjectKind::kResourceClaimTemplate, true},
     {"resource.k8s.io", ObjectKind::kResourceSlice, false},
     {"resource.k8s.io", ObjectKind::kDeviceClass, false},
+    {"resource.k8s.io", ObjectKind::kDeviceTaintRule, false},
 };
 
 Result<AnyObject> decode_as_pod(std::string_view json, Interner& interner,

@@ -33,6 +33,7 @@ void retain_symbols(const DeviceRequestAllocationResult& result, SymbolHold& hol
   retain_all(result.binding_conditions, hold);
   retain_all(result.binding_failure_conditions, hold);
   retain_all(result.consumed_capacity, hold);
+  retain_all(result.skip_node_operations, hold);
 }
 
 void apply_defaults(ExactDeviceRequest& request, SymbolHold& symbols) {
@@ -70,6 +71,21 @@ void apply_defaults(ResourceClaimSpec& spec, SymbolHold& symbols) {
     for (DeviceSubRequest& subrequest : request.first_available)
       apply_defaults(subrequest, symbols);
   }
+}
+
+bool changes_taints(const DeviceTaintRule* before, const DeviceTaintRule* after,
+                    const ResourceSlice& slice) {
+  const auto selects = [](const DeviceTaintRule* rule, const DeviceId& id) {
+    return rule && rule->selector && rule->selector->selects(id);
+  };
+  const bool same_taint = before && after && before->taint == after->taint &&
+                          before->time_added == after->time_added;
+  return std::ranges::any_of(slice.devices, [&](const Device& device) {
+    const DeviceId id{slice.driver, slice.pool.name, device.name};
+    const bool had = selects(before, id);
+    const bool has = selects(after, id);
+    return had != has || (has && !same_taint);
+  });
 }
 
 }  // namespace berth

@@ -43,6 +43,14 @@ struct CELDeviceSelector {
   friend bool operator==(const CELDeviceSelector&, const CELDeviceSelector&) = default;
 };
 
+// An attribute that a request computes for each device.
+struct DeviceDerivedAttribute {
+  Symbol name;
+  std::string expression;
+
+  friend bool operator==(const DeviceDerivedAttribute&, const DeviceDerivedAttribute&) = default;
+};
+
 struct DeviceToleration {
   Symbol key;
   Symbol op;  // "Equal", "Exists", …; empty: Equal
@@ -64,6 +72,7 @@ struct ExactDeviceRequest {
   std::optional<bool> admin_access;
   std::vector<DeviceToleration> tolerations;
   std::optional<ResourceList> capacity;  // capacity.requests
+  std::vector<DeviceDerivedAttribute> derived_attributes;
 
   friend bool operator==(const ExactDeviceRequest&, const ExactDeviceRequest&) = default;
 };
@@ -114,6 +123,7 @@ struct DeviceRequestAllocationResult {
   std::vector<Symbol> binding_failure_conditions;
   std::string share_id;  // empty: the device is not shared
   ResourceList consumed_capacity;
+  std::vector<Symbol> skip_node_operations;
 
   DeviceId id() const { return {driver, pool, device}; }
   friend bool operator==(const DeviceRequestAllocationResult&,
@@ -265,6 +275,7 @@ struct DeviceCapacity {
 struct DeviceCounterConsumption {
   Symbol counter_set;
   ResourceList counters;
+  std::vector<Symbol> compatibility_groups;
 
   friend bool operator==(const DeviceCounterConsumption&,
                          const DeviceCounterConsumption&) = default;
@@ -285,16 +296,6 @@ struct DeviceTaint {
   friend bool operator==(const DeviceTaint&, const DeviceTaint&) = default;
 };
 
-// nodeAllocatableResourceMappings, by the name of the node's resource.
-struct NodeAllocatableResourceMapping {
-  Symbol resource;
-  std::optional<Symbol> capacity_key;
-  std::optional<Quantity> allocation_multiplier;
-
-  friend bool operator==(const NodeAllocatableResourceMapping&,
-                         const NodeAllocatableResourceMapping&) = default;
-};
-
 // nodeName, nodeSelector and allNodes, of a slice or of one of its devices.
 struct DeviceNodeSelection {
   std::optional<Symbol> node_name;
@@ -313,7 +314,6 @@ struct Device {
   std::vector<DeviceTaint> taints;
   std::vector<Symbol> binding_conditions;
   std::vector<Symbol> binding_failure_conditions;
-  std::vector<NodeAllocatableResourceMapping> node_allocatable_resource_mappings;
   bool binds_to_node = false;
   bool allow_multiple_allocations = false;
 
@@ -350,6 +350,34 @@ struct DeviceClass final : Object {
   std::vector<std::optional<OpaqueDeviceConfiguration>> config;
   Symbol extended_resource_name;  // empty: none
 };
+
+// The devices that a rule is about; a field that is absent is that of any device.
+struct DeviceTaintSelector {
+  std::optional<Symbol> driver;
+  std::optional<Symbol> pool;
+  std::optional<Symbol> device;
+
+  bool selects(const DeviceId& id) const {
+    return (!driver || *driver == id.driver) && (!pool || *pool == id.pool) &&
+           (!device || *device == id.device);
+  }
+};
+
+// A taint for all devices that are selected, as if their driver had written it into their slices.
+struct DeviceTaintRule final : Object {
+  explicit DeviceTaintRule(SymbolHold hold)
+      : Object(ObjectKind::kDeviceTaintRule, std::move(hold)) {}
+  DeviceTaintRule(const DeviceTaintRule&) = default;
+
+  std::optional<DeviceTaintSelector> selector;  // absent: the rule is about no device
+  DeviceTaint taint;
+  std::optional<WallTime> time_added;  // of the taint
+};
+
+// Whether the taints of some device of the slice change when the rule `before` becomes `after`. A
+// rule that is not there (any more) is null.
+bool changes_taints(const DeviceTaintRule* before, const DeviceTaintRule* after,
+                    const ResourceSlice& slice);
 
 }  // namespace berth
 

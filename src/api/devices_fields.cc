@@ -93,7 +93,8 @@ template <>
 struct Fields<DeviceCounterConsumption>
     : FieldList<"api.resource.v1.DeviceCounterConsumption",
                 Field<"counterSet", &DeviceCounterConsumption::counter_set>,
-                Custom<"counters", read_counters>> {};
+                Custom<"counters", read_counters>,
+                Field<"compatibilityGroups", &DeviceCounterConsumption::compatibility_groups>> {};
 
 // ---- devices ------------------------------------------------------------------------------------
 
@@ -101,13 +102,6 @@ template <>
 struct Fields<DeviceTaint>
     : FieldList<"api.resource.v1.DeviceTaint", Field<"key", &DeviceTaint::key>,
                 Field<"value", &DeviceTaint::value>, Field<"effect", &DeviceTaint::effect>> {};
-
-template <>
-struct Fields<NodeAllocatableResourceMapping>
-    : FieldList<
-          "api.resource.v1.NodeAllocatableResourceMapping",
-          Field<"capacityKey", &NodeAllocatableResourceMapping::capacity_key>,
-          Field<"allocationMultiplier", &NodeAllocatableResourceMapping::allocation_multiplier>> {};
 
 // Where v1beta1 has all but the name.
 struct ReadBasic {
@@ -129,8 +123,6 @@ struct Fields<Device>
           Field<"bindingConditions", &Device::binding_conditions>,
           Field<"bindingFailureConditions", &Device::binding_failure_conditions>,
           Field<"allowMultipleAllocations", &Device::allow_multiple_allocations>,
-          Field<"nodeAllocatableResourceMappings", &Device::node_allocatable_resource_mappings,
-                Keyed<&NodeAllocatableResourceMapping::resource>{}>,
           Otherwise<ReadBasic{}>> {};
 
 bool ReadBasic::operator()(JsonReader& json, SymbolHold& symbols, Device& device,
@@ -175,6 +167,23 @@ struct Fields<DeviceClass>
                        Field<"extendedResourceName", &DeviceClass::extended_resource_name>>> {};
 
 template <>
+struct Fields<DeviceTaintSelector>
+    : FieldList<"api.resource.v1.DeviceTaintSelector",
+                Field<"driver", &DeviceTaintSelector::driver>,
+                Field<"pool", &DeviceTaintSelector::pool>,
+                Field<"device", &DeviceTaintSelector::device>> {};
+
+template <>
+struct Fields<DeviceTaintRule>
+    : FieldList<
+          "api.resource.v1.DeviceTaintRule", Metadata,
+          Inside<"spec", Field<"deviceSelector", &DeviceTaintRule::selector>,
+                 Inside<"taint", Field<"key", path<&DeviceTaintRule::taint, &DeviceTaint::key>>,
+                        Field<"value", path<&DeviceTaintRule::taint, &DeviceTaint::value>>,
+                        Field<"effect", path<&DeviceTaintRule::taint, &DeviceTaint::effect>>,
+                        Field<"timeAdded", &DeviceTaintRule::time_added>>>> {};
+
+template <>
 void take_metadata(WrittenObject<DeviceClass>& written) {
   written.object.creation_time = written.meta.creation_time;
   set_object(written.object, std::move(written.meta), /*namespaced=*/false);
@@ -185,6 +194,7 @@ KindDecoder<Reader> device_decoder(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::kResourceSlice: return decode_kind<ResourceSlice, Reader>;
     case ObjectKind::kDeviceClass: return decode_kind<DeviceClass, Reader>;
+    case ObjectKind::kDeviceTaintRule: return decode_kind<DeviceTaintRule, Reader>;
     default: return nullptr;
   }
 }

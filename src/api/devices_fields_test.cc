@@ -22,7 +22,8 @@ constexpr std::string_view kClaim = R"({
       {"name": "r", "exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2,
         "adminAccess": true, "selectors": [{"cel": {"expression": "true"}}],
         "tolerations": [{"key": "k", "operator": "Exists", "effect": "NoSchedule", "tolerationSeconds": 5}],
-        "capacity": {"requests": {"memory": "2Gi"}}}},
+        "capacity": {"requests": {"memory": "2Gi"}},
+        "derivedAttributes": [{"name": "example.com/half", "expression": "device.attributes"}]}},
       {"name": "f", "firstAvailable": [
         {"name": "big", "deviceClassName": "large", "allocationMode": "All"},
         {"name": "small", "deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 1,
@@ -36,7 +37,7 @@ constexpr std::string_view kClaim = R"({
         "results": [{"request": "f/big", "driver": "drv", "pool": "p", "device": "d", "adminAccess": true,
           "tolerations": [{"key": "k", "operator": "Equal", "value": "v"}],
           "bindingConditions": ["ready"], "bindingFailureConditions": ["bad"],
-          "shareID": "s", "consumedCapacity": {"memory": "1Gi"}}],
+          "shareID": "s", "consumedCapacity": {"memory": "1Gi"}, "skipNodeOperations": ["*"]}],
         "config": [{"source": "FromClaim", "requests": ["r"], "opaque": {"driver": "drv", "parameters": {"y": 1}}},
                    {"source": "FromClass", "opaque": {"driver": "drv", "parameters": {"z": 1}}}]},
       "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [
@@ -60,12 +61,13 @@ constexpr std::string_view kSlice = R"({
       "capacity": {
         "memory": {"value": "8Gi", "requestPolicy": {"default": "1Gi", "validRange": {"min": "1Gi", "max": "4Gi", "step": "1Gi"}}},
         "cores": {"value": "4", "requestPolicy": {"default": "1", "validValues": ["1", "2"]}}},
-      "consumesCounters": [{"counterSet": "set", "counters": {"memory": {"value": "4Gi"}}}],
+      "consumesCounters": [{"counterSet": "set", "counters": {"memory": {"value": "4Gi"}},
+        "compatibilityGroups": ["a", "b"]}],
       "nodeName": "n", "nodeSelector": {"nodeSelectorTerms": []}, "allNodes": true,
       "taints": [{"key": "k", "value": "v", "effect": "NoExecute", "timeAdded": "2026-01-02T03:04:05Z"}],
       "bindsToNode": true, "bindingConditions": ["ready"], "bindingFailureConditions": ["bad"],
       "allowMultipleAllocations": true,
-      "nodeAllocatableResourceMappings": {"cpu": {"capacityKey": "cores", "allocationMultiplier": "2"}}}],
+      "nodeAllocatableResources": {"cpu": {"mapping": {"capacityKey": "cores", "capacityMultiplier": "2"}}}}],
     "sharedCounters": [{"name": "set", "counters": {"memory": {"value": "8Gi"}}}]}})";
 
 constexpr std::string_view kClass = R"({
@@ -121,6 +123,8 @@ TEST_F(DevicesJson, ReadsWhatAClaimAsksFor) {
   EXPECT_EQ(exact.selectors[0].expression, "true");
   EXPECT_EQ(exact.tolerations[0].toleration_seconds, 5);
   EXPECT_EQ(exact.capacity->find(symbol("memory"))->to_string(), "2Gi");
+  EXPECT_EQ(text(exact.derived_attributes.at(0).name), "example.com/half");
+  EXPECT_EQ(exact.derived_attributes.at(0).expression, "device.attributes");
   const DeviceRequest& either = claim->spec.requests[1];
   EXPECT_FALSE(either.exactly);
   ASSERT_EQ(either.first_available.size(), 2u);
@@ -139,6 +143,7 @@ TEST_F(DevicesJson, ReadsWhatAClaimHas) {
   ASSERT_EQ(allocation.results.size(), 1u);
   EXPECT_EQ(allocation.results[0].id(), (DeviceId{symbol("drv"), symbol("p"), symbol("d")}));
   EXPECT_EQ(allocation.results[0].share_id, "s");
+  EXPECT_EQ(text(allocation.results[0].skip_node_operations.at(0)), "*");
   EXPECT_EQ(allocation.config[0].source, AllocationConfigSource::kFromClaim);
   EXPECT_EQ(allocation.config[1].source, AllocationConfigSource::kFromClass);
   EXPECT_EQ(text(allocation.node_selector->front().match_fields[0].values[0]), "n");
@@ -171,8 +176,36 @@ TEST_F(DevicesJson, ReadsWhatASliceOffers) {
   EXPECT_EQ(device.consumes_counters.at(0).counters.find(symbol("memory"))->to_string(), "4Gi");
   EXPECT_EQ(text(device.taints.at(0).effect), "NoExecute");
   EXPECT_TRUE(device.binds_to_node && device.allow_multiple_allocations);
-  EXPECT_EQ(text(*device.node_allocatable_resource_mappings.at(0).capacity_key), "cores");
+  EXPECT_EQ(text(device.consumes_counters.at(0).compatibility_groups.at(1)), "b");
   EXPECT_EQ(slice->shared_counters.at(0).counters.size(), 1u);
+}
+
+TEST_F(DevicesJson, ATaintRule) {
+  const auto rule = [](std::string_view selector) {
+    return R"({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule",
+               "metadata": {"name": "broken"}, "spec": {)" +
+           std::string(selector) +
+           R"("taint": {"key": "k", "value": "v", "effect": "NoExecute",
+                        "timeAdded": "2026-01-02T03:04:05Z"}}})";
+  };
+  const std::string selecting = rule(R"("deviceSelector": {"driver": "drv", "device": "d"},)");
+  for (const auto& read :
+       {from_json<DeviceTaintRule>(selecting), from_proto<DeviceTaintRule>(selecting)}) {
+    EXPECT_EQ(read->name, "broken");
+    EXPECT_EQ(text(read->taint.key), "k");
+    EXPECT_EQ(text(read->taint.value), "v");
+    EXPECT_EQ(text(read->taint.effect), "NoExecute");
+    EXPECT_TRUE(read->time_added);
+    ASSERT_TRUE(read->selector);
+    EXPECT_EQ(text(*read->selector->driver), "drv");
+    EXPECT_FALSE(read->selector->pool);
+    EXPECT_EQ(text(*read->selector->device), "d");
+  }
+  EXPECT_FALSE(from_json<DeviceTaintRule>(rule(""))->selector);
+  EXPECT_FALSE(from_proto<DeviceTaintRule>(rule(""))->selector);
+  const std::string any = rule(R"("deviceSelector": {},)");
+  EXPECT_TRUE(from_json<DeviceTaintRule>(any)->selector);
+  EXPECT_TRUE(from_proto<DeviceTaintRule>(any)->selector);
 }
 
 TEST_F(DevicesJson, BothEncodingsSayTheSame) {

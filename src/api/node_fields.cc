@@ -16,12 +16,19 @@ struct Fields<NodeCondition>
                 Field<"type", &NodeCondition::type>, Field<"status", &NodeCondition::status>> {};
 
 template <>
+struct Fields<NodePodPreemptionPolicy>
+    : FieldList<"api.core.v1.NodePodPreemptionPolicy",  //
+                Field<"disableResizePreemption",
+                      &NodePodPreemptionPolicy::disable_resize_preemption>> {};
+
+template <>
 struct Fields<Node>
     : FieldList<
           "api.core.v1.Node",  //
           MetadataWithAnnotations,
           Inside<"spec",  //
-                 Field<"unschedulable", &Node::unschedulable>, Field<"taints", &Node::taints>>,
+                 Field<"unschedulable", &Node::unschedulable>, Field<"taints", &Node::taints>,
+                 Field<"podPreemptionPolicy", &Node::pod_preemption_policy>>,
           Inside<"status",                                                                      //
                  Field<"capacity", &Node::capacity>, Field<"allocatable", &Node::allocatable>,  //
                  Field<"conditions", &Node::conditions>,                                        //

@@ -14,6 +14,7 @@ TEST(NodeJson, EverythingThatSchedulingReads) {
         "namespace": "ignored",
                  "labels": {"zone": "a"}, "annotations": {"note": "b"}},
     "spec": {"podCIDR": "10.0.0.0/24", "unschedulable": true,
+             "podPreemptionPolicy": {"disableResizePreemption": ["example.com/autoscaler"]},
              "taints": [{"key": "k", "value": "v", "effect": "NoSchedule",
                  "timeAdded": "2026-01-01T00:00:00Z"},
                         {"key": "p", "effect": "PreferNoSchedule"}, {"key": "e",
@@ -39,6 +40,10 @@ TEST(NodeJson, EverythingThatSchedulingReads) {
   EXPECT_EQ(text(node.labels.get(interner.symbols()->find("zone"))), "a");
   EXPECT_EQ(text(node.annotations.get(interner.symbols()->find("note"))), "b");
   EXPECT_TRUE(node.unschedulable);
+  ASSERT_TRUE(node.pod_preemption_policy);
+  ASSERT_EQ(node.pod_preemption_policy->disable_resize_preemption.size(), 1U);
+  EXPECT_EQ(text(node.pod_preemption_policy->disable_resize_preemption[0]),
+            "example.com/autoscaler");
 
   ASSERT_EQ(node.taints.size(), 5U);
   EXPECT_EQ(text(node.taints[0].key), "k");

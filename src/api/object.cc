@@ -27,6 +27,7 @@ std::string_view to_string(ObjectKind kind) {
     case ObjectKind::kResourceClaimTemplate: return "ResourceClaimTemplate";
     case ObjectKind::kResourceSlice: return "ResourceSlice";
     case ObjectKind::kDeviceClass: return "DeviceClass";
+    case ObjectKind::kDeviceTaintRule: return "DeviceTaintRule";
     case ObjectKind::kPodGroup: return "PodGroup";
     case ObjectKind::kOther: break;
   }

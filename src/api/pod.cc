@@ -71,7 +71,8 @@ bool operator==(const PodSpec& a, const PodSpec& b) {
          a.scheduling_group == b.scheduling_group && a.priority == b.priority &&
          a.termination_grace_seconds == b.termination_grace_seconds &&
          a.preemption_policy == b.preemption_policy && a.host_network == b.host_network &&
-         a.own_users == b.own_users;
+         a.own_users == b.own_users &&
+         a.ephemeral_bind_mount_options == b.ephemeral_bind_mount_options;
 }
 
 bool operator==(const PodMeta& a, const PodMeta& b) {
@@ -121,7 +122,7 @@ class Hasher {
   }
   void take(const Container& container) {
     add(container.name, container.image, container.requests, container.limits, container.ports,
-        container.restart_always, container.restarts_all);
+        container.restart_always, container.restarts_all, container.bind_mount_options);
   }
   void take(const SelectorRequirement& requirement) {
     add(requirement.key, requirement.op, requirement.operator_text, requirement.values);
@@ -169,7 +170,8 @@ std::size_t hash_of(const PodSpec& spec) {
   hasher.add(spec.tolerations, spec.topology_spread_constraints, spec.scheduling_gates,
              spec.volumes, spec.resource_claims, spec.scheduler_name, spec.priority_class_name,
              spec.scheduling_group, spec.priority, spec.termination_grace_seconds,
-             spec.preemption_policy, spec.host_network, spec.own_users);
+             spec.preemption_policy, spec.host_network, spec.own_users,
+             spec.ephemeral_bind_mount_options);
   return hasher.result();
 }
 
@@ -228,6 +230,11 @@ void Pod::set_texts(std::string_view name, std::string_view version, std::string
   for (const std::string_view text : {name, version, uid}) end = std::ranges::copy(text, end).out;
 }
 
+bool PodExtra::resize_is_infeasible() const {
+  const auto resize = std::ranges::find(conditions, "PodResizePending", &PodCondition::type);
+  return resize != conditions.end() && resize->reason == "Infeasible";
+}
+
 const PodCondition* Pod::condition(std::string_view type) const {
   if (!extra_) return nullptr;
   const auto found = std::ranges::find(extra_->conditions, type, &PodCondition::type);
@@ -261,6 +268,7 @@ Ref<const Pod> make_pod(PodDraft draft) {
   if (draft.extra) {
     PodExtra& extra = *draft.extra;
     pod->extra_ = std::move(draft.extra);
+    extra.usage.reset();
     if (extra.has_resources()) extra.usage = pod_usage(*pod);
   }
   return pod;

@@ -24,17 +24,13 @@ struct Fields<PodCondition>
                 Field<"observedGeneration", &PodCondition::observed_generation>> {};
 
 // resources and allocatedResources, of a container's status or of the pod's own.
-inline constexpr auto note_resources = [](SymbolHold&, StatusResources& status) {
-  status.has_resources = true;
-};
-using StatusResourcesField =
-    Inside<"resources", Before<note_resources>, Field<"requests", &StatusResources::requests>>;
+using StatusRequestsField = Field<"requests", &StatusResources::requests>;
 using AllocatedResourcesField = Field<"allocatedResources", &StatusResources::allocated>;
 
 template <>
 struct Fields<StatusResources>
     : FieldList<"api.core.v1.ContainerStatus", Field<"name", &StatusResources::container>,
-                AllocatedResourcesField, StatusResourcesField> {};
+                AllocatedResourcesField, Inside<"resources", StatusRequestsField>> {};
 
 template <>
 struct Fields<PodResourceClaimStatus>
@@ -64,6 +60,7 @@ struct StatusTarget {
   PodExtra& extra;
   StatusResources whole;              // of the pod as a whole
   std::vector<StatusResources> init;  // of init containers, which come after the others
+  bool has_resources = false;         // of the pod as a whole
 };
 
 inline constexpr auto read_conditions = [](auto& reader, SymbolHold& symbols,
@@ -84,7 +81,7 @@ inline constexpr auto read_statuses = [](auto& reader, SymbolHold& symbols,
   each_item(reader, [&] {
     StatusResources status;
     Fields<StatusResources>::read(reader, symbols, status);
-    if (status.has_resources) statuses.push_back(std::move(status));
+    if (status.requests || status.allocated) statuses.push_back(std::move(status));
   });
 };
 inline constexpr auto read_container_statuses = [](auto& reader, SymbolHold& symbols,
@@ -96,9 +93,12 @@ inline constexpr auto read_init_statuses = [](auto& reader, SymbolHold& symbols,
   read_statuses(reader, symbols, target.init);
 };
 
+inline constexpr auto note_pod_resources = [](SymbolHold&, StatusTarget& target) {
+  target.has_resources = true;
+};
 inline constexpr auto take_resources = [](SymbolHold&, StatusTarget& target) {
   std::ranges::move(target.init, std::back_inserter(target.extra.container_resources));
-  if (target.whole.has_resources) target.extra.pod_resources = std::move(target.whole);
+  if (target.has_resources) target.extra.pod_resources = std::move(target.whole);
 };
 
 using PodStatusFields =
@@ -109,7 +109,9 @@ using PodStatusFields =
               Field<"nominatedNodeName", &PodDraft::nominated_node_name>,
               Field<"resourceClaimStatuses", &PodExtra::resource_claim_statuses>,
               Field<"extendedResourceClaimStatus", &PodExtra::extended_resource_claim_status>,
-              AllocatedResourcesField, StatusResourcesField, After<take_resources>>;
+              AllocatedResourcesField,
+              Inside<"resources", Before<note_pod_resources>, StatusRequestsField>,
+              After<take_resources>>;
 
 // ---- the pod ------------------------------------------------------------------------------------
 
@@ -139,15 +141,27 @@ using PodTemplateFields =
 namespace {
 
 // Whether `status` asks for nothing beyond `spec`, so that the larger of the two is the spec.
-bool within(const ResourceList& status, const ResourceList& spec) {
-  return std::ranges::all_of(status, [&](const ResourceAmount& amount) {
+bool within(const std::optional<ResourceList>& status, const ResourceList& spec) {
+  return !status || std::ranges::all_of(*status, [&](const ResourceAmount& amount) {
     const Quantity* written = spec.find(amount.name);
     return written != nullptr && amount.amount <= *written;
   });
 }
 
-bool within(const StatusResources& status, const ResourceList& spec) {
-  return within(status.requests, spec) && within(status.allocated, spec);
+// For cpu and memory that a container does not name, scoring counts a default, which may be more
+// than the spec has: the names must be there, too.
+bool container_within(const std::optional<ResourceList>& status, const ResourceList& spec) {
+  const auto named = [&](Symbol name) { return !spec.find(name) || status->find(name); };
+  return !status || (within(status, spec) && named(names::kCpu) && named(names::kMemory));
+}
+
+bool pod_resources_matter(const StatusResources& status, const PodSpec& spec) {
+  if (spec.pod_requests &&
+      !(within(status.requests, *spec.pod_requests) && within(status.allocated, *spec.pod_requests)))
+    return true;
+  if (!status.requests || !status.allocated) return false;
+  const ResourceList total = pod_requests(spec, {.pod_level = false, .overhead = false});
+  return !within(status.requests, total) || !within(status.allocated, total);
 }
 
 // Every running pod has resources in its status, and nearly always they say what the spec says.
@@ -160,12 +174,14 @@ bool resources_matter(const PodExtra& extra, const PodSpec& spec) {
   const auto matters = [&](const StatusResources& status) {
     for (const auto* containers : {&spec.containers, &spec.init_containers})
       for (const Container& container : *containers)
-        if (container.name == status.container && !within(status, container.requests)) return true;
+        if (container.name == status.container &&
+            !(container_within(status.requests, container.requests) &&
+              container_within(status.allocated, container.requests)))
+          return true;
     return false;
   };
   if (std::ranges::any_of(extra.container_resources, matters)) return true;
-  return extra.pod_resources && spec.pod_requests &&
-         !within(*extra.pod_resources, *spec.pod_requests);
+  return extra.pod_resources && pod_resources_matter(*extra.pod_resources, spec);
 }
 
 void take_pod_metadata(WrittenMeta&& meta, WrittenPod& pod) {

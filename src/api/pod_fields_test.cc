@@ -97,9 +97,10 @@ TEST(PodJson, Containers) {
 containers: [{name: a, image: "nginx:1", resources: {requests: {cpu: 250m, memory: 1Gi},
     limits: {cpu: 1}},
   ports: [{containerPort: 80, hostPort: 8080}, {containerPort: 53, protocol: UDP,
-      hostIP: 10.0.0.1}]}, {name: b}],
+      hostIP: 10.0.0.1}]}, {name: b, volumeMounts: [{name: v, bindMountOptions: [noexec]}]}],
 initContainers: [{name: i}, {name: s, restartPolicy: Always}, {name: o, restartPolicy: OnFailure,
-    restartPolicyRules: [{action: Restart}, {action: RestartAllContainers}]}],
+    restartPolicyRules: [{action: Restart}, {action: RestartAllContainers}],
+    volumeMounts: [{name: v, mountPath: /v, bindMountOptions: []}]}],
 overhead: {cpu: 10m}, resources: {requests: {memory: 2Gi}, limits: {}})");
   const PodSpec& spec = pod->spec();
   ASSERT_EQ(spec.containers.size(), 2U);
@@ -121,11 +122,28 @@ overhead: {cpu: 10m}, resources: {requests: {memory: 2Gi}, limits: {}})");
   EXPECT_FALSE(spec.init_containers[2].restart_always);
   EXPECT_FALSE(spec.init_containers[1].restarts_all);
   EXPECT_TRUE(spec.init_containers[2].restarts_all);
+  EXPECT_FALSE(a.bind_mount_options);
+  EXPECT_TRUE(spec.containers[1].bind_mount_options);
+  EXPECT_FALSE(spec.init_containers[2].bind_mount_options);
+  EXPECT_FALSE(spec.ephemeral_bind_mount_options);
   EXPECT_EQ(amount(spec.overhead, names::kCpu), "10m");
   ASSERT_TRUE(spec.pod_requests);
   EXPECT_EQ(amount(*spec.pod_requests, names::kMemory), "2Gi");
   ASSERT_TRUE(spec.pod_limits);
   EXPECT_TRUE(spec.pod_limits->empty());
+}
+
+TEST(PodJson, OfEphemeralContainersOnlyWhetherTheyMountWithOptions) {
+  Pods pods;
+  const auto with_mounts = [&](std::string_view mounts) {
+    return pods
+        .with_spec("ephemeralContainers: [{name: e, volumeMounts: " + std::string(mounts) +
+                   ", targetContainerName: a}, {name: f}]")
+        ->spec()
+        .ephemeral_bind_mount_options;
+  };
+  EXPECT_FALSE(with_mounts("[{name: v}]"));
+  EXPECT_TRUE(with_mounts("[{name: v}, {name: w, bindMountOptions: [nosuid, nodev]}]"));
 }
 
 TEST(PodJson, PlainFieldsOfTheSpec) {
@@ -381,19 +399,57 @@ status: {initContainerStatuses: [{name: s, resources: {requests: {cpu: 1}}}],
       << "regular ones first";
   EXPECT_EQ(larger->usage().requests.milli_cpu, 5000);
 
+  const auto only_allocated =
+      pods.pod(spec + "status: {containerStatuses: [{name: c, allocatedResources: {cpu: 4}}]}");
+  EXPECT_EQ(only_allocated->usage().requests.milli_cpu, 5000) << "without resources beside it";
+
   const auto infeasible = pods.pod(spec + R"(
 status: {conditions: [{type: PodResizePending, status: "True", reason: Infeasible}],
          containerStatuses: [{name: c, resources: {requests: {cpu: 1}},
              allocatedResources: {cpu: 1}}]})");
   ASSERT_NE(infeasible->extra(), nullptr);
-  EXPECT_EQ(infeasible->usage().requests.milli_cpu, 2000) << "what it has, not what it cannot get";
+  EXPECT_EQ(infeasible->usage().requests.milli_cpu, 1000)
+      << "what it has, not what it cannot get; of the sidecar nothing is known";
 
-  const auto pod_level = pods.pod(R"(
-spec: {resources: {requests: {cpu: 1}}, containers: [{name: c}]}
-status: {resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 3}})");
-  ASSERT_NE(pod_level->extra(), nullptr);
-  ASSERT_TRUE(pod_level->extra()->pod_resources);
-  EXPECT_EQ(amount(pod_level->extra()->pod_resources->allocated, names::kCpu), "3");
+  const auto unnamed = pods.pod(R"(
+spec: {containers: [{name: c, resources: {requests: {cpu: 50m, memory: 1Mi}}}]}
+status: {containerStatuses: [{name: c, allocatedResources: {memory: 1Mi}}]})");
+  EXPECT_EQ(unnamed->usage().nonzero_milli_cpu, 100) << "the default is more than the spec";
+}
+
+TEST(PodJson, PodLevelResourcesOfTheStatusAreKeptIfTheyAreMoreThanTheSpecs) {
+  struct Row {
+    std::string spec;    // beside the containers
+    std::string status;  // of the pod
+    bool kept = false;
+    std::int64_t milli_cpu = 0;
+  };
+  const std::vector<Row> rows = {
+      {"", "resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 2}", false, 2000},
+      {"", "resources: {requests: {cpu: 3}}, allocatedResources: {cpu: 2}", true, 3000},
+      {"", "resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 2, memory: 1}", true, 2000},
+      // Only both together stand for the containers.
+      {"", "resources: {requests: {cpu: 3}}", false, 2000},
+      {"", "resources: {}, allocatedResources: {cpu: 3}", false, 2000},
+      {"", "allocatedResources: {cpu: 3}", false, 2000},
+      // What the kubelet reports has the overhead in it.
+      {"overhead: {cpu: 1}, ", "resources: {requests: {cpu: 2}}, allocatedResources: {cpu: 3}",
+       true, 4000},
+      {"resources: {requests: {cpu: 4}}, ", "resources: {requests: {cpu: 4}}", false, 4000},
+      {"resources: {requests: {cpu: 4}}, ", "resources: {requests: {cpu: 5}}", true, 5000},
+      {"resources: {requests: {cpu: 4}}, ", "resources: {}, allocatedResources: {cpu: 6}", true,
+       6000},
+      {"resources: {requests: {cpu: 4}}, ", "allocatedResources: {cpu: 6}", false, 4000},
+  };
+  Pods pods;
+  for (const Row& row : rows) {
+    const auto pod = pods.pod("spec: {" + row.spec +
+                              "containers: [{name: c, resources: {requests: {cpu: 2}}}]}\n"
+                              "status: {" +
+                              row.status + "}");
+    EXPECT_EQ(pod->extra() != nullptr, row.kept) << row.spec << row.status;
+    EXPECT_EQ(pod->usage().requests.milli_cpu, row.milli_cpu) << row.spec << row.status;
+  }
 }
 
 TEST(PodJson, EqualSpecsAndMetasAreShared) {

@@ -122,6 +122,20 @@ inline constexpr auto read_restart_rules = [](auto& reader, SymbolHold& symbols,
   });
 };
 
+inline constexpr auto note_mount_options = [](auto& reader, SymbolHold&, bool& given) {
+  each_item(reader, [&] { given = true; });
+};
+using VolumeMountFields =
+    FieldList<"api.core.v1.VolumeMount", Custom<"bindMountOptions", note_mount_options>>;
+
+inline constexpr auto read_mounts = [](auto& reader, SymbolHold& symbols, bool& options_given) {
+  each_item(reader, [&] { VolumeMountFields::read(reader, symbols, options_given); });
+};
+inline constexpr auto read_container_mounts = [](auto& reader, SymbolHold& symbols,
+                                                 Container& container) {
+  read_mounts(reader, symbols, container.bind_mount_options);
+};
+
 template <>
 struct Fields<Container>
     : FieldList<"api.core.v1.Container", Field<"name", &Container::name>,
@@ -129,7 +143,21 @@ struct Fields<Container>
                 Inside<"resources", Field<"limits", &Container::limits>,
                        Field<"requests", &Container::requests>>,
                 Field<"restartPolicy", &Container::restart_always, is_always>,
-                Custom<"restartPolicyRules", read_restart_rules>> {};
+                Custom<"restartPolicyRules", read_restart_rules>,
+                Custom<"volumeMounts", read_container_mounts>> {};
+
+using EphemeralContainerFields =
+    FieldList<"api.core.v1.EphemeralContainer",
+              Inline<"api.core.v1.EphemeralContainerCommon", std::identity{},
+                     Custom<"volumeMounts", read_mounts>>>;
+
+// They take nothing and may come at any time; only what they ask of the node is kept.
+inline constexpr auto read_ephemeral_containers = [](auto& reader, SymbolHold& symbols,
+                                                     PodSpec& spec) {
+  each_item(reader, [&] {
+    EphemeralContainerFields::read(reader, symbols, spec.ephemeral_bind_mount_options);
+  });
+};
 
 // ---- the spec -----------------------------------------------------------------------------------
 
@@ -189,6 +217,7 @@ using PodSpecFields = FieldList<
     Inside<"resources", Field<"limits", &PodSpec::pod_limits>,
            Field<"requests", &PodSpec::pod_requests>>,
     Inside<"schedulingGroup", Field<"podGroupName", &PodSpec::scheduling_group>>,
+    Custom<"ephemeralContainers", read_ephemeral_containers>,
     After<sort_node_selector>>;
 
 void read_pod_spec(JsonReader& json, PodTemplate& pod, std::string& node_name) {

@@ -39,6 +39,8 @@ std::vector<std::function<void(PodSpec&)>> single_changes(SymbolHold& names) {
       [x](PodSpec& s) { s.containers[1].ports[0].host_ip = x; },
       [](PodSpec& s) { s.containers[0].restart_always = true; },
       [](PodSpec& s) { s.containers[0].restarts_all = true; },
+      [](PodSpec& s) { s.containers[0].bind_mount_options = true; },
+      [](PodSpec& s) { s.ephemeral_bind_mount_options = true; },
       [](PodSpec& s) { s.init_containers.emplace_back(); },
       [](PodSpec& s) { s.pod_requests.emplace(); },
       [x](PodSpec& s) { s.pod_requests.emplace().set(x, Quantity::of(1)); },

@@ -177,8 +177,7 @@ Ref<const Pod> unusual_pod(World& world) {
   draft.extra->conditions.push_back({"PodReadyToStart", "True", "r", "m", {}, {}, 3});
   StatusResources resources;
   resources.container = draft.extra->symbols.intern("main");
-  resources.has_resources = true;
-  resources.requests.set(names::kCpu, Quantity::of(3));
+  resources.requests = ResourceList({{names::kCpu, Quantity::of(3)}});
   draft.extra->container_resources.push_back(resources);
   return make_pod(std::move(draft));
 }

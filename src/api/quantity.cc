@@ -192,14 +192,15 @@ Quantity& Quantity::operator=(Quantity other) noexcept {
 Quantity::Quantity() = default;
 Quantity::~Quantity() = default;
 
-Quantity Quantity::of(std::int64_t value) {
+Quantity Quantity::of(std::int64_t value, Format format) {
   Quantity quantity;
   quantity.unscaled_ = value;
+  quantity.format_ = format;
   return quantity;
 }
 
-Quantity Quantity::of_milli(std::int64_t value) {
-  Quantity quantity = of(value);
+Quantity Quantity::of_milli(std::int64_t value, Format format) {
+  Quantity quantity = of(value, format);
   quantity.scale_ = -3;
   return quantity;
 }

@@ -78,7 +78,7 @@ TEST(Requests, EventOfASeriesAboutTwoObjects) {
   expect_bodies(event, golden("Event", "rich-1.18870f5c9c1d2a3b"));
 }
 
-// As kube-scheduler 1.36.4 was seen to send it.
+// As kube-scheduler was seen to send it.
 TEST(Requests, CoreEvent) {
   CoreEventRequest event;
   event.namespace_name = "kube-system";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -147,55 +148,66 @@ Resources to_request(const ResourceList& list, const Symbols& symbols) {
 
 namespace {
 
+// Where a container's requests are read. The three differ while a pod is being resized.
+enum class Reading : std::uint8_t {
+  kSpec,
+  kAllocated,  // what the kubelet has promised
+  kActuated,   // what it has set up
+};
+
 // What counts of a pod's status, if anything does.
 struct StatusView {
   const PodExtra* extra = nullptr;
   bool infeasible = false;  // the kubelet has said that the resize cannot be done
-
-  // By container. Init containers come last, and win over a container of the same name.
-  std::map<Symbol, const StatusResources*> containers() const {
-    std::map<Symbol, const StatusResources*> found;
-    if (!extra) return found;
-    for (const StatusResources& status : extra->container_resources)
-      found[status.container] = status.has_resources ? &status : nullptr;
-    return found;
-  }
-
-  // While a resize is on its way the larger amount counts; one that cannot be done counts not.
-  ResourceList effective(const ResourceList& spec, const StatusResources& status) const {
-    ResourceList list = infeasible ? status.requests : spec;
-    if (!infeasible) list.raise_to(status.requests);
-    list.raise_to(status.allocated);
-    return list;
-  }
 };
 
-bool is_pod_level_resource(Symbol name, const Symbols& symbols) {
-  return name == names::kCpu || name == names::kMemory ||
-         symbols.text(name).starts_with("hugepages-");
-}
+// The requests of a pod's containers, by its spec and its status.
+class ContainerRequests {
+ public:
+  ContainerRequests(const PodSpec& spec, const StatusView& view, const ResourceList* defaults)
+      : spec_(spec), view_(view), defaults_(defaults) {
+    if (!view.extra) return;
+    // Of several statuses with one name the first counts.
+    for (const StatusResources& status : view.extra->container_resources)
+      statuses_.try_emplace(status.container, &status);
+  }
 
-bool has_pod_level_requests(const PodSpec& spec) {
-  return spec.pod_requests && std::ranges::any_of(*spec.pod_requests, [&](const auto& request) {
-           return is_pod_level_resource(request.name, *spec.symbols.table());
-         });
-}
+  // Of the whole pod: its containers together, or an init container and the sidecars beside it.
+  ResourceList total(Reading reading) const;
 
-ResourceList container_requests(const PodSpec& spec, const StatusView& view,
-                                const ResourceList* defaults) {
-  const std::map<Symbol, const StatusResources*> statuses = view.containers();
-  const auto requests_of = [&](const Container& container, bool resizable) {
-    const auto status = resizable ? statuses.find(container.name) : statuses.end();
-    ResourceList requests = status != statuses.end() && status->second
-                                ? view.effective(container.requests, *status->second)
-                                : container.requests;
-    if (defaults) requests.fill_from(*defaults);
+ private:
+  // Null: nothing.
+  const ResourceList* written(const Container& container, Reading reading) const {
+    if (reading != Reading::kSpec) {
+      const auto status = statuses_.find(container.name);
+      if (status != statuses_.end()) {
+        const StatusResources& resources = *status->second;
+        if (reading == Reading::kActuated && resources.requests) return &*resources.requests;
+        if (resources.allocated) return &*resources.allocated;
+      }
+      if (view_.infeasible) return nullptr;
+    }
+    return &container.requests;
+  }
+
+  ResourceList of(const Container& container, Reading reading) const {
+    const ResourceList* list = written(container, reading);
+    ResourceList requests = list ? *list : ResourceList();
+    if (defaults_) requests.fill_from(*defaults_);
     return requests;
-  };
+  }
+
+  const PodSpec& spec_;
+  const StatusView& view_;
+  const ResourceList* defaults_;
+  std::map<Symbol, const StatusResources*> statuses_;  // by container
+};
+
+ResourceList ContainerRequests::total(Reading reading) const {
   // Summed at the end: each container may bring names that no other has.
   std::vector<ResourceAmount> amounts;
-  for (const Container& container : spec.containers)
-    for (const ResourceAmount& request : requests_of(container, true)) amounts.push_back(request);
+  for (const Container& container : spec_.containers)
+    for (const ResourceAmount& request : of(container, reading)) amounts.push_back(request);
 
   // Init containers run one after the other, beside the sidecars that started before them. Only
   // for the names that a container asks for can there be more than before it.
@@ -203,9 +215,8 @@ ResourceList container_requests(const PodSpec& spec, const StatusView& view,
     Quantity sidecars, peak;
   };
   std::map<Symbol, Running> running;
-  for (const Container& container : spec.init_containers) {
-    const ResourceList requests = requests_of(container, container.restart_always);
-    for (const auto& [name, amount] : requests) {
+  for (const Container& container : spec_.init_containers) {
+    for (const auto& [name, amount] : of(container, reading)) {
       const auto [place, is_new] = running.try_emplace(name);
       Running& now = place->second;
       Quantity use = now.sidecars;
@@ -226,25 +237,55 @@ ResourceList container_requests(const PodSpec& spec, const StatusView& view,
   return total;
 }
 
+bool is_pod_level_resource(Symbol name, const Symbols& symbols) {
+  return name == names::kCpu || name == names::kMemory ||
+         symbols.text(name).starts_with("hugepages-");
+}
+
+bool has_pod_level_requests(const PodSpec& spec) {
+  return spec.pod_requests && std::ranges::any_of(*spec.pod_requests, [&](const auto& request) {
+           return is_pod_level_resource(request.name, *spec.symbols.table());
+         });
+}
+
+// While a resize is on its way the largest of the three totals counts, name by name; the spec of a
+// resize that cannot be done does not count.
+ResourceList container_requests(const PodSpec& spec, const StatusView& view,
+                                const RequestOptions& options) {
+  const ContainerRequests containers(spec, view, options.defaults);
+  if (!view.extra) return containers.total(Reading::kSpec);
+  ResourceList total = view.infeasible ? ResourceList() : containers.total(Reading::kSpec);
+  const std::optional<StatusResources>& pod = view.extra->pod_resources;
+  if (options.pod_level_status && pod && pod->requests && pod->allocated) {
+    // Parity: they stand for the containers also where the spec has no pod-level requests, and
+    // have the overhead in them, which is added once more.
+    total.raise_to(*pod->requests);
+    total.raise_to(*pod->allocated);
+  } else {
+    total.raise_to(containers.total(Reading::kAllocated));
+    total.raise_to(containers.total(Reading::kActuated));
+  }
+  return total;
+}
+
 void replace_by_pod_level(ResourceList& total, const PodSpec& spec, const StatusView& view,
                           bool use_pod_status) {
-  const ResourceList& written = *spec.pod_requests;
-  const bool resized = use_pod_status && view.extra && view.extra->pod_resources &&
-                       view.extra->pod_resources->has_resources;
-  const ResourceList effective =
-      resized ? view.effective(written, *view.extra->pod_resources) : written;
-  for (const auto& [name, amount] : written) {
-    if (!is_pod_level_resource(name, *spec.symbols.table())) continue;
-    const Quantity* found = effective.find(name);
-    total.set(name, found ? *found : Quantity());
+  ResourceList effective = *spec.pod_requests;
+  if (use_pod_status && view.extra && view.extra->pod_resources) {
+    const StatusResources& status = *view.extra->pod_resources;
+    if (view.infeasible) effective = ResourceList();
+    if (status.requests) effective.raise_to(*status.requests);
+    if (status.allocated) effective.raise_to(*status.allocated);
   }
+  for (const auto& [name, amount] : effective)
+    if (is_pod_level_resource(name, *spec.symbols.table())) total.set(name, amount);
 }
 
 ResourceList requests(const PodSpec& spec, const StatusView& view, const RequestOptions& options) {
-  ResourceList total = container_requests(spec, view, options.defaults);
+  ResourceList total = container_requests(spec, view, options);
   if (options.pod_level && has_pod_level_requests(spec))
     replace_by_pod_level(total, spec, view, options.pod_level_status);
-  total.add(spec.overhead);
+  if (options.overhead) total.add(spec.overhead);
   return total;
 }
 
@@ -273,8 +314,7 @@ PodUsage usage(const PodSpec& spec, const StatusView& view, RequestOptions optio
 
 StatusView status_of(const Pod& pod) {
   if (!pod.extra() || !pod.extra()->has_resources()) return {};
-  const PodCondition* resize = pod.condition("PodResizePending");
-  return {pod.extra(), resize && resize->reason == "Infeasible"};
+  return {pod.extra(), pod.extra()->resize_is_infeasible()};
 }
 
 }  // namespace

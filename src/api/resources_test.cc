@@ -246,10 +246,18 @@ struct ResizeTest : ResourcesTest {
     draft = draft_of(*pod.build());
     draft.extra = std::make_unique<PodExtra>(world.interner.hold());
   }
-  void status(std::string_view container, const Amounts& requests, const Amounts& allocated = {},
-              bool has_resources = true) {
+  // Null: the status does not have it.
+  void status(std::string_view container, const std::optional<Amounts>& requests,
+              const std::optional<Amounts>& allocated = {}) {
     draft.extra->container_resources.push_back(
-        {world.symbol(container), has_resources, list(requests), list(allocated)});
+        {world.symbol(container), amounts(requests), amounts(allocated)});
+  }
+  void pod_status(const std::optional<Amounts>& requests,
+                  const std::optional<Amounts>& allocated = {}) {
+    draft.extra->pod_resources = {{}, amounts(requests), amounts(allocated)};
+  }
+  std::optional<ResourceList> amounts(const std::optional<Amounts>& given) {
+    return given ? std::optional(list(*given)) : std::nullopt;
   }
   void condition(std::string type, std::string reason) {
     PodCondition made;
@@ -264,7 +272,7 @@ struct ResizeTest : ResourcesTest {
 TEST_F(ResizeTest, TheLargestOfSpecStatusAndAllocatedCounts) {
   start(std::move(
       world.pod("p").container({{"cpu", "1"}, {"memory", "3Gi"}}).container({{"cpu", "1"}})));
-  status("c0", {{"cpu", "2"}, {"memory", "1Gi"}}, {{"cpu", "3"}, {"x.io/y", "1"}});
+  status("c0", Amounts{{"cpu", "2"}, {"memory", "1Gi"}}, Amounts{{"cpu", "3"}, {"x.io/y", "1"}});
   const Ref<const Pod> resized = pod();
   EXPECT_EQ(show(pod_requests(*resized, options)), "cpu=4 memory=3Gi x.io/y=1");
   EXPECT_EQ(show(pod_requests(*resized, {})), "cpu=2 memory=3Gi") << "by the spec alone";
@@ -272,63 +280,149 @@ TEST_F(ResizeTest, TheLargestOfSpecStatusAndAllocatedCounts) {
   EXPECT_EQ(resized->spec().usage.requests.milli_cpu, 2000);
 }
 
+TEST_F(ResizeTest, TotalsAreComparedNotContainers) {
+  start(std::move(world.pod("p").container({{"cpu", "1"}}).container({{"cpu", "2"}})));
+  status("c0", Amounts{{"cpu", "2"}}, Amounts{{"cpu", "1"}});
+  status("c1", Amounts{{"cpu", "1"}}, Amounts{{"cpu", "3"}});
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=4") << "1 + 3, not 2 + 3";
+}
+
 TEST_F(ResizeTest, AnInfeasibleResizeDoesNotCount) {
   start(std::move(world.pod("p").container({{"cpu", "8"}, {"memory", "1Gi"}})));
-  status("c0", {{"cpu", "2"}}, {{"cpu", "1"}});
+  status("c0", Amounts{{"cpu", "2"}}, Amounts{{"cpu", "1"}});
   condition("PodScheduled", "Infeasible");
   condition("PodResizePending", "Infeasible");
   condition("PodResizePending", "Deferred");  // only the first one is looked at
   EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=2");
 }
 
+TEST_F(ResizeTest, AnInfeasibleResizeOfWhichNothingElseIsKnownCountsNothing) {
+  start(std::move(world.pod("p").container({{"cpu", "8"}}).overhead({{"cpu", "1"}})));
+  condition("PodResizePending", "Infeasible");
+  const Ref<const Pod> stuck = pod();
+  EXPECT_EQ(show(pod_requests(*stuck, options)), "cpu=1");
+  EXPECT_EQ(stuck->usage().requests.milli_cpu, 1000);
+  EXPECT_EQ(stuck->usage().nonzero_milli_cpu, 1100);
+}
+
 TEST_F(ResizeTest, ADeferredResizeCounts) {
   start(std::move(world.pod("p").container({{"cpu", "8"}})));
-  status("c0", {{"cpu", "2"}});
+  status("c0", Amounts{{"cpu", "2"}});
   condition("PodResizePending", "Deferred");
   condition("PodResizePending", "Infeasible");
   EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=8");
 }
 
-TEST_F(ResizeTest, StatusCountsForContainersAndSidecarsOnly) {
-  start(std::move(world.pod("p")
-                      .container({{"cpu", "1"}})
-                      .init_container({{"cpu", "1"}})
-                      .sidecar({{"cpu", "1"}})));
-  status("c0", {{"cpu", "9"}}, {}, false);  // a status without resources says nothing
-  status("i0", {{"cpu", "20"}});
-  status("i1", {{"cpu", "3"}});
-  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=4");
+TEST_F(ResizeTest, StatusCountsForContainersSidecarsAndInitContainers) {
+  const auto resized = [&](const char* init, const char* sidecar) {
+    start(std::move(world.pod("p")
+                        .container({{"cpu", "1"}})
+                        .init_container({{"cpu", "1"}})
+                        .sidecar({{"cpu", "1"}})));
+    status("i0", Amounts{{"cpu", init}});
+    status("i1", Amounts{{"cpu", sidecar}});
+    return show(pod_requests(*pod(), options));
+  };
+  EXPECT_EQ(resized("1", "3"), "cpu=4");
+  EXPECT_EQ(resized("20", "3"), "cpu=20");
 }
 
-TEST_F(ResizeTest, OfEqualNamesTheLaterStatusCounts) {
+TEST_F(ResizeTest, WhatAStatusDoesNotHaveIsReadFromTheNextBest) {
+  struct Row {
+    std::optional<Amounts> requests, allocated;
+    const char* feasible;
+    const char* infeasible;
+  };
+  const Amounts none;
+  const Amounts two{{"cpu", "2"}}, six{{"cpu", "6"}};
+  const std::vector<Row> rows = {
+      {two, {}, "cpu=4", "cpu=2"},  // allocated: by the spec, or nothing
+      {six, {}, "cpu=6", "cpu=6"},    {{}, two, "cpu=4", "cpu=2"}, {{}, six, "cpu=6", "cpu=6"},
+      {two, six, "cpu=6", "cpu=6"},   {{}, {}, "cpu=4", ""},       {none, none, "cpu=4", ""},
+      {none, six, "cpu=6", "cpu=6"},  // an empty list is a list
+  };
+  for (const Row& row : rows) {
+    for (const bool infeasible : {false, true}) {
+      start(std::move(world.pod("p").container({{"cpu", "4"}})));
+      status("c0", row.requests, row.allocated);
+      if (infeasible) condition("PodResizePending", "Infeasible");
+      EXPECT_EQ(show(pod_requests(*pod(), options)), infeasible ? row.infeasible : row.feasible)
+          << &row - rows.data() << " " << infeasible;
+    }
+  }
+}
+
+TEST_F(ResizeTest, DefaultsFillEveryReading) {
+  start(std::move(world.pod("p").container({{"cpu", "50m"}, {"memory", "1Mi"}})));
+  status("c0", {}, Amounts{{"memory", "1Mi"}});
+  const Ref<const Pod> resized = pod();
+  EXPECT_EQ(resized->usage().nonzero_milli_cpu, 100) << "the status does not name cpu";
+  EXPECT_EQ(resized->usage().nonzero_memory, 1024 * 1024);
+  EXPECT_EQ(resized->usage().requests.milli_cpu, 50);
+}
+
+TEST_F(ResizeTest, OfEqualNamesTheFirstStatusCounts) {
   start(std::move(world.pod("p").container({{"cpu", "1"}})));
-  status("c0", {{"cpu", "5"}});
-  status("c0", {{"cpu", "3"}});
-  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=3");
+  status("c0", Amounts{{"cpu", "5"}});
+  status("c0", Amounts{{"cpu", "3"}});
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=5");
+}
+
+TEST_F(ResizeTest, PodLevelStatusStandsForTheContainers) {
+  const auto resized = [&](const std::optional<Amounts>& requests,
+                           const std::optional<Amounts>& allocated) {
+    start(std::move(world.pod("p")
+                        .container({{"cpu", "1"}, {"memory", "1Gi"}})
+                        .overhead({{"cpu", "500m"}})));
+    status("c0", Amounts{{"cpu", "9"}});
+    pod_status(requests, allocated);
+  };
+  const Amounts three{{"cpu", "3"}, {"x.io/y", "1"}}, two{{"cpu", "2"}};
+  resized(three, two);
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=3500m memory=1Gi x.io/y=1");
+  resized(two, three);
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=3500m memory=1Gi x.io/y=1");
+  resized(two, three);
+  condition("PodResizePending", "Infeasible");
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=3500m x.io/y=1");
+  // Only both together do.
+  resized(three, {});
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=9500m memory=1Gi");
+  resized({}, three);
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=9500m memory=1Gi");
+  RequestOptions without = options;
+  without.pod_level_status = false;
+  resized(three, two);
+  EXPECT_EQ(show(pod_requests(*pod(), without)), "cpu=9500m memory=1Gi");
+  without.overhead = false;
+  resized(three, two);
+  EXPECT_EQ(show(pod_requests(*pod(), without)), "cpu=9 memory=1Gi");
 }
 
 TEST_F(ResizeTest, PodLevelStatusCountsWithPodLevelRequests) {
-  const auto resized = [&] {
+  const auto resized = [&](const std::optional<Amounts>& requests,
+                           const std::optional<Amounts>& allocated = {}) {
     start(std::move(world.pod("p").container({{"cpu", "1"}}).pod_level({{"cpu", "2"}})));
-    draft.extra->pod_resources = {{}, true, list({{"cpu", "3"}, {"memory", "1Gi"}}), {}};
+    pod_status(requests, allocated);
   };
-  resized();
-  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=3")
-      << "names the spec does not have stay out";
-  resized();
+  const Amounts more{{"cpu", "3"}, {"memory", "1Gi"}, {"x.io/y", "1"}};
+  resized(more);
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=3 memory=1Gi")
+      << "names the spec does not have, too";
+  resized({}, more);
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=3 memory=1Gi");
+  resized(more);
   RequestOptions without = options;
   without.pod_level_status = false;
   EXPECT_EQ(show(pod_requests(*pod(), without)), "cpu=2");
-  resized();
-  draft.extra->pod_resources->has_resources = false;
-  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=2");
 }
 
-TEST_F(ResizeTest, APodLevelNameThatTheStatusLacksIsZeroWhenInfeasible) {
+TEST_F(ResizeTest, APodLevelNameThatTheStatusLacksIsTheContainersWhenInfeasible) {
   start(std::move(world.pod("p").container({{"cpu", "1"}}).pod_level({{"cpu", "2"}})));
-  draft.extra->pod_resources = {{}, true, list({{"memory", "1Gi"}}), {}};
+  status("c0", Amounts{{"cpu", "500m"}});
+  pod_status(Amounts{{"memory", "1Gi"}});
   condition("PodResizePending", "Infeasible");
-  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=0");
+  EXPECT_EQ(show(pod_requests(*pod(), options)), "cpu=500m memory=1Gi");
 }
 
 }  // namespace

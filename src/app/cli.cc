@@ -9,6 +9,7 @@
 #include <ostream>
 #include <utility>
 
+#include "api/release.h"
 #include "app/apiserver_command.h"
 #include "app/bench_command.h"
 #include "app/evaluate.h"
@@ -20,7 +21,6 @@
 #include "app/version.h"
 #include "base/time_text.h"
 #include "config/feature_gates.h"
-#include "config/flags/versions.h"
 #include "plugins/table.h"
 
 namespace berth::app {
@@ -353,12 +353,12 @@ int print_help(const CLI::App& program, const std::string& command, std::ostream
   return 0;
 }
 
-// "berth 0.1.0 (commit 0123456789ab), as Kubernetes v1.36.4"
+// "berth 0.1.0 (commit 0123456789ab), as Kubernetes v1.37.1"
 std::string version_line() {
   const std::string_view commit = kCommit;
   return fmt::format("berth {}{}, as Kubernetes {}", kVersion,
                      commit.empty() ? "" : fmt::format(" (commit {})", commit),
-                     config::kKubernetesVersion);
+                     kKubernetesVersion);
 }
 
 }  // namespace

@@ -393,7 +393,7 @@ TEST_F(CliTest, AProfileIsChosenByItsName) {
 TEST_F(CliTest, CalledAsKubeSchedulerItTakesThatProgramsFlags) {
   out.str(""), err.str("");
   EXPECT_EQ(run("/usr/bin/kube-scheduler", {"--version"}, out, err), 0);
-  EXPECT_EQ(out.str(), "Kubernetes v1.36.4\n");
+  EXPECT_EQ(out.str(), "Kubernetes v1.37.1\n");
   out.str("");
   EXPECT_EQ(run("bin/berth", {"--version"}, out, err), 0);
   EXPECT_THAT(out.str(), StartsWith("berth "));

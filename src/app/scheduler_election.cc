@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/release.h"
 #include "kube/cancellable_sleep.h"
 
 namespace berth::app {
@@ -30,7 +31,7 @@ kube::LeaseCandidateOptions candidate_options(const SchedulerSetup& setup,
   return {.namespace_name = election.namespace_name,
           .name = election.identity,
           .lease_name = election.name,
-          .binary_version = "1.36.4",
+          .binary_version = std::string(kKubernetesNumber),
           .emulation_version = setup.command.options.emulated + ".0"};
 }
 

@@ -3,16 +3,20 @@
 #include <string>
 #include <string_view>
 
+#include "api/release.h"
 #include "config/feature_gates.h"
 #include "telemetry/process_metrics.h"
 
 namespace berth::app {
 namespace {
 
-telemetry::RegistryOptions registry_options(const config::MetricsOptions& options) {
+telemetry::RegistryOptions registry_options(const config::SchedulerOptions& options) {
+  const config::MetricsOptions& metrics = options.metrics;
   telemetry::RegistryOptions registry;
-  registry.disabled.insert(options.disabled.begin(), options.disabled.end());
-  for (const auto& [metric_and_label, values] : options.allowed_labels)
+  registry.disabled.insert(metrics.disabled.begin(), metrics.disabled.end());
+  registry.show_hidden = !metrics.show_hidden_for_version.empty();
+  registry.native_histograms = options.gates.enabled("NativeHistograms");
+  for (const auto& [metric_and_label, values] : metrics.allowed_labels)
     for (std::size_t at = 0; at <= values.size();) {
       const std::size_t end = std::min(values.find(',', at), values.size());
       registry.allowed_values[metric_and_label].insert(values.substr(at, end - at));
@@ -26,7 +30,7 @@ std::string_view stage_text(config::Gate::Stage stage) {
     case config::Gate::Stage::kAlpha: return "ALPHA";
     case config::Gate::Stage::kBeta: return "BETA";
     case config::Gate::Stage::kDeprecated: return "DEPRECATED";
-    case config::Gate::Stage::kPreAlpha: return "PRE-ALPHA";
+    case config::Gate::Stage::kPreAlpha:  // has no series
     case config::Gate::Stage::kStable: return "";
   }
   return "";
@@ -51,7 +55,7 @@ void show_work_queues(telemetry::WorkQueueMetrics& queues) {
 }  // namespace
 
 ProgramMetrics::ProgramMetrics(const config::SchedulerOptions& options)
-    : registry(registry_options(options.metrics)),
+    : registry(registry_options(options)),
       client(registry),
       watch(registry),
       work_queues(registry),
@@ -62,12 +66,17 @@ ProgramMetrics::ProgramMetrics(const config::SchedulerOptions& options)
   registry.add_self_metrics();
   show_work_queues(work_queues);
   if (options.gates.enabled("GenericWorkload")) telemetry::PodGroupMetrics{registry};
+  if (options.gates.enabled("TopologyAwareWorkloadScheduling"))
+    telemetry::PlacementMetrics{registry};
   info.kubernetes_build_info
-      .gauge({"1", "36", options.versions.reported, "", "clean", "", "", "c++", "linux/amd64"})
+      .gauge({"1", std::to_string(kKubernetesMinor), options.versions.reported, "", "clean", "", "",
+              "c++", "linux/amd64"})
       .set(1);
-  info.version_info.gauge({"kube", "1.36.4", options.emulated, options.min_compatible}).set(1);
+  info.version_info.gauge({"kube", kKubernetesNumber, options.emulated, options.min_compatible})
+      .set(1);
   for (const config::Gate& known : config::known_gates())
-    if (const std::optional<config::Gate> gate = options.gates.find(known.name))
+    if (const std::optional<config::Gate> gate = options.gates.find(known.name);
+        gate && gate->stage != config::Gate::Stage::kPreAlpha)
       info.kubernetes_feature_enabled.gauge({gate->name, stage_text(gate->stage)})
           .set(options.gates.enabled(gate->name) ? 1 : 0);
 }

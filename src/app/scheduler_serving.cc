@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "api/release.h"
 #include "config/write.h"
 #include "wire/yaml.h"
 
@@ -67,8 +68,9 @@ serve::ProgramFacts program_facts(const SchedulerSetup& setup, WallTime started)
   serve::ProgramFacts facts;
   facts.started = started;
   facts.go_version = "C++23";
-  facts.binary_version = "1.36.4";
-  facts.emulated_version = setup.command.options.emulated;
+  facts.binary_version = kKubernetesNumber;
+  // Parity: the binary's own, whatever --emulated-version says.
+  facts.emulated_version = kKubernetesMajorMinor;
   for (const config::FlagEcho& flag : setup.command.flags)
     facts.flags.emplace_back(flag.name, flag.value);
   return facts;

@@ -15,7 +15,9 @@ namespace berth::app {
 namespace {
 
 using net::testing::RawSocket;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class SchedulerServingTest : public ::testing::Test {
  protected:
@@ -111,6 +113,7 @@ TEST_F(SchedulerServingTest, ConcurrentDepartureOfAClientEndsItsReviewAtTheApiSe
 
 TEST_F(SchedulerServingTest, ConcurrentReviewsAdmitAndGatesHide) {
   EXPECT_TRUE(setup.command.options.gates.set("ComponentFlagz=false"));
+  setup.command.options.emulated = "1.36";
   start([](const net::HttpRequest&, const std::shared_ptr<net::HttpResponder>& responder) {
     responder->respond({201,
                         {{"Content-Type", "application/json"}},
@@ -118,8 +121,21 @@ TEST_F(SchedulerServingTest, ConcurrentReviewsAdmitAndGatesHide) {
                         R"("status":{"authenticated":true,)"
                         R"("user":{"username":"jane","groups":["system:masters"]}}})"});
   });
-  EXPECT_THAT(ask("/statusz")->receive_all(), HasSubstr("HTTP/1.1 200 OK\r\n"));
+  // The version that is emulated is not shown.
+  EXPECT_THAT(ask("/statusz")->receive_all(),
+              AllOf(HasSubstr("HTTP/1.1 200 OK\r\n"), HasSubstr("Emulation version= 1.37\n")));
   EXPECT_THAT(ask("/flagz")->receive_all(), HasSubstr("HTTP/1.1 404 Not Found\r\n"));
+}
+
+TEST(ProgramMetrics, ShowOnlyTheGatesOfTheEmulatedVersion) {
+  config::SchedulerOptions options;
+  const auto text = [&] { return ProgramMetrics(options).registry.text(); };
+  const std::string added =
+      "kubernetes_feature_enabled{name=\"CompositePodGroup\",stage=\"ALPHA\"} 0\n";
+  EXPECT_THAT(text(), HasSubstr(added));
+  options.gates.emulate({"1.36", 36}, {"1.35", 35});
+  EXPECT_THAT(text(), Not(HasSubstr("CompositePodGroup")));
+  EXPECT_THAT(text(), HasSubstr("{name=\"NodeDeclaredFeatures\",stage=\"BETA\"} 1\n"));
 }
 
 }  // namespace

@@ -33,12 +33,10 @@ Found index_list(const List& list, const Value& key, bool may_be_absent) {
   return {Value::error("index out of bounds: " + value_text(key))};
 }
 
-// `plain`: a map's default does not count.
-Found step(const Value& object, const Value& key, bool may_be_absent, bool plain) {
+Found step(const Value& object, const Value& key, bool may_be_absent) {
   if (object.is(Kind::kList)) return index_list(object.as_list(), key, may_be_absent);
   if (object.is(Kind::kMap)) {
-    const Map& map = object.as_map();
-    const Value* found = plain ? map.find(key) : map.find_or_default(key);
+    const Value* found = object.as_map().find_or_default(key);
     if (found != nullptr) return {*found, true};
   }
   if (may_be_absent) return {};
@@ -112,14 +110,11 @@ Value Attribute::resolve(Evaluation& evaluation) const {
 
 Value Attribute::follow(Evaluation& evaluation, Value from) const {
   bool optional = false;
-  bool plain = false;
   if (from.is(Kind::kOptional)) {
     const auto inner = from.as_optional().value;
     if (!inner) return from;
     from = *inner;
     optional = true;
-    // Parity: out of an optional comes the map without its default.
-    plain = true;
   }
   for (const auto& qualifier : qualifiers_) {
     optional = optional || qualifier->optional;
@@ -134,9 +129,8 @@ Value Attribute::follow(Evaluation& evaluation, Value from) const {
     } else if (std::string wrong = not_a_key(key); !wrong.empty()) {
       found.value = Value::error(std::move(wrong));
     } else {
-      found = step(from, key, optional || qualifier->test_only, plain);
+      found = step(from, key, optional || qualifier->test_only);
     }
-    plain = false;
     const bool failed = found.value.is_error();
     if (qualifier->test_only && !optional && !failed) {
       found = {Value::boolean(found.present), true};

@@ -51,13 +51,12 @@ TypeRef named_type(std::string_view name) {
 
 class Checker {
  public:
-  Checker(Parsed& parsed, TypeRef attribute_type, Issues& issues)
-      : parsed_(parsed), issues_(issues) {
+  Checker(Parsed& parsed, Issues& issues) : parsed_(parsed), issues_(issues) {
     device_fields_ = {
         {"driver", types::string()},
         {"allowMultipleAllocations", types::boolean()},
         {"attributes",
-         types::map(types::string(), types::map(types::string(), std::move(attribute_type)))},
+         types::map(types::string(), types::map(types::string(), types::dyn()))},
         {"capacity", types::map(types::string(), types::map(types::string(), types::quantity()))}};
     scopes_.push_back({"device", types::device()});
   }
@@ -107,14 +106,30 @@ class Checker {
     }
   }
 
-  // A variable or a type; false if there is none of that name.
-  bool resolve_name(Expr& expr, std::string_view name) {
-    name = without_dot(name);
+  // Of a fold; null if there is none of that name.
+  const TypeRef* local_variable(std::string_view name) const {
+    for (std::size_t i = scopes_.size(); i-- > kGlobalScopes;)
+      if (scopes_[i].first == name) return &scopes_[i].second;
+    return nullptr;
+  }
+
+  // A variable or a type; false if there is none of that name. A name that begins with a dot is no
+  // local variable.
+  bool resolve_name(Expr& expr, std::string_view written) {
+    const std::string_view name = without_dot(written);
     Checked::Reference reference;
     reference.name = name;
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-      if (scope->first != name) continue;
-      set(expr, scope->second);
+    const std::string_view begin = name.substr(0, name.find('.'));
+    const TypeRef* local = local_variable(begin);
+    if (local != nullptr && name == written) {
+      if (begin != name) return false;  // a field of that variable
+      set(expr, *local);
+      checked_.references[expr.id] = std::move(reference);
+      return true;
+    }
+    if (scopes_.front().first == name) {
+      if (local != nullptr) reference.name = written;  // a name that no fold uses
+      set(expr, scopes_.front().second);
       checked_.references[expr.id] = std::move(reference);
       return true;
     }
@@ -362,6 +377,7 @@ class Checker {
   Issues& issues_;
   Checked checked_;
   Unifier unifier_;
+  static constexpr std::size_t kGlobalScopes = 1;        // the device
   std::vector<std::pair<std::string, TypeRef>> scopes_;  // the innermost last
   std::vector<std::pair<std::string, TypeRef>> device_fields_;
 };
@@ -378,8 +394,6 @@ const Checked::Reference* Checked::reference(const Expr& expr) const {
   return found == references.end() ? nullptr : &found->second;
 }
 
-Checked check(Parsed& parsed, const TypeRef& attribute_type, Issues& issues) {
-  return Checker(parsed, attribute_type, issues).run();
-}
+Checked check(Parsed& parsed, Issues& issues) { return Checker(parsed, issues).run(); }
 
 }  // namespace berth::cel

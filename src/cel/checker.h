@@ -32,9 +32,8 @@ struct Checked {
 };
 
 // Names in `parsed` that turn out to be qualified (`optional.of`, `google.protobuf.Duration`) are
-// put together. `attribute_type` is that of a device's attributes: any, or dyn where lists are
-// among them. With anything in `issues` afterwards the result is not to be used.
-Checked check(Parsed& parsed, const TypeRef& attribute_type, Issues& issues);
+// put together. With anything in `issues` afterwards the result is not to be used.
+Checked check(Parsed& parsed, Issues& issues);
 
 // Further complaints about a checked expression: literals of times and regular expressions that are
 // none, lists of mixed types, formats that do not suit their arguments.

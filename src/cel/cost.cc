@@ -35,7 +35,7 @@ constexpr std::array<Named, 9> kTracked = {{
 }};
 
 // By function.
-constexpr std::array<Named, 29> kFunctions = {{
+constexpr std::array<Named, 30> kFunctions = {{
     {"_==_", CostRule::kEquals},
     {"isSorted", CostRule::kTraversal},
     {"sum", CostRule::kTraversal},
@@ -43,6 +43,7 @@ constexpr std::array<Named, 29> kFunctions = {{
     {"min", CostRule::kTraversal},
     {"indexOf", CostRule::kTraversal},
     {"lastIndexOf", CostRule::kTraversal},
+    {"includes", CostRule::kTraversal},
     {"url", CostRule::kFirst},
     {"lowerAscii", CostRule::kFirst},
     {"upperAscii", CostRule::kFirst},
@@ -68,9 +69,9 @@ constexpr std::array<Named, 29> kFunctions = {{
 }};
 
 // By overload, what is left.
-constexpr std::array<Named, 21> kOverloads = {{
-    {"starts_with_string", CostRule::kFirst},
-    {"ends_with_string", CostRule::kFirst},
+constexpr std::array<Named, 22> kOverloads = {{
+    {"starts_with_string", CostRule::kSecond},
+    {"ends_with_string", CostRule::kSecond},
     {"string_to_bytes", CostRule::kFirst},
     {"bytes_to_string", CostRule::kFirst},
     {"strings_quote", CostRule::kFirst},
@@ -88,6 +89,7 @@ constexpr std::array<Named, 21> kOverloads = {{
     {"not_equals", CostRule::kShorter},
     {"add_string", CostRule::kBoth},
     {"add_bytes", CostRule::kBoth},
+    {"matches", CostRule::kRegex},
     {"matches_string", CostRule::kRegex},
     {"contains_string", CostRule::kProduct},
 }};
@@ -246,6 +248,7 @@ std::uint64_t call_cost(CostRule rule, std::span<const Value> args, const Value&
     case CostRule::kProduct:
       return whole(size(args[0]) * kPerRune) * whole(size(args[1]) * kPerRune);
     case CostRule::kFirst: return whole(size(args[0]) * kPerRune);
+    case CostRule::kSecond: return whole(size(args[1]) * kPerRune);
     case CostRule::kFirstTwice: return whole(size(args[0]) * 2 * kPerRune);
     case CostRule::kResultTwice: return whole(size(result) * 2 * kPerRune);
     case CostRule::kRegex: return regex(size(args[0]), size(args[1]));

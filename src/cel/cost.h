@@ -25,6 +25,7 @@ enum class CostRule : std::uint8_t {
   kBoth,             // both sides
   kProduct,          // the one as often as the other
   kFirst,            // the first argument read once
+  kSecond,           // the second argument read once
   kFirstTwice,       // ... and written once
   kResultTwice,      // the result
   kRegex,            // text and pattern

@@ -19,15 +19,15 @@ struct DeviceValues {
   std::shared_ptr<Map> attributes = Map::with_default(Value::map(std::make_shared<Map>()));
   std::shared_ptr<Map> capacity = Map::with_default(Value::map(std::make_shared<Map>()));
   Value device;
-  std::string error;                // whatever the features
-  std::string error_with_lists;     // where lists are on: of a version in a list
-  std::string error_without_lists;  // where lists are off
+  std::string error;
 
   DeviceValues(std::string driver_name, bool allow_multiple_allocations);
   void add(std::string_view name, Value attribute) {
     add_to(*attributes, name, std::move(attribute));
   }
-  void add_list(std::string_view name, std::vector<Value> items);
+  void add_list(std::string_view name, std::vector<Value> items) {
+    add(name, Value::list(std::move(items)));
+  }
   // Below the name's domain.
   void add_to(Map& domains, std::string_view name, Value value) const;
 };
@@ -94,11 +94,6 @@ void DeviceValues::add_to(Map& domains, std::string_view name, Value value) cons
   inner->shared_map()->set(Value::string(std::string(id)), std::move(value));
 }
 
-void DeviceValues::add_list(std::string_view name, std::vector<Value> items) {
-  note(error_without_lists, about(name, "unsupported attribute value"));
-  add(name, Value::list(std::move(items)));
-}
-
 }  // namespace cel
 
 using cel::Kind;
@@ -158,9 +153,9 @@ void SelectorDevice::add_version_list(std::string_view name,
   for (const std::string& each : versions) {
     auto parsed = cel::Semver::parse(each);
     if (!parsed) {
-      cel::note(values_->error_with_lists,
+      cel::note(values_->error,
                 cel::about(name, "parse semantic version: " + parsed.error().message));
-      break;
+      return;
     }
     items.push_back(Value::semver(std::move(*parsed)));
   }
@@ -171,17 +166,11 @@ void SelectorDevice::add_capacity(std::string_view name, Quantity value) {
   values_->add_to(*values_->capacity, name, Value::quantity(std::move(value)));
 }
 
-DeviceSelector::DeviceSelector(std::string expression, Features features,
-                               std::unique_ptr<const cel::Program> program)
-    : expression_(std::move(expression)), features_(features), program_(std::move(program)) {}
+DeviceSelector::DeviceSelector(std::string expression, std::unique_ptr<const cel::Program> program)
+    : expression_(std::move(expression)), program_(std::move(program)) {}
 DeviceSelector::~DeviceSelector() = default;
 
 Result<std::shared_ptr<const DeviceSelector>> DeviceSelector::compile(std::string_view expression) {
-  return compile(expression, Features{});
-}
-
-Result<std::shared_ptr<const DeviceSelector>> DeviceSelector::compile(std::string_view expression,
-                                                                      Features features) {
   const auto wrong = [](std::string message) {
     return fail(ErrorKind::kInvalid, std::move(message));
   };
@@ -190,21 +179,18 @@ Result<std::shared_ptr<const DeviceSelector>> DeviceSelector::compile(std::strin
   const auto failed = [&] { return wrong("compilation failed: " + issues.text()); };
   cel::Parsed parsed = cel::parse(source, issues);
   if (!issues.empty()) return failed();
-  const cel::Checked checked = cel::check(
-      parsed, features.list_type_attributes ? cel::types::dyn() : cel::types::any(), issues);
+  const cel::Checked checked = cel::check(parsed, issues);
   if (!issues.empty()) return failed();
   cel::validate(parsed, checked, issues);
   if (!issues.empty()) return failed();
   const cel::Type& type = *checked.type(*parsed.root);
-  const bool good = type.kind() == cel::TypeKind::kBool || type.kind() == cel::TypeKind::kAny ||
-                    (features.list_type_attributes && type.kind() == cel::TypeKind::kDyn);
-  if (!good) {
+  if (type.kind() != cel::TypeKind::kBool && type.kind() != cel::TypeKind::kDyn) {
     return wrong("must evaluate to bool or the unknown type, not " + cel::declared_text(type));
   }
   auto program = cel::plan(parsed, checked);
   if (!program) return wrong("program instantiation failed: " + program.error().message);
   return std::shared_ptr<const DeviceSelector>(
-      new DeviceSelector(std::string(expression), features,
+      new DeviceSelector(std::string(expression),
                          std::make_unique<const cel::Program>(std::move(*program))));
 }
 
@@ -220,9 +206,6 @@ Result<bool> DeviceSelector::matches(const SelectorDevice& device, const TimeLim
   if (cost != nullptr) *cost = 0;
   const cel::DeviceValues& values = *device.values_;
   if (!values.error.empty()) return wrong(values.error);
-  const std::string& about_lists =
-      features_.list_type_attributes ? values.error_with_lists : values.error_without_lists;
-  if (!about_lists.empty()) return wrong(about_lists);
 
   cel::WorkLimits work{.cancelled = limits.cancelled};
   if (limits.steps != 0) work.steps = limits.steps;

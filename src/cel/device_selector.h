@@ -3,7 +3,7 @@
 // DeviceClasses and requests of ResourceClaims choose devices with such expressions. The allocator
 // compiles each one, describes every device once as a SelectorDevice, and asks. Language,
 // functions, type check, costs and the words of errors are those of upstream's evaluator; what an
-// expression may use is the environment of stored device selectors of v1.36.
+// expression may use is the environment of stored device selectors of v1.37.
 //
 // A compiled selector never changes and may be asked from any thread.
 #pragma once
@@ -26,8 +26,8 @@ struct DeviceValues;
 }  // namespace cel
 
 // A device as selectors see it. Names are as in a ResourceSlice, "domain/id", or "id" alone in the
-// driver's own domain. A value that cannot be converted (a version that is none, a list while the
-// feature is off) is an error of every selector that looks at the device, whatever it looks for.
+// driver's own domain. A value that cannot be converted (a version that is none) is an error of
+// every selector that looks at the device, whatever it looks for.
 class SelectorDevice {
  public:
   explicit SelectorDevice(std::string driver, bool allow_multiple_allocations = false);
@@ -40,7 +40,6 @@ class SelectorDevice {
   void add_attribute(std::string_view name, std::string_view value);
   void add_attribute(std::string_view name, const char* value);  // not a bool
   void add_version(std::string_view name, std::string_view version);
-  // Lists, of the feature gate DRAListTypeAttributes.
   void add_list(std::string_view name, std::span<const std::int64_t> values);
   void add_list(std::string_view name, std::span<const bool> values);
   void add_list(std::string_view name, std::span<const std::string> values);
@@ -56,16 +55,10 @@ class SelectorDevice {
 
 class DeviceSelector {
  public:
-  struct Features {
-    bool list_type_attributes = false;  // the gate DRAListTypeAttributes
-  };
-
   // What one evaluation may cost before it is given up.
   static constexpr std::uint64_t kCostLimit = 1'000'000;
 
   // The error's message is what follows "CEL compile error: ".
-  static Result<std::shared_ptr<const DeviceSelector>> compile(std::string_view expression,
-                                                               Features features);
   static Result<std::shared_ptr<const DeviceSelector>> compile(std::string_view expression);
 
   ~DeviceSelector();
@@ -89,10 +82,9 @@ class DeviceSelector {
   const std::string& expression() const { return expression_; }
 
  private:
-  DeviceSelector(std::string expression, Features features, std::unique_ptr<const cel::Program>);
+  DeviceSelector(std::string expression, std::unique_ptr<const cel::Program>);
 
   std::string expression_;
-  Features features_;
   std::unique_ptr<const cel::Program> program_;
 };
 

@@ -106,6 +106,10 @@ TEST(CelStrings, HaveTheirFunctions) {
   expect_true({
       "\"abc\".charAt(1) == \"b\" && \"abc\".substring(1, 2) == \"b\"",
       "\"hello\".indexOf(\"l\") == 2 && \"hello\".lastIndexOf(\"l\", 2) == 2",
+      "\"hello\".indexOf(\"\", 9) == 5 && \"hello\".lastIndexOf(\"\", 9) == 5",
+      "\"hello\".indexOf(\"\", 2) == 2 && \"hello\".lastIndexOf(\"\", 2) == 2",
+      "[1, 2].includes(2) && ![1, 2].includes(\"2\") && \"a\".includes(\"a\")",
+      "!lists.range(100).includes(100) && lists.range(100).includes(99)",
       "\"a,b,c\".split(\",\", 2) == [\"a\", \"b,c\"] && \"ab\".split(\"\") == [\"a\", \"b\"]",
       "\"abc\".replace(\"\", \"-\") == \"-a-b-c-\" && \"aaa\".replace(\"a\", \"b\", 2) == \"bba\"",
       "\" a \".trim() == \"a\" && \"ÄbC\".lowerAscii() == \"Äbc\" && \"a\".upperAscii() == \"A\"",
@@ -131,6 +135,9 @@ TEST(CelLists, HaveTheirFunctions) {
   });
   expect_error("[1].slice(0, 5) == []", "cannot slice(0, 5), list is length 1");
   expect_error("[].max() == 1", "max called on empty list");
+  expect_error("lists.range(-1) == []", "lists.range: size must be non-negative, got -1");
+  expect_error("\"a\".indexOf(\"\", -1) == 0", "index out of range: -1");
+  expect_error("dyn(1).orValue(2) == 1", "no such overload");
 }
 
 TEST(CelKubernetes, QuantitiesAndVersions) {

@@ -161,6 +161,8 @@ Value OptionalOrNode::evaluate(Evaluation& evaluation) const {
     } else if (unwrap_) {
       value = *inner;
     }
+  } else {
+    value = error_or_no_overload(value);
   }
   return evaluation.cost.push(id(), std::move(value));
 }

@@ -278,15 +278,14 @@ class Parser {
   ExprPtr selection(ExprPtr operand) {
     const Token dot = take();
     const bool optional = take_if("?");
-    const Token name = token();
-    if (name.kind != TokenKind::kIdentifier && name.kind != TokenKind::kQuotedIdentifier) {
+    Token name = token();
+    const bool quoted = name.kind == TokenKind::kQuotedIdentifier;
+    if (name.kind != TokenKind::kIdentifier && !quoted) {
       syntax_error("no viable alternative at input '." + name.text + "'");
       return operand;
     }
     take();
-    if (name.kind == TokenKind::kQuotedIdentifier) {
-      return complain(name.offset, "unsupported syntax: '`'");
-    }
+    if (quoted) name.text = name.text.substr(1, name.text.size() - 2);
     const int operand_height = height_;
     if (optional) {
       raise(operand_height);
@@ -298,7 +297,7 @@ class Parser {
       expr->args.push_back(std::move(field));
       return expr;
     }
-    if (token().is("(")) {
+    if (token().is("(") && !quoted) {
       const std::int64_t id = new_id(token().offset);
       std::vector<ExprPtr> args = arguments();
       if (failed_) return operand;

@@ -194,7 +194,8 @@ Result<void> Cluster::forget(const Pod& pod) {
                             pod.node_name(), nodes_.name_text(entry->row)));
   if (!entry->assumed)
     return fail(ErrorKind::kConflict,
-                fmt::format("pod {} wasn't assumed so cannot be forgotten", describe(pod)));
+                fmt::format("pod {} is not assumed, so it cannot be removed or forgotten",
+                            describe(pod)));
   state_->remove(*entry);
   return {};
 }

@@ -103,7 +103,7 @@ TEST_F(PodsOnNodes, AConfirmedPodCannotBeForgotten) {
   const Ref<const Pod> pod = world.pod("p").uid("u1").on("n1");
   ASSERT_TRUE(cluster.add_pod(pod));
   EXPECT_EQ(message(cluster.forget(*pod)),
-            "pod u1(default/p) wasn't assumed so cannot be forgotten");
+            "pod u1(default/p) is not assumed, so it cannot be removed or forgotten");
   EXPECT_THAT(pods("n1"), ElementsAre("p"));
 }
 

@@ -48,8 +48,9 @@ enum class ExtensionPoint : std::uint8_t {
   kMultiPoint,
   kPlacementGenerate,
   kPlacementScore,
+  kPodGroupPostFilter,
 };
-inline constexpr std::size_t kExtensionPoints = 15;
+inline constexpr std::size_t kExtensionPoints = 16;
 
 struct Plugins {
   PluginSet sets[kExtensionPoints];

@@ -1,4 +1,4 @@
-// What is said about files that cannot be read. The sentences are those of kube-scheduler v1.36.4,
+// What is said about files that cannot be read. The sentences are those of kube-scheduler v1.37.1,
 // taken from runs of it.
 #include <gtest/gtest.h>
 

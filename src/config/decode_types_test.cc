@@ -1,4 +1,4 @@
-// Values of the wrong type, field by field. The sentences are those of kube-scheduler v1.36.4,
+// Values of the wrong type, field by field. The sentences are those of kube-scheduler v1.37.1,
 // taken from runs of it.
 #include <gtest/gtest.h>
 

@@ -105,12 +105,21 @@ Configuration default_configuration(const FeatureGates& gates) {
 
 std::vector<PluginRef> default_multi_point(const FeatureGates& gates) {
   std::vector<PluginRef> plugins{
-      {"SchedulingGates", 0},   {"PrioritySort", 0},     {"NodeUnschedulable", 0},
-      {"NodeName", 0},          {"TaintToleration", 3},  {"NodeAffinity", 2},
-      {"NodePorts", 0},         {"NodeResourcesFit", 1}, {"VolumeRestrictions", 0},
-      {"NodeVolumeLimits", 0},  {"VolumeBinding", 0},    {"VolumeZone", 0},
-      {"PodTopologySpread", 2}, {"InterPodAffinity", 2},
+      {"SchedulingGates", 0}, {"PrioritySort", 0}, {"NodeName", 0},  {"NodeUnschedulable", 0},
+      {"TaintToleration", 3}, {"NodeAffinity", 2}, {"NodePorts", 0},
   };
+  // Before NodeResourcesFit: a node that forbids preemption for resizes is to be rejected for that.
+  if (gates.enabled("InPlacePodVerticalScalingSchedulerPreemption"))
+    plugins.push_back({"DeferredPodScheduling", 0});
+  plugins.insert(plugins.end(), {
+                                    {"NodeResourcesFit", 1},
+                                    {"VolumeRestrictions", 0},
+                                    {"NodeVolumeLimits", 0},
+                                    {"VolumeBinding", 0},
+                                    {"VolumeZone", 0},
+                                    {"PodTopologySpread", 2},
+                                    {"InterPodAffinity", 2},
+                                });
   // Before DefaultPreemption: giving back an idle claim is better than evicting a pod.
   if (gates.enabled("DynamicResourceAllocation")) plugins.push_back({"DynamicResources", 2});
   plugins.insert(plugins.end(), {
@@ -120,7 +129,7 @@ std::vector<PluginRef> default_multi_point(const FeatureGates& gates) {
                                     {"DefaultBinder", 0},
                                 });
   if (gates.enabled("NodeDeclaredFeatures")) plugins.push_back({"NodeDeclaredFeatures", 0});
-  if (gates.enabled("GangScheduling")) plugins.push_back({"GangScheduling", 0});
+  if (gates.enabled("GenericWorkload")) plugins.push_back({"GangScheduling", 0});
   if (gates.enabled("TopologyAwareWorkloadScheduling")) {
     plugins.push_back({"TopologyPlacementGenerator", 0});
     plugins.push_back({"PodGroupPodsCount", 1});
@@ -145,6 +154,7 @@ std::string_view to_string(ExtensionPoint point) {
     case ExtensionPoint::kMultiPoint: return "MultiPoint";
     case ExtensionPoint::kPlacementGenerate: return "PlacementGenerate";
     case ExtensionPoint::kPlacementScore: return "PlacementScore";
+    case ExtensionPoint::kPodGroupPostFilter: return "PodGroupPostFilter";
   }
   return "";
 }

@@ -30,8 +30,8 @@ TEST(DefaultMultiPoint, IsUpstreamsListWithItsWeights) {
   const std::vector<PluginRef> expected{
       {"SchedulingGates", 0},
       {"PrioritySort", 0},
-      {"NodeUnschedulable", 0},
       {"NodeName", 0},
+      {"NodeUnschedulable", 0},
       {"TaintToleration", 3},
       {"NodeAffinity", 2},
       {"NodePorts", 0},
@@ -54,14 +54,21 @@ TEST(DefaultMultiPoint, IsUpstreamsListWithItsWeights) {
 
 TEST(DefaultMultiPoint, FollowsTheGates) {
   std::vector<PluginRef> expected = default_multi_point({});
-  expected.pop_back();
+  expected.insert(expected.begin() + 7, {"DeferredPodScheduling", 0});
+  ASSERT_EQ(expected[8].name, "NodeResourcesFit");
   expected.push_back({"GangScheduling", 0});
   expected.push_back({"TopologyPlacementGenerator", 0});
   expected.push_back({"PodGroupPodsCount", 1});
-  EXPECT_THAT(
-      default_multi_point(gates("NodeDeclaredFeatures=false,GenericWorkload=true,GangScheduling="
-                                "true,TopologyAwareWorkloadScheduling=true")),
-      ElementsAreArray(expected));
+  EXPECT_THAT(default_multi_point(gates("InPlacePodVerticalScalingSchedulerPreemption=true,"
+                                        "GenericWorkload=true,"
+                                        "TopologyAwareWorkloadScheduling=true")),
+              ElementsAreArray(expected));
+  // Before v1.36 NodeDeclaredFeatures could be off.
+  FeatureGates earlier;
+  earlier.emulate({"1.35", 35}, {"1.34", 34});
+  expected = default_multi_point({});
+  expected.pop_back();
+  EXPECT_THAT(default_multi_point(earlier), ElementsAreArray(expected));
 }
 
 TEST(Defaults, WithoutAFile) {
@@ -104,18 +111,18 @@ TEST(Defaults, OfEveryPluginsArguments) {
   EXPECT_TRUE(validate(fit).empty());
   EXPECT_TRUE(args_of<PodTopologySpreadArgs>(configuration, "PodTopologySpread").system_defaults);
   EXPECT_EQ(args_of<VolumeBindingArgs>(configuration, "VolumeBinding").bind_timeout_seconds, 600);
-  EXPECT_TRUE(args_of<VolumeBindingArgs>(configuration, "VolumeBinding").shape.empty());
+  EXPECT_THAT(args_of<VolumeBindingArgs>(configuration, "VolumeBinding").shape,
+              ElementsAre(UtilizationShapePoint{0, 10}, UtilizationShapePoint{100, 0}));
 }
 
 TEST(Defaults, OfArgumentsFollowTheGates) {
   const Configuration configuration = default_configuration(
-      gates("DRASchedulerFilterTimeout=false,DRAResourceClaimDeviceStatus=false,"
-            "StorageCapacityScoring=true"));
+      gates("DRASchedulerFilterTimeout=false,DRADeviceBindingConditions=false,"
+            "StorageCapacityScoring=false"));
   const auto dynamic = args_of<DynamicResourcesArgs>(configuration, "DynamicResources");
   EXPECT_FALSE(dynamic.filter_timeout);
   EXPECT_FALSE(dynamic.binding_timeout);
-  EXPECT_THAT(args_of<VolumeBindingArgs>(configuration, "VolumeBinding").shape,
-              ElementsAre(UtilizationShapePoint{0, 10}, UtilizationShapePoint{100, 0}));
+  EXPECT_TRUE(args_of<VolumeBindingArgs>(configuration, "VolumeBinding").shape.empty());
 }
 
 TEST(Defaults, ZeroAndEmptyMeanTheDefaultWhereUpstreamSaysSo) {

@@ -48,8 +48,7 @@ std::vector<Assignment> split(std::string_view flag_value) {
 
 }  // namespace
 
-void FeatureGates::emulate(int minor, std::string version, std::string min_compatibility) {
-  minor_ = minor;
+void FeatureGates::emulate(MinorVersion version, MinorVersion min_compatibility) {
   version_ = std::move(version);
   min_compatibility_ = std::move(min_compatibility);
 }
@@ -60,12 +59,14 @@ std::optional<Gate> FeatureGates::find(std::string_view name) const {
   Gate gate = *found;
   for (const PastGate& past :
        std::ranges::equal_range(past_gates(), name, std::ranges::less(), &PastGate::name)) {
-    if (minor_ > past.until) continue;
+    if (version_.minor > past.until) continue;
     gate.enabled_by_default = past.enabled_by_default;
     gate.stage = past.stage;
     gate.locked = false;
-    break;
+    return gate;
   }
+  if (gate.on_from_compatibility > 0 && min_compatibility_.minor >= gate.on_from_compatibility)
+    gate.enabled_by_default = true;
   return gate;
 }
 
@@ -115,7 +116,7 @@ Result<void> FeatureGates::set(std::string_view flag_value) {
       refusals.push_back(fmt::format(
           "cannot set feature gate {} to {}, feature is PreAlpha at emulated version {}, min "
           "compatibility version {}",
-          name, on, version_, min_compatibility_));
+          name, on, version_.text, min_compatibility_.text));
     }
   }
   if (!refusals.empty()) return fail(aggregate(refusals));

@@ -1,4 +1,4 @@
-// Feature gates by name, with their v1.36 defaults (shell.md §1.5).
+// Feature gates by name, with their v1.37 defaults (shell.md §1.5).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/release.h"
 #include "berth/result.h"
 
 namespace berth::config {
@@ -26,18 +27,25 @@ struct Gate {
   Stage stage = Stage::kAlpha;
   bool locked = false;
   Use use = Use::kOthers;
+  // On by default too when no component is older than v1.`on_from_compatibility`; 0: no such rule.
+  int on_from_compatibility = 0;
 };
 
-// Every gate that v1.36's binary knows, sorted by name.
+struct MinorVersion {
+  std::string text;  // as error texts name it
+  int minor = 0;
+};
+
+// Every gate that v1.37's binary knows, sorted by name.
 std::span<const Gate> known_gates();
 
 class FeatureGates {
  public:
   FeatureGates() = default;  // all at their defaults
 
-  // The gates with the defaults, stages and locks that they had in v1.`minor`; before set().
-  // `min_compatibility` occurs in error texts only: no known gate depends on it.
-  void emulate(int minor, std::string version, std::string min_compatibility);
+  // The gates with the defaults, stages and locks that they had in `version`, where no component
+  // is older than `min_compatibility`; before set().
+  void emulate(MinorVersion version, MinorVersion min_compatibility);
 
   // "A=true,kube:B=false"; may be called again. Errors are upstream's sentences. AllAlpha and
   // AllBeta switch classes without overriding what is set by name.
@@ -57,9 +65,8 @@ class FeatureGates {
   const std::map<std::string, bool, std::less<>>& settings() const { return set_; }
 
  private:
-  int minor_ = 36;
-  std::string version_ = "1.36";
-  std::string min_compatibility_ = "1.35";
+  MinorVersion version_{std::string(kKubernetesMajorMinor), kKubernetesMinor};
+  MinorVersion min_compatibility_{previous_major_minor(), kKubernetesMinor - 1};
   std::map<std::string, bool, std::less<>> set_;
   bool bare_names_ = false;      // "A=true" has been seen
   bool prefixed_names_ = false;  // "kube:A=true" has been seen

@@ -25,7 +25,7 @@ struct PastGate {
   Gate::Stage stage = Gate::Stage::kAlpha;
 };
 
-// Sorted by name, then by version. No gate that has no row here changed since v1.33.
+// Sorted by name, then by version. No gate that has no row here changed since v1.34.
 std::span<const PastGate> past_gates();
 
 }  // namespace berth::config

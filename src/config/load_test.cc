@@ -39,7 +39,7 @@ TEST(Load, ReadsAFile) {
 
 TEST(Load, NamesExtensionPoints) {
   EXPECT_EQ(to_string(ExtensionPoint::kPreEnqueue), "PreEnqueue");
-  EXPECT_EQ(to_string(ExtensionPoint::kPlacementScore), "PlacementScore");
+  EXPECT_EQ(to_string(ExtensionPoint::kPodGroupPostFilter), "PodGroupPostFilter");
 }
 
 }  // namespace

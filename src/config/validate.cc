@@ -69,7 +69,9 @@ void check_plugin_sets(Complaints& complaints, const std::string& path, const Pl
   for (std::size_t i = 0; i < kExtensionPoints; ++i) {
     const auto point = static_cast<ExtensionPoint>(i);
     // Parity: multiPoint and the placement points are not looked at.
-    if (point >= ExtensionPoint::kMultiPoint) break;
+    if (point == ExtensionPoint::kMultiPoint || point == ExtensionPoint::kPlacementGenerate ||
+        point == ExtensionPoint::kPlacementScore)
+      continue;
     const std::string enabled = at(at(path, lower_first(to_string(point))), "enabled");
     const std::vector<PluginRef>& refs = plugins.at(point).enabled;
     for (std::size_t j = 0; j < refs.size(); ++j) {

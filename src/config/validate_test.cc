@@ -1,5 +1,5 @@
 // What is said about files that can be read but make no sense. The sentences are those of
-// kube-scheduler v1.36.4, taken from runs of it.
+// kube-scheduler v1.37.1, taken from runs of it.
 #include "config/load.h"
 
 #include <gtest/gtest.h>
@@ -106,6 +106,8 @@ TEST(Validate, PluginsThatWereRemovedAreRefusedByName) {
        "[profiles[0].plugins.filter.enabled[1]" + refusal + "\"CinderLimits\"" + kRemoved +
            ", profiles[0].plugins.score.enabled[0]" + refusal + "\"EBSLimits\"" + kRemoved +
            ", profiles[0].pluginConfig[0]" + refusal + "\"AzureDiskLimits\"" + kRemoved + "]"},
+      {"profiles: [{plugins: {podGroupPostFilter: {enabled: [{name: EBSLimits}]}}}]",
+       "profiles[0].plugins.podGroupPostFilter.enabled[0]" + refusal + "\"EBSLimits\"" + kRemoved},
       {"profiles: [{plugins: {multiPoint: {enabled: [{name: GCEPDLimits}]}}}]", ""},
   });
 }
@@ -310,20 +312,21 @@ TEST(ValidateArgs, VolumeBinding) {
       ": unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring";
   expect_args_errors({
       {"VolumeBinding",
-       "{bindTimeoutSeconds: -1, shape: [{utilization: 0, score: 1}]}",
-       {"bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a "
-        "negative value",
-        "shape: Invalid value: [{\"Utilization\":0,\"Score\":1}]" + unexpected}},
-      {"VolumeBinding", "{shape: []}", {"shape: Invalid value: []" + unexpected}},
-      {"VolumeBinding", "{shape: null}", {}},
+       "{shape: [{utilization: 50, score: 11}, {utilization: 40}]}",
+       {"shape[1].utilization: Invalid value: 40: values must be sorted in increasing order",
+        "shape[0].score: Invalid value: 11: not in valid range [0, 10]"}},
+      {"VolumeBinding", "{shape: [{utilization: 0, score: 1}]}", {}},
+      {"VolumeBinding", "{shape: []}", {}},
   });
   expect_args_errors(
       {{"VolumeBinding",
-        "{shape: [{utilization: 50, score: 11}, {utilization: 40}]}",
-        {"shape[1].utilization: Invalid value: 40: values must be sorted in increasing order",
-         "shape[0].score: Invalid value: 11: not in valid range [0, 10]"}},
-       {"VolumeBinding", "{shape: []}", {}}},
-      gates("StorageCapacityScoring=true"));
+        "{bindTimeoutSeconds: -1, shape: [{utilization: 0, score: 1}]}",
+        {"bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a "
+         "negative value",
+         "shape: Invalid value: [{\"Utilization\":0,\"Score\":1}]" + unexpected}},
+       {"VolumeBinding", "{shape: []}", {"shape: Invalid value: []" + unexpected}},
+       {"VolumeBinding", "{shape: null}", {}}},
+      gates("StorageCapacityScoring=false"));
 }
 
 TEST(ValidateArgs, NodeResourcesFitIsCheckedAsIfItWereBuilt) {

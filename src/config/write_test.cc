@@ -1,4 +1,4 @@
-// What is written is what kube-scheduler v1.36.4 writes, byte for byte.
+// What is written is what kube-scheduler v1.37.1 writes, byte for byte.
 #include "config/write.h"
 
 #include <gtest/gtest.h>
@@ -83,6 +83,11 @@ profiles:
       apiVersion: kubescheduler.config.k8s.io/v1
       bindTimeoutSeconds: 600
       kind: VolumeBindingArgs
+      shape:
+      - score: 10
+        utilization: 0
+      - score: 0
+        utilization: 100
     name: VolumeBinding
   plugins:
     bind: {}
@@ -93,9 +98,9 @@ profiles:
         weight: 0
       - name: PrioritySort
         weight: 0
-      - name: NodeUnschedulable
-        weight: 0
       - name: NodeName
+        weight: 0
+      - name: NodeUnschedulable
         weight: 0
       - name: TaintToleration
         weight: 3
@@ -132,6 +137,7 @@ profiles:
     permit: {}
     placementGenerate: {}
     placementScore: {}
+    podGroupPostFilter: {}
     postBind: {}
     postFilter: {}
     preBind: {}
@@ -150,12 +156,15 @@ constexpr std::string_view kRich = R"(profiles:
   plugins:
     multiPoint:
       disabled: [{name: "*"}]
-      enabled: [{name: PrioritySort}, {name: DefaultBinder}, {name: NodeName}]
+      enabled: [{name: PrioritySort}, {name: DefaultBinder}, {name: NodeName}, {name: DefaultPreemption}]
     score:
       disabled: [{name: ImageLocality, weight: 4}]
       enabled: [{name: NodeAffinity, weight: 7}]
     filter:
       enabled: [{name: PodTopologySpread}, {name: NodeResourcesFit}]
+    podGroupPostFilter:
+      disabled: [{name: DynamicResources}]
+      enabled: [{name: DefaultPreemption}]
   pluginConfig:
   - name: NodeName
     args: {z: "yes", b: [1, 2.50, "a: b", []], c: {}, kind: Foo}
@@ -215,6 +224,12 @@ podMaxBackoffSeconds: 10
 profiles:
 - percentageOfNodesToScore: 50
   pluginConfig:
+  - args:
+      apiVersion: kubescheduler.config.k8s.io/v1
+      kind: DefaultPreemptionArgs
+      minCandidateNodesAbsolute: 100
+      minCandidateNodesPercentage: 10
+    name: DefaultPreemption
   - args:
       addedAffinity:
         preferredDuringSchedulingIgnoredDuringExecution:
@@ -291,9 +306,18 @@ profiles:
         weight: 0
       - name: NodeName
         weight: 0
+      - name: DefaultPreemption
+        weight: 0
     permit: {}
     placementGenerate: {}
     placementScore: {}
+    podGroupPostFilter:
+      disabled:
+      - name: DynamicResources
+        weight: 0
+      enabled:
+      - name: DefaultPreemption
+        weight: 0
     postBind: {}
     postFilter: {}
     preBind: {}
@@ -331,10 +355,10 @@ TEST(Write, WhatIsWrittenReadsAsTheSame) {
 TEST(Write, ArgumentsFollowTheGates) {
   const std::string text = to_yaml(default_configuration(
       gates("DRASchedulerFilterTimeout=false,DRADeviceBindingConditions=false,"
-            "StorageCapacityScoring=true")));
+            "StorageCapacityScoring=false")));
   EXPECT_TRUE(text.contains("      filterTimeout: null\n      kind: DynamicResourcesArgs\n"));
   EXPECT_FALSE(text.contains("bindingTimeout"));
-  EXPECT_TRUE(text.contains("      shape:\n      - score: 10\n        utilization: 0\n"));
+  EXPECT_FALSE(text.contains("shape"));
 }
 
 TEST(Write, TextIsQuotedWhereYamlWouldTakeItForSomethingElse) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/release.h"
 #include "base/time_text.h"
 
 namespace berth::control_plane {
@@ -89,11 +90,17 @@ void report_machine(JsonValue& status, const std::string& name, const std::strin
   }
   JsonValue& info = object_at(status, "nodeInfo");
   for (const auto& [member, value] :
-       {std::pair{"architecture", "amd64"}, std::pair{"bootID", ""},
-        std::pair{"containerRuntimeVersion", "berth://1"}, std::pair{"kernelVersion", "6.1.0"},
-        std::pair{"kubeProxyVersion", ""}, std::pair{"kubeletVersion", "v1.36.4"},
-        std::pair{"machineID", ""}, std::pair{"operatingSystem", "linux"},
-        std::pair{"osImage", "berth"}, std::pair{"systemUUID", ""}})
+       std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"architecture", "amd64"},
+           {"bootID", ""},
+           {"containerRuntimeVersion", "berth://1"},
+           {"kernelVersion", "6.1.0"},
+           {"kubeProxyVersion", ""},
+           {"kubeletVersion", kKubernetesVersion},
+           {"machineID", ""},
+           {"operatingSystem", "linux"},
+           {"osImage", "berth"},
+           {"systemUUID", ""}})
     set_default(info, member, JsonValue::of_text(value));
 }
 

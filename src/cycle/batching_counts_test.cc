@@ -65,10 +65,26 @@ TEST_F(BatchingCountsTest, AnEqualPodThatComesAtOnceIsHintedUntilNoNodesAreLeft)
       shows("scheduler_get_node_hint_duration_seconds_count{hinted=\"hint\",profile=\"p\"} 2"));
 }
 
-TEST_F(BatchingCountsTest, ANominatedNodeGoesBeforeTheHint) {
+TEST_F(BatchingCountsTest, ALastNodeWithRoomIsScoredAgainAndStaysAmongTheHints) {
+  last_node = LastNode::kHasRoom;
+  search("s", 2);  // one node beside the chosen one
+  for (int i = 0; i < 3; ++i) search("s", 2);
+  EXPECT_TRUE(attempts("hint_used", 3));
+  EXPECT_TRUE(shows("scheduler_batch_rescore_attempts_total{profile=\"p\"} 3"));
+  last_node = LastNode::kFull;
+  search("s", 2);  // takes the only node that is left
+  search("s", 2);
+  EXPECT_TRUE(attempts("hint_used", 4));
+  EXPECT_TRUE(attempts("no_hint", 2));
+}
+
+TEST_F(BatchingCountsTest, APodWithANominatedNodeGetsNoHintAndItsNodesAreRemembered) {
   search("s");
-  search("s", 5, true);
-  EXPECT_TRUE(attempts("hint_not_used", 1));
+  search("other", 5, true);
+  EXPECT_TRUE(flushed("pod_nominated", 1));
+  EXPECT_TRUE(attempts("no_hint", 2));
+  search("other");
+  EXPECT_TRUE(attempts("hint_used", 1));
 }
 
 TEST_F(BatchingCountsTest, SaysWhyThereIsNoHint) {
@@ -81,9 +97,9 @@ TEST_F(BatchingCountsTest, SaysWhyThereIsNoHint) {
   search("other", 0);  // hinted, but it fits nowhere
   search("other");
   EXPECT_TRUE(flushed("pod_skipped", 2));
-  last_node = LastNode::kHasRoom;
+  last_node = LastNode::kFilterError;
   search("other");
-  EXPECT_TRUE(flushed("node_not_full", 1));
+  EXPECT_TRUE(flushed("filter_error", 1));
   last_node = LastNode::kMissing;
   search("other");
   EXPECT_TRUE(flushed("node_missing", 1));

@@ -426,7 +426,7 @@ TEST_F(BindingCycleTest, AForgetThatComesTooLateIsNotedAndWakesNobody) {
   fixture.start();
   const Ref<const Pod> pod = fixture.add("p");
   fixture.settle();
-  EXPECT_THAT(fixture.observer.internal_errors, Contains(HasSubstr("wasn't assumed")));
+  EXPECT_THAT(fixture.observer.internal_errors, Contains(HasSubstr("is not assumed")));
   EXPECT_EQ(fixture.queue->place(*pod), QueuePlace::kNowhere) << "it is bound after all";
   EXPECT_EQ(world.cluster.placed_count(), 1u);
 }

@@ -111,12 +111,11 @@ void ScheduleOne::measure_search(Attempt& attempt, const ScheduleProfile& profil
     const NodeTable& nodes = with_.cluster.nodes();
     const NodeRow row = nodes.find(last);
     if (row == kNoRow || !nodes.has_node(row)) return kMissing;
-    if (search.feasible == 0) return kFull;
-    if (row == result.row) return kHasRoom;
-    NodeSet only(nodes.rows());
-    only.insert(row);
-    attempt.framework.run_filters(attempt.cycle, only);
-    return only.count() > 0 ? kHasRoom : kFull;
+    if (result.outcome.rejected()) return kFull;
+    if (result.outcome.ok() && row == result.row) return kHasRoom;
+    const Status status = attempt.framework.filter_row(attempt.cycle, row);
+    if (status.code == Code::kError) return kFilterError;
+    return status.ok() ? kHasRoom : kFull;
   };
   profile.batching->searched(search, std::cref(look), measured);  // without an allocation
 }

@@ -61,7 +61,7 @@ QueueDump dump_queue(Engine& engine) {
       [&](const QueuedPod& queued, QueuePlace) { lines.push_back(pod_line(*queued.pod)); });
   std::ranges::sort(lines);
   QueueDump dump;
-  dump.summary = fmt::format("activeQ:{}; backoffQ:{}; unschedulablePods:{}", sizes.active,
+  dump.summary = fmt::format("activeQ:{}; backoffQ:{}; unschedulableEntities:{}", sizes.active,
                              sizes.backoff, sizes.unschedulable + sizes.gated);
   for (const std::string& line : lines) dump.pods += line;
   return dump;

@@ -13,7 +13,7 @@ namespace berth {
 std::string dump_nodes(Engine& engine);
 
 struct QueueDump {
-  std::string summary;  // "activeQ:0; backoffQ:0; unschedulablePods:0"
+  std::string summary;  // "activeQ:0; backoffQ:0; unschedulableEntities:0"
   std::string pods;     // one line each
 };
 QueueDump dump_queue(Engine& engine);

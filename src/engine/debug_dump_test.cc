@@ -31,7 +31,7 @@ TEST_F(DebugDump, ShowsNodesWithTheirPodsAndTheQueue) {
                     HasSubstr("Scheduled Pods(number: 1):\nname: first, namespace: default, uid: "),
                     HasSubstr("Nominated Pods(number: 0):\n")));
   const QueueDump queue = dump_queue(*engine);
-  EXPECT_EQ(queue.summary, "activeQ:0; backoffQ:0; unschedulablePods:1");
+  EXPECT_EQ(queue.summary, "activeQ:0; backoffQ:0; unschedulableEntities:1");
   EXPECT_THAT(queue.pods, HasSubstr("name: second, namespace: default"));
 }
 

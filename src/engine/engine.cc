@@ -164,7 +164,8 @@ Result<void> Engine::assemble() {
                                  *bindings_, tasks_, observer_},
       std::move(schedule_profiles), *search_);
   ingest_ = std::make_unique<Ingest>(cluster_, queue_, waiting_pods_, gate_, std::move(names),
-                                     observer_, &writes_);
+                                     observer_, &writes_,
+                                     options_.gates.enabled("DRADeviceTaintRules"));
   return {};
 }
 

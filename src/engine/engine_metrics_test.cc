@@ -54,12 +54,12 @@ TEST_F(EngineMetricsTest, ABoundPodIsInEverySeriesThatItTouches) {
   EXPECT_THAT(shown, has("pod_scheduling_attempts_sum 1"));
   EXPECT_THAT(shown, has("pod_scheduling_sli_duration_seconds_sum{attempts=\"1\"} 2"));
   EXPECT_THAT(shown,
-              has("queue_incoming_pods_total{event=\"UnschedulablePodAdd\",queue=\"active\"} 1"));
+              has("queue_incoming_pods_total{event=\"UnscheduledPodAdd\",queue=\"active\"} 1"));
   EXPECT_THAT(shown, has(std::string("plugin_evaluation_total{extension_point=\"Filter\",plugin="
                                      "\"OneEach\",") +
                          kProfile + "} 2"));
   EXPECT_THAT(shown, has("event_handling_duration_seconds_count{event=\"NodeAdd\"} 2"));
-  EXPECT_THAT(shown, has("event_handling_duration_seconds_count{event=\"UnschedulablePodAdd\"} 1"));
+  EXPECT_THAT(shown, has("event_handling_duration_seconds_count{event=\"UnscheduledPodAdd\"} 1"));
   EXPECT_THAT(shown, has("event_handling_duration_seconds_count{event=\"AssignedPodAdd\"} 1"));
   EXPECT_THAT(shown, has("inflight_events{event=\"PodPopped\"} 0"));
   EXPECT_THAT(shown, has("cache_size{type=\"pods\"} 1"));
@@ -106,6 +106,28 @@ TEST_F(EngineMetricsTest, APodThatIsDeletedCountsNoLonger) {
   EXPECT_THAT(text(), has("pending_pods{queue=\"unschedulable\"} 0"));
 }
 
+TEST_F(EngineMetricsTest, APodThatTheFlushBroughtBackIsCountedWhenItIsBound) {
+  bool open = false;
+  plugin("Door", [&open](const Handle&) {
+    auto filter = std::make_unique<FakeFilter>("Door");
+    filter->script = [&open](const Cycle&, NodeRow) {
+      return open ? Outcome() : Outcome::unschedulable("node(s) were closed");
+    };
+    filter->events = std::vector<EventRegistration>();
+    return filter;
+  });
+  profile("default-scheduler", {"Door"});
+  start_measured();
+  node("n1");
+  pod("p");
+  run_to(1s);
+  open = true;
+  run_to(60s);
+  EXPECT_THAT(text(), has("pod_scheduled_after_flush_total 0"));
+  run_to(400s);
+  EXPECT_THAT(text(), has("pod_scheduled_after_flush_total 1"));
+}
+
 TEST_F(EngineMetricsTest, EveryEventOfAnUpdateIsObserved) {
   start_measured();
   node("n1");
@@ -124,7 +146,7 @@ TEST_F(EngineMetricsTest, EveryEventOfAnUpdateIsObserved) {
   pod("bound");
   run_to(2s);
   EXPECT_THAT(text(), handled("AssignedPodAdd", 1));
-  EXPECT_THAT(text(), handled("UnschedulablePodDelete", 1)) << "it left the queue";
+  EXPECT_THAT(text(), handled("UnscheduledPodDelete", 1)) << "it left the queue";
   pod("waiting");
   run_to(3s);
   const auto update = [&](const std::string& name, const std::string& version) {
@@ -135,8 +157,8 @@ TEST_F(EngineMetricsTest, EveryEventOfAnUpdateIsObserved) {
     engine->apply({DeltaType::kUpdated, make_pod(std::move(draft))});
   };
   update("waiting", "5001");
-  EXPECT_THAT(text(), handled("UnschedulablePodUpdate", 1));
-  EXPECT_THAT(text(), handled("UnschedulablePodUpdatePodLabel", 1));
+  EXPECT_THAT(text(), handled("UnscheduledPodUpdate", 1));
+  EXPECT_THAT(text(), handled("UnscheduledPodUpdatePodLabel", 1));
   update("bound", "5002");
   EXPECT_THAT(text(), handled("AssignedPodUpdate", 1));
   EXPECT_THAT(text(), handled("AssignedPodUpdatePodLabel", 1));

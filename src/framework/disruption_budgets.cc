@@ -24,7 +24,6 @@ void DisruptionBudgets::start_over() {
 
 bool DisruptionBudgets::violated_by(const Pod& pod) {
   if (pod.labels().empty()) return false;
-  bool violated = false;
   for (Budget& budget : budgets_) {
     if (budget.namespace_name != pod.meta().namespace_name ||
         !budget.selector.matches(pod.labels(), pod.symbols()))
@@ -32,9 +31,9 @@ bool DisruptionBudgets::violated_by(const Pod& pod) {
     // The API server has already counted the pods that it is about to evict.
     const auto& disrupted = static_cast<const PodDisruptionBudget&>(*budget.object).disrupted_pods;
     if (std::ranges::find(disrupted, pod.name()) != disrupted.end()) continue;
-    if (--budget.left < 0) violated = true;
+    if (--budget.left < 0) return true;
   }
-  return violated;
+  return false;
 }
 
 }  // namespace berth

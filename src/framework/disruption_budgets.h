@@ -22,7 +22,8 @@ class DisruptionBudgets {
 
   // Takes from all budgets' allowance anew, pod by pod: the pods of one node in their order.
   void start_over();
-  // Takes the pod out of every budget that it is under. True: one of them does not allow it.
+  // Takes the pod out of the budgets that it is under, by name. True: one does not allow it.
+  // Parity: the later ones then keep what they have. (Upstream's order is that of a Go map.)
   bool violated_by(const Pod& pod);
 
  private:

@@ -10,7 +10,8 @@ std::string_view to_string(EventResource resource) {
   switch (resource) {
     case EventResource::kPod: return "Pod";
     case EventResource::kAssignedPod: return "AssignedPod";
-    case EventResource::kUnscheduledPod: return "UnschedulablePod";
+    case EventResource::kUnscheduledPod: return "UnscheduledPod";
+    case EventResource::kTargetPod: return "TargetPod";
     case EventResource::kNode: return "Node";
     case EventResource::kPersistentVolume: return "PersistentVolume";
     case EventResource::kPersistentVolumeClaim: return "PersistentVolumeClaim";
@@ -23,6 +24,7 @@ std::string_view to_string(EventResource resource) {
     case EventResource::kResourceSlice: return "resource.k8s.io/ResourceSlice";
     case EventResource::kDeviceClass: return "resource.k8s.io/DeviceClass";
     case EventResource::kPodGroup: return "scheduling.k8s.io/PodGroup";
+    case EventResource::kCompositePodGroup: return "scheduling.k8s.io/CompositePodGroup";
     case EventResource::kWildcard: return "*";
   }
   return "*";
@@ -32,7 +34,7 @@ namespace {
 
 // A single action's name; masks other than the two named ones have none.
 std::string_view action_name(std::uint32_t actions) {
-  static constexpr std::array<std::pair<std::uint32_t, std::string_view>, 15> kNames{{
+  static constexpr std::array<std::pair<std::uint32_t, std::string_view>, 17> kNames{{
       {action::kAdd, "Add"},
       {action::kDelete, "Delete"},
       {action::kUpdateNodeAllocatable, "UpdateNodeAllocatable"},
@@ -41,8 +43,10 @@ std::string_view action_name(std::uint32_t actions) {
       {action::kUpdateNodeCondition, "UpdateNodeCondition"},
       {action::kUpdateNodeAnnotation, "UpdateNodeAnnotation"},
       {action::kUpdateNodeDeclaredFeature, "UpdateNodeDeclaredFeature"},
+      {action::kUpdateNodePreemptionPolicy, "UpdateNodePreemptionPolicy"},
       {action::kUpdatePodLabel, "UpdatePodLabel"},
       {action::kUpdatePodScaleDown, "UpdatePodScaleDown"},
+      {action::kUpdatePodScaleUp, "UpdatePodScaleUp"},
       {action::kUpdatePodToleration, "UpdatePodToleration"},
       {action::kUpdatePodSchedulingGatesEliminated, "UpdatePodSchedulingGatesEliminated"},
       {action::kUpdatePodGeneratedResourceClaim, "UpdatePodGeneratedResourceClaim"},
@@ -55,7 +59,8 @@ std::string_view action_name(std::uint32_t actions) {
 }
 
 bool is_pod(EventResource resource) {
-  return resource == EventResource::kAssignedPod || resource == EventResource::kUnscheduledPod;
+  return resource == EventResource::kAssignedPod || resource == EventResource::kUnscheduledPod ||
+         resource == EventResource::kTargetPod;
 }
 
 // Whether the resources in spec and status are the same, as in nearly every update of a pod.
@@ -67,17 +72,27 @@ bool same_resources(const Pod& before, const Pod& after) {
   return !has_resources(before) && !has_resources(after);
 }
 
-// Some request is gone or smaller, in thousandths.
-bool scaled_down(const Pod& before, const Pod& after) {
-  if (same_resources(before, after)) return false;
+// Whether some amount of `more` is larger than in `less`, in thousandths, or not there at all.
+bool exceeds(const ResourceList& more, const ResourceList& less) {
+  return std::ranges::any_of(more, [&](const ResourceAmount& amount) {
+    const Quantity* other = less.find(amount.name);
+    return !other || amount.amount.milli_value() > other->milli_value();
+  });
+}
+
+// How the requests of a pod changed; both ways when they are for different resources.
+struct Scaling {
+  bool down = false;
+  bool up = false;
+};
+
+Scaling scaling(const Pod& before, const Pod& after) {
+  if (same_resources(before, after)) return {};
   const RequestOptions options{
       .use_status = true, .pod_level = true, .pod_level_status = true, .defaults = nullptr};
   const ResourceList old_requests = pod_requests(before, options);
   const ResourceList new_requests = pod_requests(after, options);
-  return std::ranges::any_of(old_requests, [&](const ResourceAmount& old_amount) {
-    const Quantity* now = new_requests.find(old_amount.name);
-    return !now || old_amount.amount.milli_value() > now->milli_value();
-  });
+  return {.down = exceeds(old_requests, new_requests), .up = exceeds(new_requests, old_requests)};
 }
 
 // The claims that were made for the pod.
@@ -116,13 +131,15 @@ bool matches(const ClusterEvent& registered, const ClusterEvent& incoming) {
          incoming.actions <= registered.actions;
 }
 
-std::vector<ClusterEvent> pod_update_events(const Pod& before, const Pod& after) {
-  const EventResource resource =
-      after.node().empty() ? EventResource::kUnscheduledPod : EventResource::kAssignedPod;
+std::vector<ClusterEvent> pod_update_events(const Pod& before, const Pod& after,
+                                            EventResource without_node) {
+  const EventResource resource = after.node().empty() ? without_node : EventResource::kAssignedPod;
   std::vector<ClusterEvent> events;
   const auto happened = [&](std::uint32_t actions) { events.push_back({resource, actions, {}}); };
   if (before.labels() != after.labels()) happened(action::kUpdatePodLabel);
-  if (scaled_down(before, after)) happened(action::kUpdatePodScaleDown);
+  const Scaling scaled = scaling(before, after);
+  if (scaled.down) happened(action::kUpdatePodScaleDown);
+  if (scaled.up) happened(action::kUpdatePodScaleUp);
   if (!before.spec().scheduling_gates.empty() && after.spec().scheduling_gates.empty())
     happened(action::kUpdatePodSchedulingGatesEliminated);
   if (before.spec().tolerations.size() != after.spec().tolerations.size())
@@ -145,6 +162,8 @@ std::vector<ClusterEvent> node_update_events(const Node& before, const Node& aft
   if (by_type(before.conditions) != by_type(after.conditions))
     happened(action::kUpdateNodeCondition);
   if (before.annotations != after.annotations) happened(action::kUpdateNodeAnnotation);
+  if (before.pod_preemption_policy != after.pod_preemption_policy)
+    happened(action::kUpdateNodePreemptionPolicy);
   if (before.declared_features != after.declared_features)
     happened(action::kUpdateNodeDeclaredFeature);
   return events;

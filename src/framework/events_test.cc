@@ -12,8 +12,15 @@ using testing::World;
 TEST(ClusterEvent, LabelIsResourceAndAction) {
   EXPECT_EQ(events::kNodeAdd.label(), "NodeAdd");
   EXPECT_EQ(events::kAssignedPodDelete.label(), "AssignedPodDelete");
-  EXPECT_EQ(events::kUnscheduledPodAdd.label(), "UnschedulablePodAdd");
-  EXPECT_EQ(events::kUnscheduledPodUpdate.label(), "UnschedulablePodUpdate");
+  EXPECT_EQ(events::kUnscheduledPodAdd.label(), "UnscheduledPodAdd");
+  EXPECT_EQ((ClusterEvent{EventResource::kTargetPod, action::kUpdate, {}}).label(),
+            "TargetPodUpdate");
+  EXPECT_EQ((ClusterEvent{EventResource::kAssignedPod, action::kUpdatePodScaleUp, {}}).label(),
+            "AssignedPodUpdatePodScaleUp");
+  EXPECT_EQ((ClusterEvent{EventResource::kNode, action::kUpdateNodePreemptionPolicy, {}}).label(),
+            "NodeUpdateNodePreemptionPolicy");
+  EXPECT_EQ((ClusterEvent{EventResource::kCompositePodGroup, action::kAdd, {}}).label(),
+            "scheduling.k8s.io/CompositePodGroupAdd");
   EXPECT_EQ(events::kUnschedulableTimeout.label(), "UnschedulableTimeout");
   EXPECT_EQ((ClusterEvent{EventResource::kNode, action::kAdd | action::kDelete, {}}).label(),
             "Node")
@@ -37,6 +44,14 @@ TEST(ClusterEvent, WhoHearsWhat) {
       {"another resource", {kPod, action::kAdd, {}}, events::kNodeAdd, false},
       {"Pod hears of assigned pods", {kPod, action::kDelete, {}}, events::kAssignedPodDelete, true},
       {"Pod hears of unscheduled pods", {kPod, action::kAdd, {}}, events::kUnscheduledPodAdd, true},
+      {"Pod hears of the rejected pod",
+       {kPod, action::kUpdatePodLabel, {}},
+       {kTargetPod, action::kUpdatePodLabel, {}},
+       true},
+      {"the rejected pod is not just any unscheduled one",
+       {kUnscheduledPod, action::kUpdatePodLabel, {}},
+       {kTargetPod, action::kUpdatePodLabel, {}},
+       false},
       {"assigned pods alone do not hear of others",
        {kAssignedPod, action::kAdd, {}},
        events::kUnscheduledPodAdd,
@@ -47,7 +62,7 @@ TEST(ClusterEvent, WhoHearsWhat) {
        true},
       {"a single update does not hear the generic one",
        {kPod, action::kUpdatePodLabel, {}},
-       events::kUnscheduledPodUpdate,
+       {kTargetPod, action::kUpdate, {}},
        false},
       {"any resource, one action", {kWildcard, action::kAdd, {}}, events::kNodeAdd, true},
   };
@@ -78,9 +93,15 @@ TEST(PodUpdateEvents, OnePerThingThatChanged) {
       {"a smaller request",
        world.pod("p").cpu("1").label("app", "a").gate("g").tolerates("k"),
        {action::kUpdatePodScaleDown}},
-      {"a larger request is nothing of note",
+      {"a larger request",
        world.pod("p").cpu("3").label("app", "a").gate("g").tolerates("k"),
-       {action::kUpdate}},
+       {action::kUpdatePodScaleUp}},
+      {"another request",
+       world.pod("p").cpu("2").memory("1Gi").label("app", "a").gate("g").tolerates("k"),
+       {action::kUpdatePodScaleUp}},
+      {"one request instead of another",
+       world.pod("p").memory("1Gi").label("app", "a").gate("g").tolerates("k"),
+       {action::kUpdatePodScaleDown, action::kUpdatePodScaleUp}},
       {"the last gate went",
        world.pod("p").cpu("2").label("app", "a").tolerates("k"),
        {action::kUpdatePodSchedulingGatesEliminated}},
@@ -88,16 +109,19 @@ TEST(PodUpdateEvents, OnePerThingThatChanged) {
        world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k").tolerates("l"),
        {action::kUpdatePodToleration}},
       {"several at once, in order",
-       world.pod("p").cpu("1").tolerates("k").tolerates("l"),
-       {action::kUpdatePodLabel, action::kUpdatePodScaleDown,
+       world.pod("p").cpu("1").memory("1Gi").tolerates("k").tolerates("l"),
+       {action::kUpdatePodLabel, action::kUpdatePodScaleDown, action::kUpdatePodScaleUp,
         action::kUpdatePodSchedulingGatesEliminated, action::kUpdatePodToleration}},
   };
   for (const Case& c : cases)
     EXPECT_EQ(actions(pod_update_events(*before, *c.after)), c.expected) << c.behaviour;
 
+  using enum EventResource;
   const Ref<const Pod> bound = world.pod("p").cpu("2").on("n");
-  EXPECT_EQ(pod_update_events(*before, *bound).front().resource, EventResource::kAssignedPod);
-  EXPECT_EQ(pod_update_events(*before, *before).front().resource, EventResource::kUnscheduledPod);
+  EXPECT_EQ(pod_update_events(*before, *bound).front().resource, kAssignedPod);
+  EXPECT_EQ(pod_update_events(*before, *bound, kTargetPod).front().resource, kAssignedPod);
+  EXPECT_EQ(pod_update_events(*before, *before).front().resource, kUnscheduledPod);
+  EXPECT_EQ(pod_update_events(*before, *before, kTargetPod).front().resource, kTargetPod);
 }
 
 TEST(PodUpdateEvents, GeneratedClaimsOfAPod) {
@@ -162,6 +186,27 @@ TEST(NodeUpdateEvents, OnePerThingThatChanged) {
     EXPECT_EQ(actions(node_update_events(*before, *c.after)), c.expected) << c.behaviour;
   EXPECT_TRUE(node_update_events(*cases[1].after, *before).empty())
       << "cordoning alone helps nobody";
+}
+
+TEST(NodeUpdateEvents, ThePreemptionPolicyComesBeforeTheFeatures) {
+  World world;
+  const Ref<const Node> before = world.node("n");
+  const auto with_policy = [&](std::vector<Symbol> owners) {
+    auto node = make_ref<Node>(*before);
+    node->pod_preemption_policy.emplace(std::move(owners));
+    return node;
+  };
+  const auto changed = std::vector<std::uint32_t>{action::kUpdateNodePreemptionPolicy};
+  const auto empty = with_policy({}), owned = with_policy({world.symbol("example.com/a")});
+  EXPECT_EQ(actions(node_update_events(*before, *empty)), changed) << "none is not an empty one";
+  EXPECT_EQ(actions(node_update_events(*empty, *owned)), changed);
+  EXPECT_TRUE(node_update_events(*owned, *with_policy({world.symbol("example.com/a")})).empty());
+  owned->declared_features.push_back(world.symbol("F"));
+  owned->annotations = LabelSet(std::vector<Label>{{world.symbol("a"), world.symbol("b")}});
+  EXPECT_EQ(actions(node_update_events(*before, *owned)),
+            (std::vector<std::uint32_t>{action::kUpdateNodeAnnotation,
+                                        action::kUpdateNodePreemptionPolicy,
+                                        action::kUpdateNodeDeclaredFeature}));
 }
 
 }  // namespace

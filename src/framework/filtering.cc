@@ -91,7 +91,7 @@ PreFilterRun Framework::ask_pre_filter(Cycle& cycle) const {
 
 Outcome Framework::run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {
   for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
-    if (cycle.skip_filter.test(placed.index)) continue;
+    if (cycle.skip_filter.test(placed.index) || !placed->has_extensions()) continue;
     const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreFilterExtensionAddPod);
     const Outcome outcome =
         guarded(*placed.plugin, [&] { return placed->add_pod(cycle, pod, row); });
@@ -106,7 +106,7 @@ Outcome Framework::run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const 
 
 Outcome Framework::run_remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const {
   for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
-    if (cycle.skip_filter.test(placed.index)) continue;
+    if (cycle.skip_filter.test(placed.index) || !placed->has_extensions()) continue;
     const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreFilterExtensionRemovePod);
     const Outcome outcome =
         guarded(*placed.plugin, [&] { return placed->remove_pod(cycle, pod, row); });

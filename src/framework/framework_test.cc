@@ -246,6 +246,16 @@ TEST_F(FrameworkTest, AFailingAddPodEndsTheAttempt) {
       "running AddPod on PreFilter plugin \"A\": broken");
 }
 
+TEST_F(FrameworkTest, APluginWithoutExtensionsIsNotToldOfPodsThatCome) {
+  auto& plugin = profile.pre_filter("A", [](Cycle&) { return Outcome(); });
+  plugin.on_add = [](const Pod&, NodeRow) { return Outcome::failure("broken"); };
+  plugin.on_remove = plugin.on_add;
+  plugin.extensions = false;
+  const Ref<const Pod> other = world.pod("other");
+  EXPECT_TRUE(profile.framework().run_add_pod(*cycle, *other, world.row("n1")).ok());
+  EXPECT_TRUE(profile.framework().run_remove_pod(*cycle, *other, world.row("n1")).ok());
+}
+
 // ---- PostFilter
 
 TEST_F(FrameworkTest, PostFilterCollectsReasonsUntilSomeoneSucceeds) {
@@ -416,19 +426,15 @@ TEST_F(FrameworkTest, APluginThatDoesNotSayIsRegisteredForEverything) {
   none.events = std::vector<EventRegistration>();
   auto& nodes = profile.filter("Nodes", [](const Cycle&, NodeRow) { return Outcome(); });
   nodes.events = std::vector<EventRegistration>{{{EventResource::kNode, action::kAdd, {}}, {}}};
-  auto& taints = profile.filter("Taints", [](const Cycle&, NodeRow) { return Outcome(); });
-  taints.events = std::vector<EventRegistration>{
-      {{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}}, {}}};
   profile.score("Scorer", [](const Cycle&, NodeRow) { return Score{0}; });
 
   const auto events = profile.framework().queueing_events();
   ASSERT_TRUE(events.has_value());
-  ASSERT_EQ(events->size(), 4u) << "plugins that cannot reject are not asked";
+  ASSERT_EQ(events->size(), 3u) << "plugins that cannot reject are not asked";
   EXPECT_EQ((*events)[0].events.size(), 10u);
   EXPECT_TRUE((*events)[1].events.empty());
-  ASSERT_EQ((*events)[2].events.size(), 2u) << "who waits for nodes hears of taints, too";
-  EXPECT_EQ((*events)[2].events[1].event.actions, action::kUpdateNodeTaint);
-  EXPECT_EQ((*events)[3].events.size(), 1u);
+  ASSERT_EQ((*events)[2].events.size(), 1u) << "nothing is added to what a plugin says";
+  EXPECT_EQ((*events)[2].events[0].event.actions, action::kAdd);
 }
 
 TEST_F(FrameworkTest, AProfileWithAPluginThatCannotSignHasNoSignatures) {

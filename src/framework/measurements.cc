@@ -32,6 +32,14 @@ std::string_view to_string(ApiCallType type) {
   return "";
 }
 
+std::string_view to_string(QueuedEntity type) {
+  switch (type) {
+    case QueuedEntity::kPod: return "pod";
+    case QueuedEntity::kPodGroup: return "podgroup";
+  }
+  return "";
+}
+
 std::string_view to_string(AttemptResult result) {
   switch (result) {
     case AttemptResult::kScheduled: return "scheduled";

@@ -35,10 +35,10 @@ std::string_view to_string(HintVerdict verdict) {
   return "";
 }
 
-constexpr std::array<std::string_view, 3> kBatchResults = {"no_hint", "hint_used", "hint_not_used"};
-constexpr std::array<std::string_view, 7> kBatchFlushes = {
-    "pod_skipped",   "pod_incompatible",  "expired",   "node_missing",
-    "node_not_full", "pod_not_batchable", "empty_list"};
+constexpr std::array<std::string_view, 2> kBatchResults = {"no_hint", "hint_used"};
+constexpr std::array<std::string_view, 8> kBatchFlushes = {
+    "pod_skipped",  "pod_nominated", "pod_incompatible",  "expired",
+    "node_missing", "filter_error",  "pod_not_batchable", "empty_list"};
 
 // Upstream samples by chance. This is as even, and the same in every run.
 std::uint64_t scrambled(std::uint64_t number) {
@@ -131,6 +131,8 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
     series->add();
   }
 
+  void batch_rescored() override { metrics_.batch_rescore_attempts.counter({name_}).add(); }
+
   void node_hint_asked(bool hinted, Duration took) override {
     Histogram*& series = hint_durations_[hinted ? 1 : 0];
     if (!series)
@@ -184,12 +186,25 @@ class MetricsObserver::Profile final : public ProfileMeasurements {
 
 // ---- the scheduler
 
+// What entered queues because of one event. Gated pods are among the unschedulable here.
+struct MetricsObserver::Incoming {
+  static constexpr std::size_t kQueues = 3;
+  static constexpr std::size_t kEntities = 2;
+  static std::size_t place_of(QueueName queue) {
+    return std::min(at(queue), at(QueueName::kUnschedulable));
+  }
+
+  std::string event;
+  std::array<Counter*, kQueues> pods{};
+  std::array<std::array<Counter*, kEntities>, kQueues> entities{};
+};
+
 struct MetricsObserver::Handles {
   explicit Handles(telemetry::SchedulerMetrics& metrics)
-      : active(metrics.pending_pods.gauge({"active"})),
-        backoff(metrics.pending_pods.gauge({"backoff"})),
-        unschedulable(metrics.pending_pods.gauge({"unschedulable"})),
-        gated(metrics.pending_pods.gauge({"gated"})),
+      : active(metrics, QueueName::kActive),
+        backoff(metrics, QueueName::kBackoff),
+        unschedulable(metrics, QueueName::kUnschedulable),
+        gated(metrics, QueueName::kGated),
         nodes(metrics.cache_size.gauge({"nodes"})),
         pods(metrics.cache_size.gauge({"pods"})),
         assumed(metrics.cache_size.gauge({"assumed_pods"})),
@@ -197,15 +212,38 @@ struct MetricsObserver::Handles {
         attempts(metrics.pod_scheduling_attempts.histogram()),
         after_flush(metrics.pod_scheduled_after_flush.counter()),
         preemptions(metrics.preemption_attempts.counter()),
-        victims(metrics.preemption_victims.histogram()) {}
+        victims(metrics.preemption_victims.histogram()) {
+    // Members of groups; there are none without the gate GenericWorkload.
+    metrics.pending_pods.gauge({"incomplete"});
+    metrics.pending_pods.gauge({"pending"});
+  }
 
-  static constexpr std::size_t kQueues = 3;
   static constexpr std::size_t kMostAttempts = 15;  // "15+" at the end
 
-  Gauge& active;
-  Gauge& backoff;
-  Gauge& unschedulable;
-  Gauge& gated;
+  // The size of a queue, in pods and in entities. Parity: the former is there from the beginning,
+  // the latter when there is one.
+  struct Size {
+    Size(telemetry::SchedulerMetrics& metrics, QueueName name)
+        : family(metrics.queued_entities),
+          queue(to_string(name)),
+          pods(metrics.pending_pods.gauge({queue})) {}
+
+    void set(std::size_t count) {
+      pods.set(static_cast<double>(count));
+      if (!entities && count > 0)
+        entities = &family.gauge({queue, to_string(QueuedEntity::kPod)});
+      if (entities) entities->set(static_cast<double>(count));
+    }
+
+    Family& family;
+    std::string_view queue;
+    Gauge& pods;
+    Gauge* entities = nullptr;
+  };
+  Size active;
+  Size backoff;
+  Size unschedulable;
+  Size gated;
   Gauge& nodes;
   Gauge& pods;
   Gauge& assumed;
@@ -223,7 +261,8 @@ struct MetricsObserver::Handles {
   std::array<Gauge*, kCallTypes> calls_pending{};
   std::array<Histogram*, kMostAttempts> sli{};
   std::array<Histogram*, kCodes> permit_waits{};
-  ByText<std::array<Counter*, kQueues>> incoming;                // by event
+  ByText<std::unique_ptr<Incoming>> incoming;                    // by event
+  Incoming* last_incoming = nullptr;
   ByText<Gauge*> in_flight;                                      // by event
   boost::unordered_flat_map<std::uint64_t, Histogram*> handled;  // by resource and actions
   ByText<ByText<Gauge*>> rejectors;                              // by profile and plugin
@@ -248,14 +287,31 @@ ProfileMeasurements* MetricsObserver::profile(std::string_view scheduler_name,
 }
 
 void MetricsObserver::queued(const Pod& /*pod*/, QueueName queue, std::string_view event) {
-  // Gated pods are among the unschedulable here.
-  const std::size_t place = std::min(at(queue), at(QueueName::kUnschedulable));
-  std::array<Counter*, Handles::kQueues>& series =
-      resolve(handles_->incoming, event, [] { return std::array<Counter*, Handles::kQueues>{}; });
-  if (!series[place])
-    series[place] =
+  const std::size_t place = Incoming::place_of(queue);
+  Counter*& series = incoming(event).pods[place];
+  if (!series)
+    series =
         &metrics_.queue_incoming_pods.counter({to_string(static_cast<QueueName>(place)), event});
-  series[place]->add();
+  series->add();
+}
+
+void MetricsObserver::entity_queued(QueuedEntity type, QueueName queue, std::string_view event) {
+  const std::size_t place = Incoming::place_of(queue);
+  Counter*& series = incoming(event).entities[place][at(type)];
+  if (!series)
+    series = &metrics_.queue_incoming_entities.counter(
+        {to_string(static_cast<QueueName>(place)), event, to_string(type)});
+  series->add();
+}
+
+// Mostly the event that came last: pods arrive, fail and come back in bursts.
+MetricsObserver::Incoming& MetricsObserver::incoming(std::string_view event) {
+  Incoming*& last = handles_->last_incoming;
+  if (!last || last->event != event)
+    last = resolve(handles_->incoming, event, [&] {
+             return std::make_unique<Incoming>(Incoming{.event = std::string(event)});
+           }).get();
+  return *last;
 }
 
 void MetricsObserver::wait_ended(const Pod& /*pod*/, const Outcome& outcome, Duration waited) {
@@ -265,10 +321,10 @@ void MetricsObserver::wait_ended(const Pod& /*pod*/, const Outcome& outcome, Dur
 }
 
 void MetricsObserver::pending_pods(const PendingPods& pods) {
-  handles_->active.set(static_cast<double>(pods.active));
-  handles_->backoff.set(static_cast<double>(pods.backoff));
-  handles_->unschedulable.set(static_cast<double>(pods.unschedulable));
-  handles_->gated.set(static_cast<double>(pods.gated));
+  handles_->active.set(pods.active);
+  handles_->backoff.set(pods.backoff);
+  handles_->unschedulable.set(pods.unschedulable);
+  handles_->gated.set(pods.gated);
 }
 
 void MetricsObserver::rejector_changed(std::string_view scheduler_name, std::string_view plugin,
@@ -337,7 +393,9 @@ void MetricsObserver::volume_stage_failed(std::string_view operation) {
 }
 
 void MetricsObserver::claim_created(bool success) {
-  metrics_.resourceclaim_creates.counter({success ? "success" : "failure"}).add();
+  // A claim for extended resources is the pod's, and without access for administrators.
+  metrics_.resourceclaim_creates.counter({success ? "success" : "failure", "false", "", "Pod"})
+      .add();
 }
 
 void MetricsObserver::binding_conditions_waited(std::string_view scheduler_name,
@@ -377,7 +435,6 @@ void MetricsObserver::api_call_ended(ApiCallType type, bool success, Duration to
 void MetricsObserver::evictions_began() { metrics_.goroutines.gauge({"DefaultPreemption"}).add(1); }
 
 void MetricsObserver::evictions_ended(bool success, Duration took) {
-  // On purpose unlike upstream, which takes both values before the work is done.
   const std::string_view result = success ? "success" : "error";
   metrics_.goroutines.gauge({"DefaultPreemption"}).add(-1);
   metrics_.preemption_goroutines_execution.counter({result}).add();

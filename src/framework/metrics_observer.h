@@ -33,6 +33,7 @@ class MetricsObserver final : public Observer {
   ProfileMeasurements* profile(std::string_view scheduler_name,
                                std::span<const std::string> plugins) override;
   void pending_pods(const PendingPods& pods) override;
+  void entity_queued(QueuedEntity type, QueueName queue, std::string_view event) override;
   void rejector_changed(std::string_view scheduler_name, std::string_view plugin,
                         int change) override;
   void in_flight_events(std::string_view event, std::size_t count) override;
@@ -56,7 +57,10 @@ class MetricsObserver final : public Observer {
 
  private:
   class Profile;
+  struct Incoming;
   struct Handles;  // the series that were resolved already
+
+  Incoming& incoming(std::string_view event);
 
   const Loop& loop_;
   telemetry::SchedulerMetrics metrics_;

@@ -97,15 +97,35 @@ TEST_F(MetricsObserverTest, SamplesATenthOfTheCycles) {
 TEST_F(MetricsObserverTest, CountsWhatEntersTheQueueGatedAmongTheUnschedulable) {
   testing::FakeWorld world;
   const Ref<const Pod> pod = world.pod("a");
-  observer_.queued(*pod, QueueName::kActive, "UnschedulablePodAdd");
-  observer_.queued(*pod, QueueName::kGated, "UnschedulablePodAdd");
-  observer_.queued(*pod, QueueName::kUnschedulable, "UnschedulablePodAdd");
-  const std::string incoming = "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\",";
+  observer_.queued(*pod, QueueName::kActive, "UnscheduledPodAdd");
+  observer_.queued(*pod, QueueName::kGated, "UnscheduledPodAdd");
+  observer_.queued(*pod, QueueName::kUnschedulable, "UnscheduledPodAdd");
+  const std::string incoming = "scheduler_queue_incoming_pods_total{event=\"UnscheduledPodAdd\",";
   EXPECT_TRUE(shows(incoming + "queue=\"active\"} 1"));
   EXPECT_TRUE(shows(incoming + "queue=\"unschedulable\"} 2"));
   EXPECT_EQ(registry_.text().find(incoming + "queue=\"gated\""), std::string::npos);
+  observer_.entity_queued(QueuedEntity::kPod, QueueName::kActive, "UnschedulablePodAdd");
+  observer_.entity_queued(QueuedEntity::kPod, QueueName::kGated, "UnschedulablePodAdd");
+  observer_.entity_queued(QueuedEntity::kPodGroup, QueueName::kActive, "BackoffComplete");
+  observer_.entity_queued(QueuedEntity::kPod, QueueName::kActive, "UnschedulablePodAdd");
+  const std::string entities = "scheduler_queue_incoming_entities_total{event=";
+  EXPECT_TRUE(shows(entities + R"("UnschedulablePodAdd",queue="active",type="pod"} 2)"));
+  EXPECT_TRUE(shows(entities + R"("UnschedulablePodAdd",queue="unschedulable",type="pod"} 1)"));
+  EXPECT_TRUE(shows(entities + R"("BackoffComplete",queue="active",type="podgroup"} 1)"));
   observer_.wait_ended(*pod, Outcome::success(), seconds(2));
   EXPECT_TRUE(shows("scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 2"));
+}
+
+TEST_F(MetricsObserverTest, ShowsEntitiesOfAQueueOnceThereWereAny) {
+  for (const char* queue :
+       {"active", "backoff", "unschedulable", "gated", "incomplete", "pending"})
+    EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"" + std::string(queue) + "\"} 0")) << queue;
+  EXPECT_FALSE(shows("scheduler_queued_entities"));
+  observer_.pending_pods({.active = 2, .gated = 1});
+  observer_.pending_pods({.gated = 1});
+  EXPECT_TRUE(shows(R"(scheduler_queued_entities{queue="active",type="pod"} 0)"));
+  EXPECT_TRUE(shows(R"(scheduler_queued_entities{queue="gated",type="pod"} 1)"));
+  EXPECT_FALSE(shows(R"(scheduler_queued_entities{queue="backoff")"));
 }
 
 TEST_F(MetricsObserverTest, FollowsTheQueue) {
@@ -155,7 +175,7 @@ TEST_F(MetricsObserverTest, TellsOfPreemptionBindingsAndTheCluster) {
   EXPECT_TRUE(shows("scheduler_preemption_attempts_total 1"));
   EXPECT_TRUE(shows("scheduler_preemption_victims_sum 3"));
   EXPECT_TRUE(shows("scheduler_preemption_goroutines_execution_total{result=\"error\"} 1"));
-  EXPECT_TRUE(shows("scheduler_preemption_goroutines_duration_seconds_sum{result=\"error\"} 1"));
+  EXPECT_FALSE(shows("scheduler_preemption_goroutines_duration_seconds")) << "it is deprecated";
   EXPECT_TRUE(shows("scheduler_cache_size{type=\"assumed_pods\"} 1"));
   EXPECT_TRUE(shows("scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"} 1"));
 }
@@ -166,8 +186,11 @@ TEST_F(MetricsObserverTest, CountsClaimsAndTheDevicesThatWereWaitedFor) {
   observer_.claim_created(false);
   observer_.binding_conditions_waited("p", "gpu.example.com", "timeout", seconds(600), true);
   observer_.binding_conditions_waited("p", "net.example.com", "timeout", seconds(600), false);
-  EXPECT_TRUE(shows("scheduler_resourceclaim_creates_total{status=\"success\"} 1"));
-  EXPECT_TRUE(shows("scheduler_resourceclaim_creates_total{status=\"failure\"} 2"));
+  const std::string created =
+      "dynamic_resource_allocation_resourceclaim_creates_total{admin_access=\"false\","
+      "owner_api_group=\"\",owner_api_kind=\"Pod\",status=";
+  EXPECT_TRUE(shows(created + "\"success\"} 1"));
+  EXPECT_TRUE(shows(created + "\"failure\"} 2"));
   const std::string labels = "example.com\",profile=\"p\",status=\"timeout\"}";
   const std::string waited = "scheduler_dra_bindingconditions_wait_duration_seconds_sum{driver=\"";
   EXPECT_TRUE(shows(waited + "gpu." + labels + " 600"));

@@ -27,10 +27,9 @@ Evictions::Evictions(const Handle& handle, std::string plugin)
 Evictions::~Evictions() = default;
 
 void Evictions::begin(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
-  const std::size_t chosen = candidate.victims.pods.size();
+  if (Observer* measured = measuring()) measured->victims_chosen(candidate.victims.pods.size());
   std::vector<Ref<const Pod>> victims = still_to_go(std::move(candidate.victims.pods));
   if (victims.empty()) return;
-  if (Observer* measured = measuring()) measured->victims_chosen(chosen);
   preempting_.insert_or_assign(preemptor->uid(), nullptr);
   tasks_.spawn(run({std::move(preemptor), std::move(candidate.node)}, std::move(victims)));
 }
@@ -52,21 +51,39 @@ Task<void> Evictions::run(Target target, std::vector<Ref<const Pod>> victims) {
 
   const Ref<const Pod> last = std::move(victims.back());
   victims.pop_back();
+  bool last_in_memory = false;
   Task<bool> evicting = evict_all(target, std::move(victims), error);
-  if (co_await evicting) {
+  const bool reached_last = co_await evicting;
+  if (reached_last) {
     preempting_[uid] = last;
-    Task<Result<void>> finishing = evict(target, last);
-    if (const Result<void> evicted = co_await finishing; !evicted) error = evicted.error().message;
+    Task<Result<bool>> finishing = evict(target, last);
+    const Result<bool> evicted = co_await finishing;
+    if (evicted)
+      last_in_memory = *evicted;
+    else
+      error = evicted.error().message;
+  }
+  if (measured) measured->evictions_ended(error.empty(), measured->tick() - start);
+  // The rejected pod gives up its place first; until then the preemptor would find it there again.
+  if (last_in_memory) {
+    NextTurn next(handle_.loop);
+    co_await next;
   }
   if (handle_.gate) {
     ChangeGate::Passed passed(*handle_.gate);
     co_await passed;
   }
-  preempting_.erase(uid);
-  if (measured) measured->evictions_ended(error.empty(), measured->tick() - start);
-  if (error.empty()) co_return;
-  internal_error(fmt::format("Error occurred during async preemption of pod {} on node {}: {}",
-                             target.preemptor->full_name(), target.node, error));
+  // Another mark is of a later preemption: the preemptor may have been tried since `last` left.
+  if (const auto mark = preempting_.find(uid);
+      mark != preempting_.end() && mark->second == (reached_last ? last : nullptr))
+    preempting_.erase(mark);
+  if (!error.empty())
+    internal_error(fmt::format("Error occurred during async preemption of pod {} on node {}: {}",
+                               target.preemptor->full_name(), target.node, error));
+  // No deletion will wake the preemptor then. A PreBind that takes longer to end wakes it when it
+  // gives up the place.
+  const bool left_in_memory = last_in_memory && !handle_.cluster.placed(last->uid());
+  if (error.empty() && !left_in_memory) co_return;
   const Ref<const Pod> pods[] = {target.preemptor};
   handle_.activator.activate(pods);
 }
@@ -96,11 +113,11 @@ bool Evictions::running_for(const Uid& preemptor) const {
 // False when one of them could not be evicted; `error` is the first one's.
 Task<bool> Evictions::evict_all(const Target& target, std::vector<Ref<const Pod>> victims,
                                 std::string& error) {
-  std::vector<Task<Result<void>>> evicting;
+  std::vector<Task<Result<bool>>> evicting;
   for (Ref<const Pod>& victim : victims) evicting.push_back(evict(target, std::move(victim)));
-  WhenAll<Result<void>> all(std::move(evicting));
-  const std::vector<Result<void>> answers = co_await all;
-  for (const Result<void>& answer : answers) {
+  WhenAll<Result<bool>> all(std::move(evicting));
+  const std::vector<Result<bool>> answers = co_await all;
+  for (const Result<bool>& answer : answers) {
     if (answer) continue;
     error = answer.error().message;
     co_return false;
@@ -108,16 +125,18 @@ Task<bool> Evictions::evict_all(const Target& target, std::vector<Ref<const Pod>
   co_return true;
 }
 
-Task<Result<void>> Evictions::evict(Target target, Ref<const Pod> victim) {
+// True: the victim was rejected in memory, and no API call was made.
+Task<Result<bool>> Evictions::evict(Target target, Ref<const Pod> victim) {
   const bool in_memory = reject_in_memory(*victim);
   if (!in_memory) {
     bool gone = false;
     Task<Result<void>> evicting = evict_through_api(target, victim, gone);
-    Result<void> evicted = co_await evicting;
-    if (!evicted || gone) co_return evicted;
+    const Result<void> evicted = co_await evicting;
+    if (!evicted) co_return fail(evicted.error());
+    if (gone) co_return false;
   }
   record_preemption(target, victim, in_memory);
-  co_return Result<void>();
+  co_return in_memory;
 }
 
 // A pod that is not bound yet needs no API server to leave. False: it is too late for that.

@@ -3,7 +3,8 @@
 //   begin ──► preempting ── pods of lower priority nominated to the node lose that
 //                 │         all victims but the last are evicted, side by side
 //                 │         the last one
-//                 └──► over; after a failure the preemptor is tried again at once
+//                 └──► over; the preemptor is tried again at once after a failure, and when the
+//                      last victim was only rejected in memory
 //
 // A victim that waits at Permit or is in PreBind is rejected in memory; any other gets its
 // DisruptionTarget condition and is deleted. While evictions run, their preemptor is kept out of
@@ -32,7 +33,7 @@ class Evictions {
   Evictions(const Handle& handle, std::string plugin);
   ~Evictions();
 
-  // Evicts in the background. Does nothing if all victims are terminating already.
+  // Evicts in the background. Only counts the victims if all are terminating already.
   void begin(Ref<const Pod> preemptor, PreemptionCandidate candidate);
   // Evicts, and returns the errors.
   Task<Result<void>> carry_out(Ref<const Pod> preemptor, PreemptionCandidate candidate);
@@ -48,7 +49,7 @@ class Evictions {
   Task<void> run(Target target, std::vector<Ref<const Pod>> victims);
   Task<bool> evict_all(const Target& target, std::vector<Ref<const Pod>> victims,
                        std::string& error);
-  Task<Result<void>> evict(Target target, Ref<const Pod> victim);
+  Task<Result<bool>> evict(Target target, Ref<const Pod> victim);
   Task<Result<void>> evict_through_api(const Target& target, const Ref<const Pod>& victim,
                                        bool& gone);
   bool reject_in_memory(const Pod& victim);

@@ -210,19 +210,45 @@ TEST_F(EvictionsTest, ANominationThatCannotBeClearedStopsNothingAndThePreemptorI
   EXPECT_THAT(world.nominator.activated, ElementsAre(preemptor));
 }
 
-TEST_F(EvictionsTest, VictimsAreCountedUnlessAllOfThemGoAnyway) {
+class EvictionsMetrics : public EvictionsTest {
+ protected:
   telemetry::Registry registry;
-  MetricsObserver metrics(world.loop, registry);
+  MetricsObserver metrics{world.loop, registry};
   Handle handle{
       "my-scheduler",         world.loop,      world.random,    world.cluster, world.waiting_pods,
       world.pods_in_pre_bind, world.nominator, world.nominator, api,           world.gates,
       &world.cluster,         &gate,           &metrics};
-  Evictions counted(handle, "DefaultPreemption");
+  Evictions counted{handle, "DefaultPreemption"};
+};
+
+TEST_F(EvictionsMetrics, VictimsAreCountedAlsoIfAllOfThemGoAnyway) {
   counted.begin(preemptor, on_n1({victim("a", true), victim("b", true)}));
-  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_count 0\n"));
-  counted.begin(preemptor, on_n1({victim("c", true), victim("d")}));
   EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_sum 2\n"));
-  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_count 1\n"));
+  counted.begin(preemptor, on_n1({victim("c", true), victim("d"), victim("e")}));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_sum 5\n"));
+  testing::run_task(world.loop, counted.carry_out(preemptor, on_n1({victim("f", true)})));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_sum 6\n"));
+  EXPECT_THAT(registry.text(), HasSubstr("scheduler_preemption_victims_count 3\n"));
+}
+
+TEST_F(EvictionsMetrics, EndedEvictionsAreCountedByTheirResult) {
+  const auto ended = [](std::string_view result, int times) {
+    return HasSubstr(fmt::format(
+        "scheduler_preemption_goroutines_execution_total{{result=\"{}\"}} {}\n", result, times));
+  };
+  api.hold("evict a");
+  counted.begin(preemptor, on_n1({victim("a")}));
+  EXPECT_THAT(registry.text(), HasSubstr("operation=\"DefaultPreemption\"} 1\n"));
+  EXPECT_THAT(registry.text(), ::testing::Not(ended("success", 1))) << "not before the end";
+  api.answer("evict a");
+  EXPECT_THAT(registry.text(), ended("success", 1));
+  api.fails("evict b", {ErrorKind::kForbidden, "no"});
+  counted.begin(preemptor, on_n1({victim("b")}));
+  EXPECT_THAT(registry.text(), ended("error", 1));
+  world.nominator.nominate(world.pod("lesser").priority(9).nominated("n1"), world.symbol("n1"));
+  api.fails("patch lesser on \"\"", {ErrorKind::kTimeout, "slow"});
+  counted.begin(preemptor, on_n1({victim("c")}));
+  EXPECT_THAT(registry.text(), ended("error", 2)) << "a nomination that stays is an error";
 }
 
 TEST_F(EvictionsTest, AWaitingVictimIsTurnedAwayInMemory) {
@@ -235,6 +261,9 @@ TEST_F(EvictionsTest, AWaitingVictimIsTurnedAwayInMemory) {
   EXPECT_EQ(api.events.front().note,
             "Preempted by pod 11111111-2222-3333-4444-555555555555 on node n1 (in kube-scheduler "
             "memory).");
+  EXPECT_THAT(world.nominator.activated, IsEmpty());
+  world.loop.run();
+  EXPECT_THAT(world.nominator.activated, ElementsAre(preemptor)) << "no deletion will wake it";
   // It cannot be turned away twice: the second time it is deleted.
   evictions().begin(preemptor, on_n1({low}));
   EXPECT_THAT(api.calls, ElementsAre(mark("low"), "evict low"));
@@ -253,6 +282,37 @@ TEST_F(EvictionsTest, AVictimInPreBindIsCancelledUnlessItIsThrough) {
   EXPECT_TRUE(through.mark_prebound());
   evictions().begin(preemptor, on_n1({bound}));
   EXPECT_THAT(api.calls, ElementsAre(mark("bound"), "evict bound"));
+}
+
+// The place is free when the binding cycle of the rejected pod has ended. Before that the preemptor
+// would select the same victim again.
+TEST_F(EvictionsTest, ThePreemptorIsTriedAgainWhenTheLastVictimLeftItsPlace) {
+  for (const bool leaves : {true, false}) {
+    const Ref<const Pod> low = world.pod(leaves ? "quick" : "slow").on("n1");
+    world.cluster.see_pod(low);
+    ASSERT_TRUE(world.cluster.assume(low, world.row("n1")).has_value());
+    PodsInPreBind::Stay stay(world.pods_in_pre_bind, low->uid());
+    world.nominator.activated.clear();
+    evictions().begin(preemptor, on_n1({low}));
+    EXPECT_TRUE(running());
+    if (leaves) {
+      EXPECT_TRUE(world.cluster.forget(*low).has_value());
+    }
+    EXPECT_EQ(running(), !leaves);
+    world.loop.run();
+    EXPECT_FALSE(running());
+    EXPECT_EQ(world.nominator.activated.size(), leaves ? 1u : 0u)
+        << "the end of its PreBind will wake the preemptor";
+  }
+}
+
+TEST_F(EvictionsTest, AnInMemoryVictimThatIsNotTheLastActivatesNobody) {
+  const Ref<const Pod> low = world.pod("low");
+  PodsInPreBind::Stay stay(world.pods_in_pre_bind, low->uid());
+  evictions().begin(preemptor, on_n1({low, victim("last")}));
+  world.loop.run();
+  EXPECT_THAT(api.calls, ElementsAre(mark("last"), "evict last"));
+  EXPECT_THAT(world.nominator.activated, IsEmpty());
 }
 
 TEST_F(EvictionsTest, CarriedOutInTheForegroundItTellsWhatWentWrong) {

@@ -9,22 +9,6 @@ namespace berth {
 
 WallTime started(const Pod& pod) { return pod.start_time().value_or(WallTime{Duration::max()}); }
 
-bool more_important(const Pod& a, const Pod& b) {
-  if (a.priority() != b.priority()) return a.priority() > b.priority();
-  return started(a) < started(b) || (!a.start_time() && !b.start_time());
-}
-
-namespace {
-
-// Most important first. The order of equals decides which of them are victims, so it is upstream's.
-void sort_by_importance(std::vector<Ref<const Pod>>& pods) {
-  unstable_sort(std::span(pods), [](const Ref<const Pod>& a, const Ref<const Pod>& b) {
-    return more_important(*a, *b);
-  });
-}
-
-}  // namespace
-
 // Lets pods come back, one by one, where that does not cost the preemptor its place.
 class VictimSearch::Reprieve {
  public:
@@ -77,10 +61,26 @@ VictimSearch::NodeVictims VictimSearch::rejected(const Status& status) const {
 // The row's less important pods, most important first. False: there is none.
 bool VictimSearch::collect(NodeRow row) {
   potential_.clear();
-  for (const Ref<const Pod>& pod : cluster_.nodes().pods(row))
-    if (pod->priority() < cycle_.pod().priority()) potential_.push_back(pod);
+  const std::span<const Ref<const Pod>> pods = cluster_.nodes().pods(row);
+  // Parity: upstream asks the clock once for each pod that does not run, in the node's order, so
+  // each of them counts as a little younger than the one before.
+  WallTime now{Duration::max() - Duration(pods.size())};
+  for (const Ref<const Pod>& pod : pods) {
+    now = now + Duration(1);
+    if (pod->priority() < cycle_.pod().priority())
+      potential_.push_back({pod, pod->start_time().value_or(now)});
+  }
   sort_by_importance(potential_);
   return !potential_.empty();
+}
+
+// Higher priority first, then those that run for longer. The order of equals decides which of them
+// are victims, so it is upstream's.
+void VictimSearch::sort_by_importance(std::vector<PotentialVictim>& victims) {
+  unstable_sort(std::span(victims), [](const PotentialVictim& a, const PotentialVictim& b) {
+    const std::int32_t of_a = a.pod->priority(), of_b = b.pod->priority();
+    return of_a != of_b ? of_a > of_b : a.since < b.since;
+  });
 }
 
 VictimSearch::NodeVictims VictimSearch::select_victims_on_node(NodeRow row) {
@@ -91,29 +91,30 @@ VictimSearch::NodeVictims VictimSearch::select_victims_on_node(NodeRow row) {
     return rejected(nobody_to_evict_);
   }
   WhatIf what_if(framework_, cycle_, cluster_);
-  for (const Ref<const Pod>& pod : potential_)
-    if (const Outcome removed = what_if.remove(pod, row); !removed.ok())
+  for (const PotentialVictim& victim : potential_)
+    if (const Outcome removed = what_if.remove(victim.pod, row); !removed.ok())
       return failed(removed.message());
   const Result<Status> empty = framework_.filter_row_with_nominated(cycle_, cluster_, row);
   if (!empty) return failed(empty.error().message);
   if (!empty->ok()) return rejected(*empty);
 
-  std::vector<Ref<const Pod>> violating, others;
+  std::vector<PotentialVictim> violating, others;
   budgets_.start_over();
-  for (const Ref<const Pod>& pod : potential_)
-    (budgets_.violated_by(*pod) ? violating : others).push_back(pod);
+  for (const PotentialVictim& victim : potential_)
+    (budgets_.violated_by(*victim.pod) ? violating : others).push_back(victim);
 
   Reprieve reprieve(*this, what_if, row);
   NodeVictims found;
-  std::vector<Ref<const Pod>>& victims = found.victims.pods;
-  for (const Ref<const Pod>& pod : violating)
-    if (!reprieve.can_stay(pod)) victims.push_back(pod);
+  std::vector<PotentialVictim> victims;
+  for (const PotentialVictim& victim : violating)
+    if (!reprieve.can_stay(victim.pod)) victims.push_back(victim);
   found.victims.pdb_violations = static_cast<std::int64_t>(victims.size());
-  for (const Ref<const Pod>& pod : others)
-    if (!reprieve.can_stay(pod)) victims.push_back(pod);
+  for (const PotentialVictim& victim : others)
+    if (!reprieve.can_stay(victim.pod)) victims.push_back(victim);
   if (reprieve.deferred()) return rejected({.code = Code::kWait});
   if (!reprieve.error().empty()) return failed(reprieve.error());
   if (!violating.empty() && !others.empty()) sort_by_importance(victims);
+  for (PotentialVictim& victim : victims) found.victims.pods.push_back(std::move(victim.pod));
   return found;
 }
 

@@ -24,11 +24,6 @@ using Victims = ExtenderVictims;
 // later than any start.)
 WallTime started(const Pod& pod);
 
-// Higher priority, or the same and running for longer.
-// Parity: upstream asks the clock for each pod that does not run, the first of a pair first, so
-// that of two such pods either is more important than the other.
-bool more_important(const Pod& a, const Pod& b);
-
 class VictimSearch {
  public:
   // What is passed by reference outlives the search; the cycle's PreFilter has run.
@@ -47,14 +42,20 @@ class VictimSearch {
   class Reprieve;
   NodeVictims failed(std::string error) const;
   NodeVictims rejected(const Status& status) const;
+  // A pod of lower priority, and since when it runs.
+  struct PotentialVictim {
+    Ref<const Pod> pod;
+    WallTime since;
+  };
   bool collect(NodeRow row);
+  static void sort_by_importance(std::vector<PotentialVictim>& victims);
 
   const Framework& framework_;
   Cycle& cycle_;
   Cluster& cluster_;
   DisruptionBudgets budgets_;
-  std::vector<Ref<const Pod>> potential_;  // of the current row
-  Status nobody_to_evict_;                 // made when it is first needed
+  std::vector<PotentialVictim> potential_;  // of the current row
+  Status nobody_to_evict_;                  // made when it is first needed
 };
 
 }  // namespace berth

@@ -35,13 +35,13 @@ TEST_F(PreemptionTest, OfEqualPriorityThoseThatRanLongerStay) {
   EXPECT_EQ(chosen(important("2")), "n1: young");
 }
 
-TEST_F(PreemptionTest, PodsThatHaveNotStartedGoFirstTheFirstPlacedOfThemBeforeTheOthers) {
+TEST_F(PreemptionTest, PodsThatHaveNotStartedGoFirstTheLastPlacedOfThemBeforeTheOthers) {
   node("n1");
   place(world.pod("new-1").on("n1").cpu("1"));
   place(world.pod("new-2").on("n1").cpu("1"));
   place("running", "n1", 0, 1, "2");
-  EXPECT_EQ(chosen(important("1")), "n1: new-1");
-  EXPECT_EQ(chosen(important("2")), "n1: new-2 new-1");
+  EXPECT_EQ(chosen(important("1")), "n1: new-2");
+  EXPECT_EQ(chosen(important("2")), "n1: new-1 new-2");
 }
 
 TEST_F(PreemptionTest, PodsOfEqualOrHigherPriorityAreNeverVictims) {
@@ -143,6 +143,19 @@ TEST_F(PreemptionTest, EveryBudgetOverAPodLosesOne) {
   EXPECT_EQ(chosen(important("4")), "n1: one two");
   budget("narrow", "web", 1);
   EXPECT_EQ(chosen(important("4")), "n1: one two (1)");
+}
+
+TEST_F(PreemptionTest, BudgetsAfterTheFirstThatIsViolatedLoseNothing) {
+  node("n1");
+  place("one", "n1", 9, 1, "2", "web");
+  place("two", "n1", 8, 1, "2", "web");
+  budget("b-open", "web", 1);
+  // Of "two" only the open budget counts.
+  budget("a-closed", "web", 0, {"two"});
+  EXPECT_EQ(chosen(important("4")), "n1: one two (1)");
+  world.cluster.remove(ObjectKind::kPodDisruptionBudget, "default", "a-closed");
+  budget("c-closed", "web", 0, {"two"});
+  EXPECT_EQ(chosen(important("4")), "n1: one two (2)") << "budgets before it stay decremented";
 }
 
 }  // namespace

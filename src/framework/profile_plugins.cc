@@ -15,6 +15,24 @@ namespace {
 using config::ExtensionPoint;
 using config::PluginRef;
 
+// The points of group scheduling, which is not built: nothing is called there. A profile may list
+// the built plugins that extend them upstream.
+struct GroupPoint {
+  ExtensionPoint point;
+  std::string_view type;
+  std::vector<std::string_view> plugins;
+};
+
+std::vector<GroupPoint> group_points() {
+  return {
+      {ExtensionPoint::kPlacementGenerate, "PlacementGeneratePlugin", {}},
+      {ExtensionPoint::kPlacementScore, "PlacementScorePlugin", {"NodeResourcesFit"}},
+      {ExtensionPoint::kPodGroupPostFilter,
+       "PodGroupPostFilterPlugin",
+       {"DynamicResources", "DefaultPreemption"}},
+  };
+}
+
 // Makes the plugins of a profile and sorts them into their extension points.
 class ProfilePluginsMaker {
  public:
@@ -30,7 +48,7 @@ class ProfilePluginsMaker {
       done = for_each_point([this](auto point, auto& list, std::string_view type) {
         return list_specific(point, list, type);
       });
-    if (done) done = check_placement_points();
+    if (done) done = check_group_points();
     if (done && !multi_point().enabled.empty())
       done = for_each_point([this](auto point, auto& list, std::string_view type) {
         return expand_multi_point(point, list, type);
@@ -46,7 +64,7 @@ class ProfilePluginsMaker {
     return profile_.plugins.at(ExtensionPoint::kMultiPoint);
   }
 
-  // The order in which upstream looks at the points; placement points have no plugins of ours yet.
+  // The order in which upstream looks at the points; those of group scheduling come after them.
   template <typename Visit>
   Result<void> for_each_point(Visit visit) {
     Result<void> done;
@@ -142,16 +160,22 @@ class ProfilePluginsMaker {
                              std::string_view type) {
     for (const PluginRef& entry : profile_.plugins.at(point).enabled) {
       const auto made = made_.find(entry.name);
-      if (made == made_.end())
-        return fail(ErrorKind::kInvalid, fmt::format("{} \"{}\" does not exist", type, entry.name));
+      if (made == made_.end()) return does_not_exist(entry.name, type);
       auto* plugin = dynamic_cast<Point*>(set_.all[made->second].get());
-      if (!plugin)
-        return fail(ErrorKind::kInvalid,
-                    fmt::format("plugin \"{}\" does not extend {} plugin", entry.name, type));
+      if (!plugin) return does_not_extend(entry.name, type);
       if (lists(list, made->second)) return already_registered(entry.name, type);
       list.push_back({plugin, made->second, 0});
     }
     return {};
+  }
+
+  static Result<void> does_not_exist(const std::string& name, std::string_view type) {
+    return fail(ErrorKind::kInvalid, fmt::format("{} \"{}\" does not exist", type, name));
+  }
+
+  static Result<void> does_not_extend(const std::string& name, std::string_view type) {
+    return fail(ErrorKind::kInvalid,
+                fmt::format("plugin \"{}\" does not extend {} plugin", name, type));
   }
 
   static Result<void> already_registered(const std::string& name, std::string_view type) {
@@ -170,7 +194,7 @@ class ProfilePluginsMaker {
       const auto made = made_.find(entry.name);
       if (made == made_.end()) {
         if (left_out_.contains(entry.name)) continue;
-        return fail(ErrorKind::kInvalid, fmt::format("{} \"{}\" does not exist", type, entry.name));
+        return does_not_exist(entry.name, type);
       }
       auto* plugin = dynamic_cast<Point*>(set_.all[made->second].get());
       if (!plugin || std::ranges::find(disabled, entry.name) != disabled.end()) continue;
@@ -192,16 +216,16 @@ class ProfilePluginsMaker {
     return {};
   }
 
-  // Placement of pod groups is not built: there is no interface that a plugin could extend.
-  Result<void> check_placement_points() const {
-    for (const auto& [point, type] :
-         {std::pair{ExtensionPoint::kPlacementGenerate, "PlacementGeneratePlugin"},
-          std::pair{ExtensionPoint::kPlacementScore, "PlacementScorePlugin"}})
-      for (const PluginRef& entry : profile_.plugins.at(point).enabled)
-        return fail(ErrorKind::kInvalid,
-                    made_.contains(entry.name)
-                        ? fmt::format("plugin \"{}\" does not extend {} plugin", entry.name, type)
-                        : fmt::format("{} \"{}\" does not exist", type, entry.name));
+  Result<void> check_group_points() const {
+    for (const auto& [point, type, plugins] : group_points()) {
+      std::set<std::string_view> listed;
+      for (const PluginRef& entry : profile_.plugins.at(point).enabled) {
+        if (!made_.contains(entry.name)) return does_not_exist(entry.name, type);
+        if (std::ranges::find(plugins, entry.name) == plugins.end())
+          return does_not_extend(entry.name, type);
+        if (!listed.insert(entry.name).second) return already_registered(entry.name, type);
+      }
+    }
     return {};
   }
 

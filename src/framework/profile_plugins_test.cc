@@ -289,6 +289,9 @@ TEST_F(ProfilePluginsTest, WhatAProfileCannotBeIsToldInUpstreamsWords) {
       {"a placement point that a plugin cannot be at",
        [](auto& t) { t.enable(P::kPlacementScore, {{"A", 0}}); },
        "plugin \"A\" does not extend PlacementScorePlugin plugin"},
+      {"a point of groups that a plugin cannot be at",
+       [](auto& t) { t.enable(P::kPodGroupPostFilter, {{"A", 0}}); },
+       "plugin \"A\" does not extend PodGroupPostFilterPlugin plugin"},
       {"unknown at a placement point",
        [](auto& t) { t.enable(P::kPlacementGenerate, {{"Foo", 0}}); },
        "PlacementGeneratePlugin \"Foo\" does not exist"},
@@ -359,6 +362,21 @@ TEST_F(ProfilePluginsTest, AProfileHasAtMost128Plugins) {
     enable(P::kMultiPoint, {{name, 0}});
   }
   EXPECT_EQ(error(), "a profile can have at most 128 plugins");
+}
+
+// ---- group scheduling, which is not built
+
+TEST_F(ProfilePluginsTest, PluginsMayBeListedAtThePointsOfGroupsThatTheyExtendUpstream) {
+  knows<Everywhere>("DefaultPreemption");
+  knows<Everywhere>("DynamicResources");
+  knows<Everywhere>("NodeResourcesFit");
+  enable(P::kPodGroupPostFilter, {{"DefaultPreemption", 0}, {"DynamicResources", 0}});
+  enable(P::kPlacementScore, {{"NodeResourcesFit", 2}});
+  enable(P::kBind, {{"A", 0}});
+  EXPECT_EQ(error(), "no error");
+  enable(P::kPodGroupPostFilter, {{"DefaultPreemption", 0}});
+  EXPECT_EQ(error(),
+            "plugin \"DefaultPreemption\" already registered as \"PodGroupPostFilterPlugin\"");
 }
 
 // ---- plugins that are not built yet

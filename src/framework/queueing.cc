@@ -18,20 +18,6 @@ bool can_reject(const Plugin& plugin) {
          dynamic_cast<const ReservePlugin*>(&plugin) || dynamic_cast<const PermitPlugin*>(&plugin);
 }
 
-// Parity: a plugin that waits for new nodes also hears of changed taints, because upstream's node
-// pre-check may have hidden a node from it before.
-void add_taint_event(std::vector<EventRegistration>& events) {
-  const auto of_node = [](std::uint32_t actions) {
-    return [actions](const EventRegistration& registration) {
-      return registration.event.resource == EventResource::kNode &&
-             (registration.event.actions & actions) != 0;
-    };
-  };
-  if (std::ranges::any_of(events, of_node(action::kAdd)) &&
-      std::ranges::none_of(events, of_node(action::kUpdateNodeTaint)))
-    events.push_back({{EventResource::kNode, action::kUpdateNodeTaint, {}}, {}});
-}
-
 }  // namespace
 
 std::vector<EventRegistration> Framework::all_events() {
@@ -58,7 +44,6 @@ Result<std::vector<Framework::QueueingEvents>> Framework::queueing_events() cons
     });
     if (!asked.ok()) errors.push_back(asked.message());
     if (!events) events = all_events();
-    add_taint_event(*events);
     result.push_back({std::string(plugin->name()), std::move(*events)});
   }
   if (!errors.empty()) return fail(ErrorKind::kInvalid, fmt::format("{}", fmt::join(errors, "\n")));

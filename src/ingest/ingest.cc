@@ -1,8 +1,10 @@
 #include "ingest/ingest.h"
-#include "berth/observer.h"
 
 #include <optional>
 #include <utility>
+
+#include "api/devices.h"
+#include "berth/observer.h"
 
 namespace berth {
 namespace {
@@ -30,7 +32,7 @@ std::optional<EventResource> resource_of(ObjectKind kind) {
 
 Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods,
                ChangeGate& gate, std::set<Symbol> schedulers, Observer& observer,
-               ApiDispatcher* writes)
+               ApiDispatcher* writes, bool device_taint_rules)
     : cluster_(cluster),
       queue_(queue),
       waiting_pods_(waiting_pods),
@@ -38,6 +40,7 @@ Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_po
       schedulers_(std::move(schedulers)),
       observer_(observer),
       writes_(writes),
+      device_taint_rules_(device_taint_rules),
       measured_(observer.measuring()),
       claims_(cluster.assumed_claims().add_handler(
           [this](const Ref<const Object>& before, const Ref<const Object>& after) {
@@ -268,16 +271,32 @@ void Ingest::apply_object(DeltaType type, const Ref<const Object>& object) {
     if (resource && resource != EventResource::kResourceClaim)
       queue_.move_all({*resource, actions, {}}, old_object, new_object);
   };
+  const bool taint_rule = object->kind == ObjectKind::kDeviceTaintRule && device_taint_rules_;
   if (type == DeltaType::kDeleted) {
     cluster_.remove(object->kind, where, object->name);
+    if (taint_rule) taint_rule_changed(before.get(), nullptr);
     happened(action::kDelete, object, {});
     return;
   }
   cluster_.put(object);
+  if (taint_rule) taint_rule_changed(before.get(), object.get());
   if (before)
     happened(action::kUpdate, before, object);
   else
     happened(action::kAdd, {}, object);
+}
+
+void Ingest::taint_rule_changed(const Object* before, const Object* after) {
+  constexpr ClusterEvent kSliceUpdate{EventResource::kResourceSlice, action::kUpdate, {}};
+  for (const Ref<const Object>& slice : cluster_.list(ObjectKind::kResourceSlice)) {
+    if (!changes_taints(static_cast<const DeviceTaintRule*>(before),
+                        static_cast<const DeviceTaintRule*>(after),
+                        static_cast<const ResourceSlice&>(*slice)))
+      continue;
+    const TimePoint start = measured_ ? measured_->tick() : TimePoint{};
+    queue_.move_all(kSliceUpdate, slice, slice);
+    if (measured_) measured_->event_handled(kSliceUpdate, measured_->tick() - start);
+  }
 }
 
 void Ingest::claim_changed(const Ref<const Object>& before, const Ref<const Object>& after) {

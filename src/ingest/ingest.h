@@ -26,8 +26,10 @@ class Ingest {
  public:
   // `schedulers` are the names of our profiles; unassigned pods of other schedulers are ignored.
   // `writes`, unless null, is told of every pod that the watch shows (ApiDispatcher::sync).
+  // `device_taint_rules`: whether DeviceTaintRules are looked at (DRADeviceTaintRules).
   Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods, ChangeGate& gate,
-         std::set<Symbol> schedulers, Observer& observer, ApiDispatcher* writes = nullptr);
+         std::set<Symbol> schedulers, Observer& observer, ApiDispatcher* writes = nullptr,
+         bool device_taint_rules = true);
 
   void apply(Delta delta);
 
@@ -49,6 +51,8 @@ class Ingest {
 
   void apply_node(DeltaType type, const Ref<const Object>& object);
   void apply_object(DeltaType type, const Ref<const Object>& object);
+  // A rule has changed: the slices whose devices' taints it changes count as updated.
+  void taint_rule_changed(const Object* before, const Object* after);
   // Changed by the watch, or by our own write that the watch has not shown yet.
   void claim_changed(const Ref<const Object>& before, const Ref<const Object>& after);
 
@@ -64,6 +68,7 @@ class Ingest {
   std::set<Symbol> schedulers_;
   Observer& observer_;
   ApiDispatcher* writes_;
+  bool device_taint_rules_;
   Observer* measured_;
   Subscription claims_;
 };

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 using namespace berth::testing;
 
 // ---- other objects
@@ -62,6 +63,58 @@ TEST_F(IngestTest, KindsThatNoPluginCanWaitForMoveNobody) {
   to_test.apply({DeltaType::kAdded, Ref<const Object>(service.get())});
   EXPECT_NE(other.cluster.find(ObjectKind::kService, "", "web"), nullptr);
   EXPECT_EQ(other.place(rejected), QueuePlace::kUnschedulable);
+}
+
+// ---- device taint rules, which count as changes of the slices that they taint
+
+struct TaintRuleEvents : IngestTest {
+  void add_slice(const std::string& name, const std::string& driver) {
+    auto slice = make_ref<ResourceSlice>(q.world.interner.hold());
+    slice->name = name;
+    slice->driver = slice->symbols.intern(driver);
+    slice->pool.name = slice->symbols.intern("pool");
+    slice->devices.resize(1);
+    slice->devices[0].name = slice->symbols.intern("d");
+    apply(DeltaType::kAdded, Ref<const Object>(slice.get()));
+  }
+  // Empty: of any driver.
+  Ref<DeviceTaintRule> rule(const std::string& driver) {
+    auto rule = make_ref<DeviceTaintRule>(q.world.interner.hold());
+    rule->name = "rule";
+    rule->selector.emplace();
+    if (!driver.empty()) rule->selector->driver = rule->symbols.intern(driver);
+    rule->taint.key = rule->symbols.intern("broken");
+    rule->taint.effect = rule->symbols.intern("NoSchedule");
+    return rule;
+  }
+  // The events that the change of the rule causes.
+  std::vector<std::string> after(DeltaType type, const Ref<DeviceTaintRule>& changed) {
+    heard.clear();
+    apply(type, Ref<const Object>(changed.get()));
+    return heard;
+  }
+};
+
+TEST_F(TaintRuleEvents, UpdateTheSlicesWhoseTaintsChange) {
+  spy();
+  add_slice("a", "drv-a");
+  add_slice("b", "drv-b");
+  constexpr const char* kA = "spy: resource.k8s.io/ResourceSliceUpdate a > a";
+  constexpr const char* kB = "spy: resource.k8s.io/ResourceSliceUpdate b > b";
+  EXPECT_THAT(after(DeltaType::kAdded, rule("drv-a")), ElementsAre(kA));
+  EXPECT_THAT(after(DeltaType::kUpdated, rule("drv-a")), IsEmpty());
+  EXPECT_THAT(after(DeltaType::kUpdated, rule("drv-b")), UnorderedElementsAre(kA, kB));
+  EXPECT_THAT(after(DeltaType::kUpdated, rule("")), ElementsAre(kA));
+  const Ref<DeviceTaintRule> later = rule("");
+  later->time_added = WallTime{};
+  EXPECT_THAT(after(DeltaType::kUpdated, later), UnorderedElementsAre(kA, kB));
+  const Ref<DeviceTaintRule> nothing = rule("");
+  nothing->selector.reset();
+  EXPECT_THAT(after(DeltaType::kUpdated, nothing), UnorderedElementsAre(kA, kB));
+  EXPECT_THAT(after(DeltaType::kDeleted, nothing), IsEmpty());
+  EXPECT_THAT(after(DeltaType::kAdded, rule("drv-b")), ElementsAre(kB));
+  EXPECT_THAT(after(DeltaType::kDeleted, rule("drv-b")), ElementsAre(kB));
+  EXPECT_EQ(cluster.find(ObjectKind::kDeviceTaintRule, "", "rule"), nullptr);
 }
 
 // ---- claims, of which the queue hears through the assume cache
@@ -123,7 +176,7 @@ TEST_F(IngestTest, WhatComesDuringACycleIsAppliedInOrderWhenItCloses) {
   EXPECT_TRUE(has_node("n1"));
   EXPECT_EQ(cluster.row_of(queued->uid()), row("n1"));
   EXPECT_EQ(q.queue().sizes().active, 0u) << "it came and went";
-  EXPECT_THAT(q.log.take(), ElementsAre("active p UnschedulablePodAdd"));
+  EXPECT_THAT(q.log.take(), ElementsAre("active p UnscheduledPodAdd"));
 }
 
 TEST_F(IngestTest, ADeltaWithoutAnObjectIsNothing) {

@@ -96,6 +96,15 @@ TEST_F(IngestTest, AnAssignedPodsUpdateIsToldOncePerKindOfChangeInOrder) {
   EXPECT_THAT(heard, ElementsAre("spy: AssignedPodUpdatePodLabel p@1 > p@2",
                                  "spy: AssignedPodUpdatePodScaleDown p@1 > p@2"));
   EXPECT_EQ(cluster.nodes().requested_milli_cpu()[row("n1")], 1000);
+  heard.clear();
+  updates(pod("p", "3").on("n1").cpu("3").label("a", "b"));
+  EXPECT_THAT(heard, ElementsAre("spy: AssignedPodUpdatePodScaleUp p@2 > p@3"));
+}
+
+TEST_F(IngestTest, APodWithoutANodeIsToldOfItsOwnUpdateAlone) {
+  spy("a"), spy("b");
+  updates(pod("a", "2").label("x", "y"));
+  EXPECT_THAT(heard, ElementsAre("a: TargetPodUpdatePodLabel a@1 > a@2"));
 }
 
 TEST_F(IngestTest, AnAssignedPodsEndFreesItsPlaceBeforeTheQueueHearsOfIt) {
@@ -177,7 +186,7 @@ TEST_F(IngestTest, OurUnassignedPodEntersTheQueueAndMovesNobody) {
   const Ref<const Pod> added = shows(pod("p"));
   EXPECT_EQ(q.place(added), QueuePlace::kActive);
   EXPECT_EQ(cluster.placed_count(), 0u);
-  EXPECT_THAT(q.log.take(), ElementsAre("active p UnschedulablePodAdd"));
+  EXPECT_THAT(q.log.take(), ElementsAre("active p UnscheduledPodAdd"));
   EXPECT_THAT(heard, IsEmpty());
 }
 
@@ -227,7 +236,7 @@ TEST_F(IngestTest, AnUpdateOfAPodInFlightIsKeptAsAnEvent) {
 TEST_F(IngestTest, AStatusUpdateWakesOnlyPodsWhoseRejectorHearsOfEverything) {
   QueueWorld other;
   other.registers("Everything", {EventResource::kPod, action::kAll, {}});
-  other.registers("Labels", {EventResource::kPod, action::kUpdatePodLabel, {}});
+  other.registers("Labels", {EventResource::kTargetPod, action::kUpdatePodLabel, {}});
   const Ref<const Pod> hopeful = other.rejected("hopeful", {"Everything"});
   const Ref<const Pod> patient = other.rejected("patient", {"Labels"});
   ChangeGate open;

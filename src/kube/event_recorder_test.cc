@@ -72,7 +72,7 @@ TEST_F(EventRecorderTest, AServerThatIsNotThereYetIsAskedAgain) {
 
 // ---- events.k8s.io/v1 ---------------------------------------------------------------------------
 
-// As kube-scheduler 1.36.4 was seen to send it.
+// As kube-scheduler was seen to send it.
 TEST_F(EventRecorderTest, AnEventIsWhatUpstreamSends) {
   start_with_events_api();
   recorder->record(failed());

@@ -2,7 +2,7 @@
 //
 //   HttpApiClientOptions options;
 //   options.config = …;                    // kube/client_config.h
-//   options.user_agent = "kube-scheduler/v1.36.4 (linux/amd64) kubernetes/abc1234/scheduler";
+//   options.user_agent = "kube-scheduler/v1.37.1 (linux/amd64) kubernetes/abc1234/scheduler";
 //   HttpApiClient client(std::move(options), loop, log, metrics);
 //
 // World thread. It outlives its calls, and the loop outlives it. Streams that are open when it ends

@@ -21,7 +21,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Tries of a status, and the pauses between them: 10 ms, 50 ms, 250 ms, each up to a tenth longer.
+// Tries of a binding or a status, and the pauses between them: 10 ms, 50 ms, 250 ms, each up to a
+// tenth longer.
 constexpr int kTries = 4;
 constexpr Duration kFirstPause = milliseconds(10);
 constexpr int kPauseFactor = 5;
@@ -32,17 +33,23 @@ std::string pod_path(const Pod& pod, std::string_view subresource = "") {
                      subresource);
 }
 
+// Parity: the reason counts where there is one. A 500 of another kind (a hung up webhook, a failed
+// precondition of the server's own) is no InternalError.
+bool failed_with(const ApiFailure& failure, std::string_view reason, int code) {
+  const std::string& given = failure.status.reason;
+  return given.empty() || given == "Unknown" ? failure.status.code == code : given == reason;
+}
+
 // Whether the same request may well succeed in a moment.
-bool worth_another_try(const ApiFailure& failure) {
-  if (failure.status.code == 0) {
+bool is_retriable(const ApiFailure& failure) {
+  if (failure.status.code == 0)
     return lower_case(failure.error.message).contains("connection refused");
-  }
-  // Parity: the reason counts where there is one. A 500 of another kind (a hung up webhook, a
-  // failed precondition of the server's own) is not tried again.
-  const std::string& reason = failure.status.reason;
-  if (reason.empty() || reason == "Unknown")
-    return failure.status.code == 409 || failure.status.code == 500 || failure.status.code == 503;
-  return reason == "Conflict" || reason == "InternalError" || reason == "ServiceUnavailable";
+  return failed_with(failure, "InternalError", 500) ||
+         failed_with(failure, "ServiceUnavailable", 503);
+}
+
+bool is_retriable_with_conflict(const ApiFailure& failure) {
+  return is_retriable(failure) || failed_with(failure, "Conflict", 409);
 }
 
 // How long a request may be under way after its client has given it up: as long as the defaults of
@@ -91,16 +98,36 @@ Task<Result<void>> KubeClusterApi::bind(Ref<const Pod> pod, std::string node_nam
   call.body = body_of(binding, client_.format());
   call.content_type = content_type_of(client_.format());
   call.urgency = Urgency::kHigh;
-  Task<ApiResult> calling = client_.call(std::move(call));
-  ApiResult answer = co_await calling;
-  if (answer) co_return Result<void>();
-  if (may_have_been_done(answer.error())) {
-    const bool unanswered = answer.error().status.code == 0;
+  bool maybe_done = false;
+  std::optional<ApiFailure> last;
+  for (int tries = 1; !last; ++tries) {
+    Task<ApiResult> calling = client_.call(call);
+    ApiResult answer = co_await calling;
+    if (answer) co_return Result<void>();
+    ApiFailure& failure = answer.error();
+    maybe_done = maybe_done || may_have_been_done(failure);
+    if (tries < kTries && is_retriable(failure)) {
+      Task<void> pausing = pause_before_try(tries + 1);
+      co_await pausing;
+    } else {
+      last = std::move(failure);
+    }
+  }
+  if (maybe_done) {
+    const bool unanswered = may_have_been_done(*last) && last->status.code == 0;
     Task<Result<bool>> looking = is_bound(pod, std::move(binding.node), unanswered);
     const Result<bool> bound = co_await looking;
     if (bound && *bound) co_return Result<void>();
   }
-  co_return fail(std::move(answer.error().error));
+  co_return fail(std::move(last->error));
+}
+
+Task<void> KubeClusterApi::pause_before_try(int number) {
+  Duration pause = kFirstPause;
+  for (int i = 2; i < number; ++i) pause *= kPauseFactor;
+  const auto most = static_cast<std::uint64_t>(static_cast<double>(pause.count()) * kPauseJitter);
+  SleepUntil paused(loop_, loop_.now() + pause + Duration(random_.below(most + 1)));
+  co_await paused;
 }
 
 Task<Result<bool>> KubeClusterApi::is_bound(Ref<const Pod> pod, std::string node_name,
@@ -132,19 +159,16 @@ Task<Result<std::string>> KubeClusterApi::patch_status(Ref<const Pod> pod, PodSt
   call.path = pod_path(*pod, "/status");
   call.body = *std::move(body);
   call.content_type = "application/strategic-merge-patch+json";
-  Duration pause = kFirstPause;
   for (int tries = 1;; ++tries) {
     Task<ApiResult> calling = client_.call(call);
     ApiResult answer = co_await calling;
     if (answer) co_return version_in(*answer);
     // The version will be another one then, too.
     const bool modified = !patch.version.empty() && answer.error().status.code == 409;
-    if (tries == kTries || modified || !worth_another_try(answer.error()))
+    if (tries == kTries || modified || !is_retriable_with_conflict(answer.error()))
       co_return fail(std::move(answer.error().error));
-    const auto most = static_cast<std::uint64_t>(static_cast<double>(pause.count()) * kPauseJitter);
-    SleepUntil paused(loop_, loop_.now() + pause + Duration(random_.below(most + 1)));
-    co_await paused;
-    pause *= kPauseFactor;
+    Task<void> pausing = pause_before_try(tries + 1);
+    co_await pausing;
   }
 }
 

@@ -1,10 +1,9 @@
 // KubeClusterApi: the scheduler's writes as requests to an API server (shell.md §6.4): bindings,
 // changes of pod statuses, deletions, volumes and claims (object_writes.h). World thread.
 //
-// What is sent is what upstream sends, key for key. A binding is tried once: the caller decides
-// what comes next. When its result is not known (no answer, or an answer that may hide a success)
-// the pod is read: a place that is taken must not be given away. A status is tried again where that
-// can help.
+// What is sent is what upstream sends, key for key. A binding and a status are tried again where
+// that can help, four times in all. When the result of a binding is not known then (no answer, or
+// an answer that may hide a success) the pod is read: a place that is taken must not be given away.
 #pragma once
 
 #include <string>
@@ -47,6 +46,8 @@ class KubeClusterApi final : public ClusterApi {
   void record(PodEvent event) override { events_.record(std::move(event)); }
 
  private:
+  Task<void> pause_before_try(int number);
+
   Loop& loop_;
   ApiClient& client_;
   Interner& interner_;

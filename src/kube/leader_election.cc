@@ -342,7 +342,10 @@ Task<bool> LeaderElector::release_once(CancelToken cancel) {
     observe(std::move(blank));
     co_return false;
   }
-  if (updated.error().error.kind == ErrorKind::kConflict) co_return true;
+  if (updated.error().error.kind == ErrorKind::kConflict) {
+    log_.info(4, "Conflict when releasing lease, retrying", {{"lock", lock_.description()}});
+    co_return true;
+  }
   log_.error(updated.error().error.message, "Failed to release lease",
              {{"lock", lock_.description()}});
   co_return false;

@@ -23,8 +23,8 @@ struct LeaseCandidateOptions {
   std::string namespace_name = "kube-system";
   std::string name;  // the elector's identity
   std::string lease_name = "kube-scheduler";
-  std::string binary_version;     // "1.36.4"
-  std::string emulation_version;  // "1.36.0"
+  std::string binary_version;     // "1.37.1"
+  std::string emulation_version;  // "1.37.0"
   std::string strategy = "OldestEmulationVersion";
 };
 

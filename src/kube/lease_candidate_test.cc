@@ -43,8 +43,8 @@ class LeaseCandidateTest : public ::testing::Test {
         std::make_unique<telemetry::StringSink>(log));
     LeaseCandidateOptions options;
     options.name = "h_1";
-    options.binary_version = "1.36.4";
-    options.emulation_version = "1.36.0";
+    options.binary_version = "1.37.1";
+    options.emulation_version = "1.37.0";
     known =
         std::make_unique<LeaseCandidate>(loop, client, Random(5), options, telemetry::Log(output));
   }
@@ -80,7 +80,7 @@ TEST_F(LeaseCandidateTest, MakesItselfKnown) {
             R"({"kind":"LeaseCandidate","apiVersion":"coordination.k8s.io/v1beta1",)"
             R"("metadata":{"name":"h_1","namespace":"kube-system"},"spec":)"
             R"({"leaseName":"kube-scheduler","renewTime":"2026-01-01T00:00:00.000000Z",)"
-            R"("binaryVersion":"1.36.4","emulationVersion":"1.36.0",)"
+            R"("binaryVersion":"1.37.1","emulationVersion":"1.37.0",)"
             R"("strategy":"OldestEmulationVersion"}})");
 }
 

@@ -58,7 +58,7 @@ class PodStatusPatchTest : public ::testing::Test {
   World world;
 };
 
-// The bodies of the next four are those that kube-scheduler 1.36.4 was seen to send.
+// The bodies of the next four are those that kube-scheduler was seen to send.
 
 TEST_F(PodStatusPatchTest, AFirstConditionIsWrittenWhole) {
   EXPECT_EQ(patch_of(world.pod("big"), with(unschedulable("0/1 nodes are available."))),

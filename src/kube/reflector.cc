@@ -43,6 +43,24 @@ std::string with_query(const std::string& path, const Parameters& parameters) {
 
 }  // namespace
 
+// Measures how long the events are applied that came together.
+class Reflector::Processing {
+ public:
+  explicit Processing(Reflector& reflector) : reflector_(reflector) {
+    if (reflector_.informer_) start_ = reflector_.loop_.tick();
+  }
+  ~Processing() {
+    if (reflector_.informer_)
+      reflector_.informer_->processed(reflector_.loop_.tick() - start_, reflector_.version_);
+  }
+  Processing(const Processing&) = delete;
+  Processing& operator=(const Processing&) = delete;
+
+ private:
+  Reflector& reflector_;
+  TimePoint start_;
+};
+
 KeptText TextOptions::of(ObjectKind kind) const {
   if (!take) return KeptText::kNone;
   return kind == ObjectKind::kPod ? pods : kind == ObjectKind::kNode ? nodes : KeptText::kNone;
@@ -64,7 +82,9 @@ Reflector::Reflector(Loop& loop, ApiClient& client, Interner& interner, Random r
           options_.texts.of(kind_.kind) == KeptText::kNone ? nullptr : &options_.texts.take)),
       backoff_(random_.fork()),
       step_(relist()),
-      undecodable_(kMostUndecodableLogged) {}
+      undecodable_(kMostUndecodableLogged) {
+  if (options_.metrics) informer_.emplace(*options_.metrics, kind_);
+}
 
 void Reflector::start() {
   log_.info(3, "Starting reflector",
@@ -148,7 +168,7 @@ Task<Reflector::Followed> Reflector::follow(bool initial) {
   if (initial) mirror_->begin_list(trusts_versions_);
   OpenStream stream(loop_, client_, watch_call(initial),
                     initial ? OpenStream::What::kStreamingList : OpenStream::What::kWatch,
-                    streamed_kind(), interner_, options_.limits);
+                    streamed_kind(), interner_, options_.limits, queued_items());
   while (true) {
     StreamFeed::Next next = stream.next();
     StreamBatch batch = co_await next;
@@ -172,7 +192,7 @@ Task<Reflector::Followed> Reflector::list() {
   mirror_->begin_list(trusts_versions_);
   while (true) {
     OpenStream stream(loop_, client_, list_call(version, token, paged), OpenStream::What::kList,
-                      streamed_kind(), interner_, options_.limits);
+                      streamed_kind(), interner_, options_.limits, queued_items());
     std::optional<StreamEnd> end;
     while (!end) {
       StreamFeed::Next next = stream.next();
@@ -201,6 +221,7 @@ Task<Reflector::Followed> Reflector::list() {
     if (version == "0") pages_ = true;
   }
   if (followed.listed) {
+    const Processing processing(*this);
     list_applied(std::move(listed_version));
   } else {
     mirror_->abandon_list();
@@ -209,6 +230,8 @@ Task<Reflector::Followed> Reflector::list() {
 }
 
 void Reflector::take(StreamBatch& batch, bool initial, Followed& followed) {
+  if (batch.events.empty()) return;
+  const Processing processing(*this);
   followed.events += batch.events.size();
   if (batch.events.size() >= kLargeBatch && (!initial || followed.listed))
     log_.info(2, "Many changes came at once",

@@ -29,6 +29,7 @@
 #include "berth/random.h"
 #include "berth/task.h"
 #include "kube/api_client.h"
+#include "kube/informer_metrics.h"
 #include "kube/kind_mirror.h"
 #include "kube/lru_map.h"
 #include "kube/stream_feed.h"
@@ -108,6 +109,8 @@ class Reflector {
   Task<Followed> follow(bool initial);
   Task<Followed> list();
 
+  class Processing;
+  telemetry::Gauge* queued_items() { return informer_ ? &informer_->queued() : nullptr; }
   void take(StreamBatch& batch, bool initial, Followed& followed);
   void take_initial(WatchedEvent event, Followed& followed);
   void take_change(WatchedEvent event);
@@ -141,6 +144,7 @@ class Reflector {
   telemetry::Log log_;
   const WatchedKind kind_;
   const ReflectorOptions options_;
+  std::optional<InformerMetrics> informer_;  // with metrics
   std::function<void()> tell_synced_;
   std::unique_ptr<KindMirror> mirror_;
   ReflectorBackoff backoff_;

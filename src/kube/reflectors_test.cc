@@ -59,6 +59,64 @@ TEST(Reflector, ManyEventsWakeTheWorldOnce) {
   EXPECT_EQ(next.await_resume().events.size(), 1000U);
 }
 
+// ---- what is counted
+
+TEST(Reflector, CountsWhatClientGoCountsOfAnInformer) {
+  telemetry::Registry registry;
+  telemetry::WatchMetrics metrics(registry);
+  Rig rig(BodyFormat::kProtobuf, {kPods}, {.metrics = &metrics});
+  const std::string labels =
+      R"({group="",name="kube-scheduler",resource="pods",version="v1"} )";
+  const auto shows = [&](const std::string& name, const std::string& value) {
+    return registry.text().find("\ninformer_" + name + labels + value + "\n") != std::string::npos;
+  };
+  EXPECT_TRUE(shows("queued_items", "0")) << "from the beginning";
+  EXPECT_TRUE(shows("processing_latency_seconds_count", "0"));
+  EXPECT_TRUE(shows("store_resource_version", "0"));
+  rig.sync({pod_json("a", 3)});
+  EXPECT_TRUE(shows("processing_latency_seconds_count", "1"));
+  EXPECT_TRUE(shows("store_resource_version", "10"));
+  for (std::uint64_t version = 11; version < 14; ++version)
+    rig.stream().chunk(rig.words.event("MODIFIED", pod_json("a", version)));
+  EXPECT_TRUE(shows("queued_items", "3"));
+  rig.settle();
+  EXPECT_TRUE(shows("queued_items", "0"));
+  EXPECT_TRUE(shows("processing_latency_seconds_count", "2")) << "they were taken together";
+  EXPECT_TRUE(shows("store_resource_version", "13"));
+}
+
+TEST(InformerMetrics, ResourcesAreNamedAsUpstreamNamesThem) {
+  const struct {
+    const char* api_version;
+    const char* kind_name;
+    const char* group;
+    const char* resource;
+  } cases[] = {
+      {"v1", "Node", "", "nodes"},
+      {"storage.k8s.io/v1", "StorageClass", "storage.k8s.io", "storageclasss"},
+      {"storage.k8s.io/v1", "CSIStorageCapacity", "storage.k8s.io", "csistoragecapacitys"},
+  };
+  for (const auto& one : cases) {
+    telemetry::Registry registry;
+    telemetry::WatchMetrics families(registry);
+    WatchedKind kind;
+    kind.api_version = one.api_version;
+    kind.kind_name = one.kind_name;
+    const InformerMetrics metrics(families, kind);
+    const std::string labels = fmt::format(
+        R"(group="{}",name="kube-scheduler",resource="{}",version="v1")", one.group, one.resource);
+    EXPECT_THAT(registry.text(), HasSubstr("informer_queued_items{" + labels + "} 0\n"));
+  }
+}
+
+TEST(InformerMetrics, AVersionIsItsLastFifteenDigits) {
+  EXPECT_EQ(version_for_metrics("42"), 42);
+  EXPECT_EQ(version_for_metrics("123456789012345"), 123456789012345);
+  EXPECT_EQ(version_for_metrics("9123456789012345678"), 456789012345678);
+  EXPECT_EQ(version_for_metrics(""), std::nullopt);
+  EXPECT_EQ(version_for_metrics("12a"), std::nullopt);
+}
+
 TEST(Reflectors, StoppingEndsTheStreamsAndTheDeltas) {
   Rig rig;
   rig.sync({pod_json("a", 3)});

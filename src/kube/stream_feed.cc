@@ -30,6 +30,7 @@ std::size_t StreamFeed::hand_over(std::vector<WatchedEvent>& events) {
       events.clear();
     }
     wake_world();
+    if (queued_) queued_->set(static_cast<double>(waiting_.events.size()));
   }
   return waiting_.events.size();
 }
@@ -55,6 +56,7 @@ bool StreamFeed::has_batch() {
 
 StreamBatch StreamFeed::take() {
   const MutexLock lock(mutex_);
+  if (queued_) queued_->set(0);
   return std::exchange(waiting_, {});
 }
 
@@ -190,8 +192,8 @@ class Receiver {
 // ---- OpenStream
 
 OpenStream::OpenStream(Loop& loop, ApiClient& client, ApiCall call, What what, StreamedKind kind,
-                       Interner& interner, const StreamLimits& limits)
-    : client_(client), feed_(std::make_shared<StreamFeed>(loop)) {
+                       Interner& interner, const StreamLimits& limits, telemetry::Gauge* queued)
+    : client_(client), feed_(std::make_shared<StreamFeed>(loop, queued)) {
   const auto receiver = std::make_shared<Receiver>(feed_, what, std::move(kind), interner, limits);
   net::HttpStreamCallbacks callbacks;
   callbacks.begin = [receiver](int code, const net::HttpHeaders& headers) {

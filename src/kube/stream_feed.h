@@ -21,6 +21,7 @@
 #include "berth/loop.h"
 #include "kube/api_client.h"
 #include "kube/watch_stream.h"
+#include "telemetry/metrics.h"
 
 namespace berth::kube {
 
@@ -51,7 +52,9 @@ struct StreamBatch {
 
 class StreamFeed : public std::enable_shared_from_this<StreamFeed> {
  public:
-  explicit StreamFeed(Loop& loop) : loop_(loop) {}
+  // `queued`: shows how many events wait; null: nobody wants to know.
+  explicit StreamFeed(Loop& loop, telemetry::Gauge* queued = nullptr)
+      : loop_(loop), queued_(queued) {}
 
   // ---- the client's thread
   // Takes over `events` and leaves them empty; how many wait now.
@@ -80,6 +83,7 @@ class StreamFeed : public std::enable_shared_from_this<StreamFeed> {
   void wake_world() REQUIRES(mutex_);
 
   Loop& loop_;
+  telemetry::Gauge* const queued_;
   std::atomic<bool> abandoned_ = false;
   std::coroutine_handle<> awaiter_;  // the world's
   Mutex mutex_;
@@ -96,7 +100,7 @@ class OpenStream {
     kList,
   };
   OpenStream(Loop& loop, ApiClient& client, ApiCall call, What what, StreamedKind kind,
-             Interner& interner, const StreamLimits& limits);
+             Interner& interner, const StreamLimits& limits, telemetry::Gauge* queued = nullptr);
   ~OpenStream();
   OpenStream(const OpenStream&) = delete;
   OpenStream& operator=(const OpenStream&) = delete;

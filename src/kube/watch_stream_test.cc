@@ -23,7 +23,7 @@ using testing::WatchWords;
 constexpr std::size_t kLimit = 1 << 16;
 const StreamedKind kPodStream{ObjectKind::kPod, "v1", "Pod"};
 const StreamedKind kNodeStream{ObjectKind::kNode, "v1", "Node"};
-const StreamedKind kPodGroups{ObjectKind::kPodGroup, "scheduling.k8s.io/v1alpha2", "PodGroup"};
+const StreamedKind kPodGroups{ObjectKind::kPodGroup, "scheduling.k8s.io/v1beta1", "PodGroup"};
 
 std::string_view name_of(WatchedEvent::Type type) {
   switch (type) {
@@ -173,7 +173,7 @@ TEST_P(EitherFormat, KindsThatNothingReadsAreTakenNoteOfOnly) {
   reader->add(
       words.event(
           "ADDED",
-          R"({"kind":"PodGroup","apiVersion":"scheduling.k8s.io/v1alpha2","metadata":{"namespace":"x","name":"p","resourceVersion":"3"}})"),
+          R"({"kind":"PodGroup","apiVersion":"scheduling.k8s.io/v1beta1","metadata":{"namespace":"x","name":"p","resourceVersion":"3"}})"),
       events);
   ASSERT_THAT(told(events), ElementsAre("added (x/p) v3"));
   EXPECT_FALSE(events[0].detail->undecodable);

@@ -40,8 +40,8 @@ constexpr Row kRows[] = {
     {ObjectKind::kResourceClaim, "resource.k8s.io/v1", "ResourceClaim", "resourceclaims"},
     {ObjectKind::kResourceSlice, "resource.k8s.io/v1", "ResourceSlice", "resourceslices"},
     {ObjectKind::kDeviceClass, "resource.k8s.io/v1", "DeviceClass", "deviceclasses"},
-    {ObjectKind::kPodGroup, "scheduling.k8s.io/v1alpha2", "PodGroup", "podgroups"},
-    {ObjectKind::kOther, "resource.k8s.io/v1beta2", "DeviceTaintRule", "devicetaintrules"},
+    {ObjectKind::kDeviceTaintRule, "resource.k8s.io/v1", "DeviceTaintRule", "devicetaintrules"},
+    {ObjectKind::kPodGroup, "scheduling.k8s.io/v1beta1", "PodGroup", "podgroups"},
 };
 
 // What a plugin reads; `gate` empty: always.

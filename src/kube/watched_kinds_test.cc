@@ -34,7 +34,7 @@ struct Watched {
   }
 };
 
-TEST(WatchedKinds, EighteenByDefault) {
+TEST(WatchedKinds, NineteenByDefault) {
   Watched watched;
   EXPECT_THAT(
       watched.paths(""),
@@ -46,7 +46,8 @@ TEST(WatchedKinds, EighteenByDefault) {
           "/apis/storage.k8s.io/v1/storageclasses", "/apis/storage.k8s.io/v1/csinodes",
           "/apis/storage.k8s.io/v1/csidrivers", "/apis/storage.k8s.io/v1/csistoragecapacities",
           "/apis/storage.k8s.io/v1/volumeattachments", "/apis/resource.k8s.io/v1/resourceclaims",
-          "/apis/resource.k8s.io/v1/resourceslices", "/apis/resource.k8s.io/v1/deviceclasses"));
+          "/apis/resource.k8s.io/v1/resourceslices", "/apis/resource.k8s.io/v1/deviceclasses",
+          "/apis/resource.k8s.io/v1/devicetaintrules"));
 }
 
 TEST(WatchedKinds, FinishedPodsAreNotAskedFor) {
@@ -113,10 +114,16 @@ profiles:
 }
 
 TEST(WatchedKinds, GatesAddAndRemoveKinds) {
+  Watched earlier;
+  earlier.gates.emulate({"1.36", 36}, {"1.35", 35});  // today the gate is locked
+  const std::size_t all = earlier.paths("").size();
+  ASSERT_TRUE(earlier.gates.set("DRAExtendedResource=false"));
+  EXPECT_EQ(earlier.paths("").size(), all);  // DynamicResources still reads classes
   Watched watched;
   const std::size_t by_default = watched.paths("").size();
-  ASSERT_TRUE(watched.gates.set("DRAExtendedResource=false"));
-  EXPECT_EQ(watched.paths("").size(), by_default);  // DynamicResources still reads classes
+  ASSERT_TRUE(watched.gates.set("DRADeviceTaintRules=false"));
+  EXPECT_THAT(watched.paths(""), Not(Contains("/apis/resource.k8s.io/v1/devicetaintrules")));
+  ASSERT_TRUE(watched.gates.set("DRADeviceTaintRules=true"));
   // Features that are not built read nothing: nobody waits for an API that may not be served.
   ASSERT_TRUE(watched.gates.set("AllAlpha=true,AllBeta=true"));
   EXPECT_THAT(watched.paths(""), ::testing::SizeIs(by_default));

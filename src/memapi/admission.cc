@@ -40,22 +40,29 @@ std::string_view qos_class(const JsonValue& spec) {
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-Answer<void> admit_priority(const Resource& resource, JsonValue& pod, const Store& store) {
-  JsonValue& spec = object_at(pod, "spec");
-  const std::string name(text_at(spec, "priorityClassName"));
-  std::int64_t priority = 0;
+struct ResolvedPriority {
+  std::int64_t value = 0;
   std::string policy = "PreemptLowerPriority";
+};
+
+// What the class that a pod or a pod group names says, or else that of the default class, whose
+// name is then filled in.
+Answer<ResolvedPriority> resolve_priority(const Resource& resource, JsonValue& object,
+                                          const Store& store) {
+  JsonValue& spec = object_at(object, "spec");
+  const std::string name(text_at(spec, "priorityClassName"));
+  ResolvedPriority resolved;
   const auto take = [&](const JsonValue& found) {
-    priority = int_at(found, "value").value_or(0);
+    resolved.value = int_at(found, "value").value_or(0);
     if (const std::string_view said = text_at(found, "preemptionPolicy"); !said.empty())
-      policy = said;
+      resolved.policy = said;
   };
   const Resource& classes = resource_of("priorityclasses", "scheduling.k8s.io");
   if (!name.empty()) {
     const ObjectRef found = store.get(classes, "", name);
     if (!found) {
       return refuse(
-          ApiError::forbidden(resource, text_at(pod, "metadata.name"),
+          ApiError::forbidden(resource, text_at(object, "metadata.name"),
                               fmt::format("no PriorityClass with name {} was found", name)));
     }
     take(found->tree());
@@ -73,6 +80,29 @@ Answer<void> admit_priority(const Resource& resource, JsonValue& pod, const Stor
       set_text(spec, "priorityClassName", text_at(*chosen, "metadata.name"));
     }
   }
+  return resolved;
+}
+
+Answer<void> admit_pod_group(const Resource& resource, JsonValue& group, const Store& store) {
+  const Answer<ResolvedPriority> resolved = resolve_priority(resource, group, store);
+  if (!resolved) return refuse(resolved.error());
+  JsonValue& spec = object_at(group, "spec");
+  if (const auto given = int_at(spec, "priority"); given && *given != resolved->value) {
+    return refuse(ApiError::forbidden(
+        resource, text_at(group, "metadata.name"),
+        fmt::format("priority set in the pod group ({}) must match the priority computed ({}) "
+                    "based on the priority class set in the spec",
+                    *given, resolved->value)));
+  }
+  set(spec, "priority", JsonValue::of_int(resolved->value));
+  return {};
+}
+
+Answer<void> admit_priority(const Resource& resource, JsonValue& pod, const Store& store) {
+  const Answer<ResolvedPriority> resolved = resolve_priority(resource, pod, store);
+  if (!resolved) return refuse(resolved.error());
+  const auto& [priority, policy] = *resolved;
+  JsonValue& spec = object_at(pod, "spec");
   if (const auto given = int_at(spec, "priority"); given && *given != priority) {
     return refuse(ApiError::forbidden(
         resource, text_at(pod, "metadata.name"),
@@ -248,6 +278,7 @@ Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store&
   } else if (resource.has("status") && plural != "volumeattachments") {
     set(object, "status", JsonValue::object());
   }
+  if (plural == "podgroups" && plugins.priority) return admit_pod_group(resource, object, store);
   return {};
 }
 

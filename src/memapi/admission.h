@@ -19,7 +19,7 @@ struct AdmissionPlugins {
 };
 
 // Defaults of the kind, of new objects and of changed ones. 400 for amounts that are none.
-Answer<void> apply_defaults(const Resource& resource, JsonValue& object);
+Answer<void> apply_defaults(const Resource& resource, JsonValue& object, WallTime now);
 
 // Of new objects only, after the defaults: status and spec as a beginning, then the plugins.
 Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store& store,

@@ -1,5 +1,6 @@
 #include "memapi/api_server.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ struct ErrorCase {
 };
 void PrintTo(const ErrorCase& one, std::ostream* out) { *out << one.method << ' ' << one.target; }
 
-// Texts as v1.36.4 gives them.
+// Texts as kube-apiserver gives them.
 class Refusal : public ::testing::TestWithParam<ErrorCase> {};
 TEST_P(Refusal, IsAStatusWithTheTextOfARealServer) {
   Client client;
@@ -148,6 +149,49 @@ TEST(ApiServer, PriorityComesFromTheClass) {
       client.ask("POST", kPodList, pod_json("p", R"(,"priorityClassName":"high")"));
   EXPECT_EQ(int_at(pod, "spec.priority"), 7);
   EXPECT_EQ(text_at(pod, "spec.preemptionPolicy"), "Never");
+}
+
+TEST(ApiServer, APodGroupGetsItsPriorityAndDisruptionMode) {
+  Client client;
+  const std::string groups = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups";
+  client.ask("POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
+             R"({"metadata":{"name":"high"},"value":7})");
+  const auto create = [&](std::string_view name, std::string_view more) {
+    return client.ask("POST", groups,
+                      fmt::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"schedulingPolicy":)"
+                                  R"({{"gang":{{"minCount":2}}}}{}}}}})",
+                                  name, more));
+  };
+  const JsonValue plain = create("plain", "");
+  EXPECT_EQ(int_at(plain, "spec.priority"), 0);
+  EXPECT_EQ(to_json(*at(plain, "spec.disruptionMode")), R"({"single":{}})");
+  EXPECT_EQ(at(plain, "metadata.generation"), nullptr);
+  const JsonValue high =
+      create("high", R"(,"priorityClassName":"high","disruptionMode":{"all":{}})");
+  EXPECT_EQ(int_at(high, "spec.priority"), 7);
+  EXPECT_EQ(to_json(*at(high, "spec.disruptionMode")), R"({"all":{}})");
+  EXPECT_EQ(text_at(create("wrong", R"(,"priorityClassName":"high","priority":3)"), "message"),
+            "podgroups.scheduling.k8s.io \"wrong\" is forbidden: priority set in the pod group (3) "
+            "must match the priority computed (7) based on the priority class set in the spec");
+}
+
+TEST(ApiServer, ATaintRuleSaysSinceWhenItsEffectHolds) {
+  Client client;
+  const std::string rules = "/apis/resource.k8s.io/v1/devicetaintrules";
+  const JsonValue made = client.ask(
+      "POST", rules,
+      R"({"metadata":{"name":"r"},"spec":{"deviceSelector":{},"taint":{"key":"k",)"
+      R"("effect":"NoSchedule","timeAdded":"2026-01-02T03:04:05Z"}},"status":{"conditions":[]}})");
+  EXPECT_EQ(to_json(*at(made, "status")), "{}");
+  EXPECT_EQ(int_at(made, "metadata.generation"), 1);
+  const std::string rule = rules + "/r";
+  const JsonValue same = client.ask("PATCH", rule, R"({"spec":{"taint":{"value":"v"}}})",
+                                    "application/merge-patch+json");
+  EXPECT_EQ(text_at(same, "spec.taint.timeAdded"), "2026-01-02T03:04:05Z");
+  const JsonValue changed = client.ask("PATCH", rule, R"({"spec":{"taint":{"effect":"None"}}})",
+                                       "application/merge-patch+json");
+  EXPECT_NE(text_at(changed, "spec.taint.timeAdded"), "2026-01-02T03:04:05Z");
+  EXPECT_EQ(int_at(changed, "metadata.generation"), 3);
 }
 
 TEST(ApiServer, MatchLabelKeysAreMergedIntoSelectors) {
@@ -444,7 +488,7 @@ TEST(ApiServer, DiscoveryBothWays) {
   EXPECT_EQ(text_at(client.ask("GET", "/api"), "kind"), "APIVersions");
   EXPECT_EQ(text_at(client.ask("GET", "/apis"), "kind"), "APIGroupList");
   EXPECT_EQ(text_at(client.ask("GET", "/apis/apps/v1"), "groupVersion"), "apps/v1");
-  EXPECT_EQ(text_at(client.ask("GET", "/version"), "gitVersion"), "v1.36.4");
+  EXPECT_EQ(text_at(client.ask("GET", "/version"), "gitVersion"), "v1.37.1");
   EXPECT_NE(at(client.ask("GET", "/openapi/v3"), "paths"), nullptr);
   EXPECT_EQ(client.send("GET", "/nope")->response.body, "404 page not found\n");
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "base/time_text.h"
 #include "berth/resources.h"
 #include "memapi/admission.h"
 #include "memapi/json_edit.h"
@@ -148,6 +149,20 @@ void default_claim_requests(JsonValue& devices) {
   }
 }
 
+void default_device_taint(JsonValue* taint, WallTime now) {
+  if (is_object(taint)) set_default(*taint, "timeAdded", JsonValue::of_text(rfc3339(now)));
+}
+
+void default_device_taints(JsonValue& slice, WallTime now) {
+  JsonValue* devices = at(slice, "spec.devices");
+  if (!is_array(devices)) return;
+  for (JsonValue& device : devices->items) {
+    JsonValue* taints = at(device, "taints");
+    if (!is_array(taints)) continue;
+    for (JsonValue& taint : taints->items) default_device_taint(&taint, now);
+  }
+}
+
 Answer<void> default_node(const Resource& resource, JsonValue& object) {
   JsonValue& status = object_at(object, "status");
   for (const std::string_view list : {"capacity", "allocatable"})
@@ -198,7 +213,7 @@ void default_pod_spec(JsonValue& spec) {
   }
 }
 
-Answer<void> apply_defaults(const Resource& resource, JsonValue& object) {
+Answer<void> apply_defaults(const Resource& resource, JsonValue& object, WallTime now) {
   const std::string_view plural = resource.plural;
   if (plural == "pods") {
     JsonValue& spec = object_at(object, "spec");
@@ -218,6 +233,14 @@ Answer<void> apply_defaults(const Resource& resource, JsonValue& object) {
     if (JsonValue* devices = at(object, "spec.devices")) default_claim_requests(*devices);
   } else if (plural == "resourceclaimtemplates") {
     if (JsonValue* devices = at(object, "spec.spec.devices")) default_claim_requests(*devices);
+  } else if (plural == "devicetaintrules") {
+    default_device_taint(at(object, "spec.taint"), now);
+  } else if (plural == "resourceslices") {
+    default_device_taints(object, now);
+  } else if (plural == "podgroups") {
+    JsonValue single = JsonValue::object();
+    single.add("single", JsonValue::object());
+    set_default(object_at(object, "spec"), "disruptionMode", std::move(single));
   } else if (plural == "priorityclasses") {
     set_default(object, "preemptionPolicy", JsonValue::of_text("PreemptLowerPriority"));
   } else {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "api/release.h"
 #include "memapi/openapi_schema.h"
 #include "wire/json_tree.h"
 
@@ -267,7 +268,7 @@ JsonValue openapi_operations(const Resource& resource) {
 JsonValue openapi_group_version(std::string_view group, std::string_view version) {
   JsonValue info = JsonValue::object();
   info.add("title", JsonValue::of_text("Kubernetes"));
-  info.add("version", JsonValue::of_text("v1.36.4"));
+  info.add("version", JsonValue::of_text(kKubernetesVersion));
   JsonValue paths = JsonValue::object();
   for (const Resource& resource : resources()) {
     if (resource.group != group || resource.version != version || resource.verbs == Verbs::kCreate)
@@ -326,10 +327,12 @@ std::optional<std::string> openapi_document(const ApiRequest& request) {
 }
 
 std::string version_document() {
-  return R"({"major":"1","minor":"36","emulationMajor":"1","emulationMinor":"36",)"
-         R"("minCompatibilityMajor":"1","minCompatibilityMinor":"35","gitVersion":"v1.36.4",)"
-         R"("gitCommit":"","gitTreeState":"","buildDate":"1970-01-01T00:00:00Z","goVersion":"",)"
-         R"("compiler":"","platform":"linux/amd64"})";
+  return fmt::format(
+      R"({{"major":"1","minor":"{0}","emulationMajor":"1","emulationMinor":"{0}",)"
+      R"("minCompatibilityMajor":"1","minCompatibilityMinor":"{1}","gitVersion":"{2}",)"
+      R"("gitCommit":"","gitTreeState":"","buildDate":"1970-01-01T00:00:00Z","goVersion":"",)"
+      R"("compiler":"","platform":"linux/amd64"}})",
+      kKubernetesMinor, kKubernetesMinor - 1, kKubernetesVersion);
 }
 
 }  // namespace berth::memapi

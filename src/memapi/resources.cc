@@ -47,18 +47,19 @@ constexpr Resource kResources[] = {
     {.group = "policy", .version = "v1", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget", .kind = "PodDisruptionBudget", .short_names = "pdb", .subresources = "status", .generation = true},
 
     {.group = kStorage, .version = "v1", .plural = "csidrivers", .singular = "csidriver", .kind = "CSIDriver", .namespaced = false},
-    {.group = kStorage, .version = "v1", .plural = "csinodes", .singular = "csinode", .kind = "CSINode", .namespaced = false},
+    {.group = kStorage, .version = "v1", .plural = "csinodes", .singular = "csinode", .kind = "CSINode", .namespaced = false, .subresources = "status"},
     {.group = kStorage, .version = "v1", .plural = "csistoragecapacities", .singular = "csistoragecapacity", .kind = "CSIStorageCapacity"},
     {.group = kStorage, .version = "v1", .plural = "storageclasses", .singular = "storageclass", .kind = "StorageClass", .namespaced = false, .short_names = "sc"},
     {.group = kStorage, .version = "v1", .plural = "volumeattachments", .singular = "volumeattachment", .kind = "VolumeAttachment", .namespaced = false, .subresources = "status"},
 
     {.group = kScheduling, .version = "v1", .plural = "priorityclasses", .singular = "priorityclass", .kind = "PriorityClass", .namespaced = false, .short_names = "pc", .generation = true},
-    {.group = kScheduling, .version = "v1alpha2", .plural = "podgroups", .singular = "podgroup", .kind = "PodGroup", .subresources = "status", .generation = true},
-    {.group = kScheduling, .version = "v1alpha2", .plural = "workloads", .singular = "workload", .kind = "Workload", .generation = true},
+    {.group = kScheduling, .version = "v1beta1", .plural = "podgroups", .singular = "podgroup", .kind = "PodGroup", .subresources = "status"},
+    {.group = kScheduling, .version = "v1beta1", .plural = "workloads", .singular = "workload", .kind = "Workload"},
 
     {.group = "coordination.k8s.io", .version = "v1", .plural = "leases", .singular = "lease", .kind = "Lease"},
 
     {.group = kDra, .version = "v1", .plural = "deviceclasses", .singular = "deviceclass", .kind = "DeviceClass", .namespaced = false, .generation = true},
+    {.group = kDra, .version = "v1", .plural = "devicetaintrules", .singular = "devicetaintrule", .kind = "DeviceTaintRule", .namespaced = false, .subresources = "status", .generation = true},
     {.group = kDra, .version = "v1", .plural = "resourceclaims", .singular = "resourceclaim", .kind = "ResourceClaim", .subresources = "status"},
     {.group = kDra, .version = "v1", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .kind = "ResourceClaimTemplate"},
     {.group = kDra, .version = "v1", .plural = "resourceslices", .singular = "resourceslice", .kind = "ResourceSlice", .namespaced = false, .generation = true},

@@ -148,18 +148,30 @@ void resource_claim_cells(const JsonValue& claim, WallTime now, Cells& cells) {
 
 constexpr Column kPodGroups[] = {{"Name"}, {"Policy"}, {"Workload"}, {"Status"}, {"Age"}};
 void pod_group_cells(const JsonValue& group, WallTime now, Cells& cells) {
-  const JsonValue* policy = at(group, "spec.schedulingPolicy");
-  std::string shown = "<none>";
-  if (is_object(policy)) {
-    if (policy->find("gang") != nullptr) shown = "Gang";
-    if (policy->find("basic") != nullptr) shown = "Basic";
+  const bool gang = at(group, "spec.schedulingPolicy.gang") != nullptr;
+  std::string_view status = "Pending";
+  std::string_view disrupted;
+  for (const JsonValue& condition : items_at(group, "status.conditions")) {
+    const std::string_view type = text_at(condition, "type");
+    if (type == "PodGroupInitiallyScheduled")
+      status = text_at(condition, "status") == "True" ? "Scheduled" : "Unschedulable";
+    if (type == "DisruptionTarget") disrupted = text_at(condition, "reason");
   }
-  std::string status = "Pending";
-  for (const JsonValue& condition : items_at(group, "status.conditions"))
-    if (text_at(condition, "status") == "True") status = text_at(condition, "type");
-  cells = {name(group), text(shown),
-           text_or(text_at(group, "spec.podGroupTemplateRef.workload.workloadName"), "<none>"),
-           text(status), age(group, now)};
+  cells = {name(group), text(gang ? "Gang" : "Basic"),
+           text_or(text_at(group, "spec.workloadRef.workloadName"), "<none>"),
+           text_or(disrupted, status), age(group, now)};
+}
+
+constexpr Column kDeviceTaintRules[] = {{"Name"},   {"Key"},       {"Value"},
+                                        {"Effect"}, {"TimeAdded"}, {"Age"}};
+void device_taint_rule_cells(const JsonValue& rule, WallTime now, Cells& cells) {
+  const std::string_view added = text_at(rule, "spec.taint.timeAdded");
+  cells = {name(rule),
+           text(text_at(rule, "spec.taint.key")),
+           text(text_at(rule, "spec.taint.value")),
+           text(text_at(rule, "spec.taint.effect")),
+           text(added.empty() ? "" : age_text(added, now)),
+           age(rule, now)};
 }
 
 constexpr Column kConfigMaps[] = {{"Name"}, {"Data", "integer"}, {"Age"}};
@@ -179,6 +191,7 @@ constexpr Table kClusterTables[] = {
     {"leases", kLeases, lease_cells},
     {"resourceclaims", kResourceClaims, resource_claim_cells},
     {"podgroups", kPodGroups, pod_group_cells},
+    {"devicetaintrules", kDeviceTaintRules, device_taint_rule_cells},
     {"configmaps", kConfigMaps, config_map_cells},
 };
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/time_text.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/patch.h"
@@ -34,6 +35,15 @@ void keep_metadata(JsonValue& object, const JsonValue& old) {
     copy_member(metadata, before != nullptr ? *before : kNone, own);
   erase(metadata, "managedFields");
   erase(metadata, "selfLink");
+}
+
+// A taint whose effect changes counts as added now, unless the change says when.
+void renew_time_added(JsonValue& rule, const JsonValue& old, WallTime now) {
+  constexpr std::string_view kAdded = "spec.taint.timeAdded";
+  if (text_at(rule, "spec.taint.effect") == text_at(old, "spec.taint.effect") ||
+      text_at(rule, kAdded) != text_at(old, kAdded))
+    return;
+  set_text(object_at(rule, "spec.taint"), "timeAdded", rfc3339(now));
 }
 
 bool is_finished_deleting(const JsonValue& object) {
@@ -130,7 +140,7 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
     copy_member(changed, object, "metadata");
     copy_member(object_at(changed, "metadata"), *at(old, "metadata"), "ownerReferences");
     object = std::move(changed);
-    return apply_defaults(resource, object);
+    return apply_defaults(resource, object, loop_.wall_now());
   }
   if (subresource == "finalize") {
     JsonValue changed = old;
@@ -139,7 +149,8 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
     return {};
   }
   if (resource.has("status")) copy_member(object, old, "status");
-  if (auto done = apply_defaults(resource, object); !done) return done;
+  if (auto done = apply_defaults(resource, object, loop_.wall_now()); !done) return done;
+  if (resource.plural == "devicetaintrules") renew_time_added(object, old, loop_.wall_now());
   if (resource.plural == "namespaces") copy_member(object, old, "spec");
   if (auto problems = validate_update(resource, object, old); !problems.empty())
     return refuse(ApiError::invalid(resource, current->name, std::move(problems)));

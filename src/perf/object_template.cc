@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -15,45 +12,15 @@
 namespace berth::perf {
 namespace {
 
-std::optional<std::int64_t> operand(std::string_view word, const Numbered& number) {
-  if (word == ".Index") return number.index;
-  if (word == ".Count") return number.count;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<std::int64_t> computed(std::string_view function, std::int64_t a, std::int64_t b) {
-  if (function == "AddInt") return a + b;
-  if (function == "SubtractInt") return a - b;
-  if (function == "MultiplyInt") return a * b;
-  if (b == 0) return std::nullopt;
-  if (function == "DivideInt") return a / b;
-  if (function == "Mod") return a % b;
-  return std::nullopt;
-}
-
-// What stands between the braces.
-Result<std::int64_t> value_of(std::string_view expression, const Numbered& number,
-                              const std::string& where) {
-  std::vector<std::string> words;
-  std::istringstream in{std::string(expression)};
-  for (std::string word; in >> word;) words.push_back(word);
-  if (words.size() == 1)
-    if (const auto value = operand(words[0], number)) return *value;
-  if (words.size() == 3) {
-    const auto a = operand(words[1], number), b = operand(words[2], number);
-    if (a && b)
-      if (const auto value = computed(words[0], *a, *b)) return *value;
-  }
-  return fail(ErrorKind::kUnavailable,
-              fmt::format("{}: \"{{{{{}}}}}\" cannot be computed", where, expression));
-}
-
 std::string text_in(const JsonValue& object, std::string_view name) {
   const JsonValue* value = object.find(name);
   return value && value->kind == JsonValue::Kind::kString ? value->text : std::string();
+}
+
+// An API server reads these versions as the same objects; v1beta2 has the fields of v1.
+void use_stored_version(JsonValue& manifest) {
+  if (text_in(manifest, "apiVersion") == "resource.k8s.io/v1beta2")
+    set_text(manifest, "apiVersion", "resource.k8s.io/v1");
 }
 
 }  // namespace
@@ -70,33 +37,20 @@ void set_text(JsonValue& object, std::string_view name, std::string_view text) {
 }
 
 ObjectTemplate::ObjectTemplate(std::string text, std::string where)
-    : text_(std::move(text)), where_(std::move(where)), indexed_(text_.contains("{{")) {
-  // What kind it is shows in any of its objects.
-  const Result<std::string> filled = filled_in({});
-  const Result<std::vector<YamlDocument>> documents =
-      filled ? parse_yaml(*filled) : fail(filled.error());
-  if (!documents || documents->empty()) return;
-  if (const Result<JsonValue> tree = parse_json(documents->front().json))
-    kind_ = object_kind(text_in(*tree, "apiVersion"), text_in(*tree, "kind"));
+    : text_(std::move(text)), where_(std::move(where)) {
+  if (text_.contains("{{")) template_ = GoTemplate::parse(text_);
 }
 
 Result<std::string> ObjectTemplate::filled_in(const Numbered& number) const {
-  if (!indexed_) return text_;
-  std::string filled;
-  std::size_t at = 0;
-  for (;;) {
-    const std::size_t open = text_.find("{{", at);
-    filled.append(text_, at, open - at);
-    if (open == std::string::npos) return filled;
-    const std::size_t close = text_.find("}}", open);
-    if (close == std::string::npos)
-      return fail(ErrorKind::kInvalid, fmt::format("{}: \"{{{{\" without \"}}}}\"", where_));
-    const Result<std::int64_t> value =
-        value_of(std::string_view(text_).substr(open + 2, close - open - 2), number, where_);
-    if (!value) return fail(value.error());
-    filled += std::to_string(*value);
-    at = close + 2;
-  }
+  if (!template_) return text_;
+  JsonValue data = number.params ? *number.params : JsonValue::object();
+  data.add("Index", JsonValue::of_int(number.index));
+  data.add("Count", JsonValue::of_int(number.count));
+  const Result<std::string> filled =
+      *template_ ? (*template_)->execute(data) : fail(template_->error());
+  if (!filled)
+    return fail(filled.error().kind, fmt::format("{}: {}", where_, filled.error().message));
+  return filled;
 }
 
 Result<AnyObject> ObjectTemplate::decode(const Numbered& number, std::string_view namespace_name,
@@ -109,12 +63,14 @@ Result<AnyObject> ObjectTemplate::decode(const Numbered& number, std::string_vie
   Result<JsonValue> tree = parse_json(documents->front().json);
   if (!tree || tree->kind != JsonValue::Kind::kObject)
     return fail(ErrorKind::kInvalid, where_ + ": expected an object");
+  use_stored_version(*tree);
+  const ObjectKind kind = object_kind(text_in(*tree, "apiVersion"), text_in(*tree, "kind"));
   JsonValue& metadata = member(*tree, "metadata");
   const std::string generated = text_in(metadata, "generateName");
   if (text_in(metadata, "name").empty())
     set_text(metadata, "name",
              fmt::format("{}{}", generated.empty() ? "object-" : generated, number.serial));
-  if (is_namespaced(kind_)) set_text(metadata, "namespace", namespace_name);
+  if (is_namespaced(kind)) set_text(metadata, "namespace", namespace_name);
   if (change) change(*tree);
   Admission admission;
   Result<AnyObject> object = decode_object(to_json(*tree), interner, &admission);
@@ -124,13 +80,13 @@ Result<AnyObject> ObjectTemplate::decode(const Numbered& number, std::string_vie
 
 Result<AnyObject> ObjectTemplate::make(const Numbered& number, std::string_view namespace_name,
                                        Interner& interner, const Change& change) {
-  if (kind_ != ObjectKind::kPod || indexed_ || change)
-    return decode(number, namespace_name, interner, change);
-  auto known = pods_.find(namespace_name);
+  auto known = template_ || change ? pods_.end() : pods_.find(namespace_name);
   if (known == pods_.end()) {
     Result<AnyObject> first = decode(number, namespace_name, interner, change);
-    if (!first) return first;
-    known = pods_.emplace(namespace_name, std::get<Ref<const Pod>>(*first)).first;
+    if (!first || template_ || change) return first;
+    const auto* pod = std::get_if<Ref<const Pod>>(&*first);
+    if (!pod) return first;
+    known = pods_.emplace(namespace_name, *pod).first;
   }
   PodDraft draft = draft_of(*known->second);
   draft.name = fmt::format("pod-{}", number.serial);

@@ -1,12 +1,12 @@
-// ObjectTemplate: a manifest from which many objects are made, as scheduler_perf's templates:
-// `{{.Index}}` stands for the object's number, `{{.Count}}` for how many there will be, and
-// `{{Mod .Index 25}}`, `{{DivideInt 30000 .Count}}`, … are computed from them.
+// ObjectTemplate: a manifest from which many objects are made, as scheduler_perf's templates
+// (perf/go_template.h): `{{.Index}}` stands for the object's number, `{{.Count}}` for how many
+// there will be, `{{.name}}` for what the operation's templateParams pass.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +14,7 @@
 #include "berth/object.h"
 #include "berth/pod.h"
 #include "berth/result.h"
+#include "perf/go_template.h"
 #include "wire/json_tree.h"
 
 namespace berth::perf {
@@ -23,6 +24,7 @@ struct Numbered {
   std::int64_t index = 0;
   std::int64_t count = 1;
   std::uint64_t serial = 0;
+  const JsonValue* params = nullptr;  // an object: what else the template gets; null: nothing
 };
 
 class ObjectTemplate {
@@ -30,7 +32,6 @@ class ObjectTemplate {
   // From a file's text; `where` is for messages.
   ObjectTemplate(std::string text, std::string where);
 
-  ObjectKind kind() const { return kind_; }
   const std::string& where() const { return where_; }
 
   // The object of that number. A pod gets `namespace_name` and, without a name of its own, a name
@@ -46,8 +47,7 @@ class ObjectTemplate {
                            Interner& interner, const Change& change) const;
 
   std::string text_, where_;
-  bool indexed_ = false;
-  ObjectKind kind_ = ObjectKind::kOther;
+  std::optional<Result<GoTemplate>> template_;  // nullopt: the text is the same for every object
   std::map<std::string, Ref<const Pod>, std::less<>> pods_;  // one of each namespace
 };
 

@@ -103,8 +103,55 @@ TEST(Templates, AreFilledInWithNumbers) {
            {"n-{{AddInt .Index .Count}}-{{SubtractInt .Count 1}}", "n-17-9"},
            {"n-{{MultiplyInt .Index 2}}", "n-14"},
            {"n-{{Mod .Index 0}}", "x: \"{{Mod .Index 0}}\" cannot be computed"},
-           {"n-{{.Name}}", "x: \"{{.Name}}\" cannot be computed"}})
+           {"n-{{.Name}}", "n-<no value>"},
+           {"n-{{Name}}", "x: \"{{Name}}\" cannot be read"},
+           {"n-{{if .Index}}", "x: \"{{if .Index}}\" has no end"},
+           {"n-{{end}}", "x: \"{{end}}\" without a beginning"}})
     EXPECT_EQ(name_of(written), name);
+}
+
+TEST(Templates, KnowTheConditionsLoopsAndVariablesOfGo) {
+  const JsonValue data = *parse_json(
+      R"({"Index":7,"class":"gpu","count":2,"none":0,"list":[{"a":"b"}],"text":"3"})");
+  for (const auto& [written, filled] : std::vector<std::pair<std::string, std::string>>{
+           {"plain", "plain"},
+           {"{{AddInt 8000 (Mod .Index (DivideInt 9 2))}}", "8003"},
+           {"{{AddInt 0 .text}} {{.text | Int}}", "3 3"},
+           {"{{if .class}}a{{else}}b{{end}}{{if .none}}c{{else}}d{{end}}", "ad"},
+           {"{{if .absent}}a{{end}}{{if eq .class \"gpu\"}}b{{end}}", "b"},
+           {"{{$n := or .absent 3}}{{range ($n | Int)}}<{{.}}>{{end}}", "<0><1><2>"},
+           {"{{range $i := .count}}{{if ge $i (1 | Int)}}{{$i}}{{.}}{{end}}{{end}}", "11"},
+           {"{{range .absent}}a{{else}}b{{end}}", "b"},
+           {"{{(or .absent nil) | JSON}} {{.list | JSON}}", "null [{\"a\":\"b\"}]"},
+           {"{{$x := 1}}{{if true}}{{end}}", "\"{{if true}}\" cannot be read"},
+           {"{{if .class}}{{$x := 1}}{{end}}{{$x}}", "\"{{$x}}\" cannot be computed"},
+           {"{{.list}}", "\"{{.list}}\" cannot be computed"}}) {
+    const Result<GoTemplate> read = GoTemplate::parse(written);
+    const Result<std::string> got =
+        read ? read->execute(data) : Result<std::string>(fail(read.error()));
+    EXPECT_EQ(got ? *got : got.error().message, filled) << written;
+  }
+}
+
+TEST(TestCases, PassParametersToTemplates) {
+  const Result<std::vector<TestCase>> read = parse_test_cases(R"(
+- name: A
+  workloadTemplate:
+  - opcode: createAny
+    templateParams: {a: $one, b: "$two|2", c: "$three|", d: plain, e: 5, f: $list}
+  - {opcode: createAny, templateParams: {a: $four}}
+  workloads:
+  - {name: W, params: {one: x, list: [{matchAttribute: m}]}}
+)",
+                                                              "x.yaml");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  const Workload& workload = read->front().workloads.front();
+  const Result<JsonValue> params = read->front().operations[0].template_params(workload);
+  ASSERT_TRUE(params.has_value()) << params.error().message;
+  EXPECT_EQ(to_json(*params),
+            R"({"a":"x","b":2,"c":null,"d":"plain","e":5,"f":[{"matchAttribute":"m"}]})");
+  EXPECT_EQ(read->front().operations[1].template_params(workload).error().message,
+            "A: operation 2: workload W has no parameter $four");
 }
 
 // Runs the workload of a test case whose templates are the given files.
@@ -115,6 +162,17 @@ class Workloads : public ::testing::Test {
 
   void file(const std::string& name, std::string_view text) const {
     std::ofstream(folder_ + "/" + name) << text;
+  }
+  // Nodes n-0, n-1, … and a slice with `devices` devices of d.example.com for each.
+  void write_devices() const {
+    file("slice.yaml",
+         "{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: "
+         "\"n-{{.Index}}\"}, spec: {driver: d.example.com, nodeName: \"n-{{.Index}}\", pool: "
+         "{name: \"n-{{.Index}}\", generation: 1, resourceSliceCount: 1}, devices: [{{range "
+         "(.devices | Int)}}{name: \"d-{{.}}\"},{{end}}]}}");
+    file("node.yaml",
+         "{apiVersion: v1, kind: Node, metadata: {name: \"n-{{.Index}}\"}, status: {allocatable: "
+         "{cpu: 4, memory: 32Gi, pods: 110}}}");
   }
   Result<WorkloadResult> run(std::string_view test_case) const {
     const Result<std::vector<TestCase>> read = parse_test_cases(test_case, folder_ + "/x.yaml");
@@ -162,6 +220,7 @@ TEST_F(Workloads, BringVolumesWithTheirPods) {
 }
 
 TEST_F(Workloads, MakeDevicesAndTheClaimsOfPods) {
+  write_devices();
   file("class.yaml",
        "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}, spec: {selectors: "
        "[{cel: {expression: 'device.driver == \"d.example.com\"'}}]}}");
@@ -172,13 +231,13 @@ TEST_F(Workloads, MakeDevicesAndTheClaimsOfPods) {
        "{apiVersion: v1, kind: Pod, metadata: {generateName: p-}, spec: {containers: [{name: c, "
        "resources: {claims: [{name: d}]}}], resourceClaims: [{name: d, "
        "resourceClaimTemplateName: t}]}}");
-  // As many pods as there are devices, again and again: none of them is left behind.
+  // As many pods as there are devices, again and again: each that goes gives its device back.
   constexpr const char* kDevices = R"(
 - name: Devices
   defaultPodTemplatePath: pod.yaml
   workloadTemplate:
-  - {opcode: createNodes, count: 3}
-  - {opcode: createResourceDriver, driverName: d.example.com, nodes: node-*, maxClaimsPerNode: 2}
+  - {opcode: createNodes, count: 3, nodeTemplatePath: node.yaml}
+  - {opcode: createAny, count: 3, templatePath: slice.yaml, templateParams: {devices: 2}}
   - {opcode: createAny, templatePath: class.yaml}
   - {opcode: createAny, templatePath: template.yaml, namespace: test}
   - {opcode: createPods, namespace: test, count: 6}
@@ -197,8 +256,7 @@ TEST_F(Workloads, MakeDevicesAndTheClaimsOfPods) {
   const Result<WorkloadResult> result = run(kDevices);
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_FALSE(result->skipped.has_value());
-  EXPECT_GT(result->pods, 0U);
-  EXPECT_EQ(result->pods % 6, 0U);
+  EXPECT_GE(result->pods, 12U);
 }
 
 TEST_F(Workloads, UpdateWhatIsThere) {
@@ -228,6 +286,7 @@ TEST_F(Workloads, UpdateWhatIsThere) {
 }
 
 TEST_F(Workloads, FindDevicesTakenByClaimsThatSomebodyElseAllocated) {
+  write_devices();
   file("class.yaml", "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}}");
   file("claim.yaml",
        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: \"c-{{.Index}}\"}, "
@@ -240,8 +299,8 @@ TEST_F(Workloads, FindDevicesTakenByClaimsThatSomebodyElseAllocated) {
   constexpr const char* kTaken = R"(
 - name: Taken
   workloadTemplate:
-  - {opcode: createNodes, count: 3}
-  - {opcode: createResourceDriver, driverName: d.example.com, nodes: node-*, maxClaimsPerNode: 2}
+  - {opcode: createNodes, count: 3, nodeTemplatePath: node.yaml}
+  - {opcode: createAny, count: 3, templatePath: slice.yaml, templateParams: {devices: 2}}
   - {opcode: createAny, templatePath: class.yaml}
   - {opcode: createAny, templatePath: claim.yaml, namespace: init, countParam: $taken}
   - {opcode: allocResourceClaims, namespace: init}
@@ -295,6 +354,49 @@ TEST_F(Workloads, AreSkippedForWhatIsNotKnown) {
 )");
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(result->skipped, "Odd: operation 1: opcode rename is not supported");
+}
+
+TEST_F(Workloads, MultiplyPodsAndGiveBatchesOfThemALabel) {
+  file("node.yaml",
+       "{apiVersion: v1, kind: Node, metadata: {generateName: n-}, status: {allocatable: {cpu: 4, "
+       "memory: 32Gi, pods: 6}}}");
+  // Twelve pods fill two nodes; the four of the second batch go, and make room for four others.
+  const Result<WorkloadResult> result = run(R"(
+- name: Batches
+  workloadTemplate:
+  - {opcode: createNodes, count: 2, nodeTemplatePath: node.yaml}
+  - {opcode: startCollectingProfile, type: CPU, filePath: x}
+  - opcode: createPods
+    namespace: a
+    countParam: $groups
+    countMultiplierParam: $perGroup
+    signatureBatchSizeParam: $perGroup
+  - {opcode: stopCollectingProfile, type: CPU}
+  - {opcode: deletePods, namespace: a, labelSelector: {signature: signature-label-1}}
+  - opcode: createPods
+    namespace: b
+    count: 1
+    countMultiplierParam: $perGroup
+    collectMetrics: true
+  workloads:
+  - {name: W, params: {groups: 3, perGroup: 4}}
+)");
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_FALSE(result->skipped.has_value());
+  EXPECT_EQ(result->pods, 4U);
+}
+
+TEST_F(Workloads, AreSkippedWhenTheyNeedGroupsOfPods) {
+  const std::string operations = R"(
+- name: Groups
+  workloadTemplate:
+  - {opcode: createPodGroups, namespace: init, templatePath: group.yaml, count: 1}
+  workloads:
+)";
+  for (const std::string workload :
+       {"  - {name: W}", "  - {name: W, featureGates: {GenericWorkload: true}}"})
+    EXPECT_EQ(run(operations + workload)->skipped,
+              "groups of pods (GenericWorkload) are not scheduled");
 }
 
 }  // namespace

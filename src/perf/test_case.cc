@@ -77,13 +77,8 @@ class Reader {
     std::ranges::copy(texts_of(written.find("labels")), std::back_inserter(read.labels));
     read_gates(test_case.find("featureGates"), read.feature_gates);
     read_gates(written.find("featureGates"), read.feature_gates);
-    if (const JsonValue* params = written.find("params"))
-      for (const JsonMember& param : params->members) {
-        if (param.value.kind == Kind::kString) read.text_params[param.name] = param.value.text;
-        if (param.value.kind == Kind::kBool) read.params[param.name] = param.value.boolean ? 1 : 0;
-        if (param.value.kind != Kind::kNumber) continue;
-        read.params[param.name] = std::strtod(param.value.text.c_str(), nullptr);
-      }
+    if (const JsonValue* params = written.find("params"); params && params->kind == Kind::kObject)
+      read.params = *params;
     return read;
   }
 
@@ -100,6 +95,10 @@ bool Workload::has_label(std::string_view label) const {
   return std::ranges::find(labels, label) != labels.end();
 }
 
+const JsonValue* Workload::param(std::string_view reference) const {
+  return params.find(reference.substr(reference.starts_with('$') ? 1 : 0));
+}
+
 std::string_view Operation::text(std::string_view field) const {
   const JsonValue* value = find(field);
   return value && value->kind == Kind::kString ? std::string_view(value->text) : std::string_view();
@@ -114,35 +113,59 @@ std::vector<std::string> Operation::texts(std::string_view field) const {
   return texts_of(find(field));
 }
 
+std::unexpected<Error> Operation::missing(const Workload& workload, std::string_view param) const {
+  return fail(ErrorKind::kInvalid,
+              fmt::format("{}: workload {} has no parameter {}", where_, workload.name, param));
+}
+
 Result<std::int64_t> Operation::number(std::string_view field, const Workload& workload,
                                        std::int64_t otherwise) const {
-  if (const JsonValue* value = find(field); value && value->kind == Kind::kNumber)
-    return static_cast<std::int64_t>(std::strtod(value->text.c_str(), nullptr));
-  const std::string_view param = text(fmt::format("{}Param", field));
-  if (param.empty()) return otherwise;
-  const auto found =
-      workload.params.find(std::string(param.substr(param.starts_with('$') ? 1 : 0)));
-  if (found == workload.params.end())
-    return fail(ErrorKind::kInvalid,
-                fmt::format("{}: workload {} has no parameter {}", where_, workload.name, param));
-  return static_cast<std::int64_t>(found->second);
+  const JsonValue* value = find(field);
+  if (!value || value->kind != Kind::kNumber) {
+    const std::string_view param = text(fmt::format("{}Param", field));
+    if (param.empty()) return otherwise;
+    value = workload.param(param);
+    if (value && value->kind == Kind::kBool) return value->boolean ? 1 : 0;
+    if (!value || value->kind != Kind::kNumber) return missing(workload, param);
+  }
+  return static_cast<std::int64_t>(std::strtod(value->text.c_str(), nullptr));
 }
 
 Result<Duration> Operation::duration(std::string_view field, const Workload& workload) const {
   std::string written(text(field));
   const std::string_view param = text(fmt::format("{}Param", field));
   if (!param.empty()) {
-    const auto found =
-        workload.text_params.find(std::string(param.substr(param.starts_with('$') ? 1 : 0)));
-    if (found == workload.text_params.end())
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("{}: workload {} has no parameter {}", where_, workload.name, param));
-    written = found->second;
+    const JsonValue* found = workload.param(param);
+    if (!found || found->kind != Kind::kString) return missing(workload, param);
+    written = found->text;
   }
   if (written.empty()) return Duration(0);
   const Result<Duration> read = parse_go_duration(written);
   if (!read) return fail(ErrorKind::kInvalid, fmt::format("{}: {}", where_, read.error().message));
   return read;
+}
+
+Result<JsonValue> Operation::template_params(const Workload& workload) const {
+  const JsonValue* written = find("templateParams");
+  if (!written) return JsonValue::object();
+  JsonValue resolved = *written;
+  for (JsonMember& one : resolved.members) {
+    if (one.value.kind != Kind::kString || !one.value.text.starts_with('$')) continue;
+    const std::string reference = one.value.text;
+    const std::size_t bar = reference.find('|');
+    if (const JsonValue* found = workload.param(std::string_view(reference).substr(0, bar))) {
+      one.value = *found;
+    } else if (bar == std::string::npos) {
+      return missing(workload, reference);
+    } else {
+      const Result<std::vector<YamlDocument>> standard = parse_yaml(reference.substr(bar + 1));
+      if (!standard)
+        return fail(ErrorKind::kInvalid, fmt::format("{}: {}", where_, standard.error().message));
+      one.value = JsonValue();
+      if (!standard->empty()) one.value = parse_json(standard->front().json).value_or(JsonValue());
+    }
+  }
+  return resolved;
 }
 
 Result<Operation> Operation::nested(std::string_view field) const {

@@ -25,11 +25,12 @@ namespace berth::perf {
 struct Workload {
   std::string name;
   std::vector<std::string> labels;  // the test case's own among them
-  std::map<std::string, double> params;
-  std::map<std::string, std::string> text_params;
+  JsonValue params = JsonValue::object();
   std::map<std::string, bool> feature_gates;
 
   bool has_label(std::string_view label) const;
+  // The parameter that `$name` refers to; null when there is none.
+  const JsonValue* param(std::string_view reference) const;
 };
 
 // One operation, with its parameters still to be filled in.
@@ -52,9 +53,14 @@ class Operation {
                               std::int64_t otherwise) const;
   // As number: "10s", "500ms".
   Result<Duration> duration(std::string_view field, const Workload& workload) const;
+  // What templateParams passes to a template, an object. `$name` stands for the workload's
+  // parameter, `$name|default` for a YAML value where it has none.
+  Result<JsonValue> template_params(const Workload& workload) const;
   Result<Operation> nested(std::string_view field) const;
 
  private:
+  std::unexpected<Error> missing(const Workload& workload, std::string_view param) const;
+
   JsonValue fields_;
   std::string where_;
 };

@@ -1,6 +1,5 @@
 // The operations of WorkloadRun that make nodes, namespaces and objects of any kind.
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <utility>
 
@@ -50,22 +49,6 @@ std::string csi_node(std::string_view node, const JsonValue& strategy) {
   return to_json(made);
 }
 
-// What a driver publishes for a node: so many devices, alike but for their number.
-std::string resource_slice(std::string_view driver, std::string_view node, std::int64_t devices) {
-  std::string listed;
-  for (std::int64_t i = 0; i < devices; ++i)
-    listed += fmt::format(
-        R"({}{{"name":"instance-{}","attributes":{{"model":{{"string":"A100"}},)"
-        R"("family":{{"string":"GPU"}},"driverVersion":{{"version":"1.2.3"}},)"
-        R"("dra.example.com/numa":{{"int":{}}}}},"capacity":{{"memory":{{"value":"1Gi"}}}}}})",
-        i == 0 ? "" : ",", i, i);
-  return fmt::format(
-      R"({{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{{"name":"{1}"}},)"
-      R"("spec":{{"driver":"{0}","nodeName":"{1}","pool":{{"name":"{1}","generation":0,)"
-      R"("resourceSliceCount":1}},"devices":[{2}]}}}})",
-      driver, node, listed);
-}
-
 }  // namespace
 
 WorkloadRun::Outcome WorkloadRun::create_nodes(const Operation& operation) {
@@ -74,9 +57,11 @@ WorkloadRun::Outcome WorkloadRun::create_nodes(const Operation& operation) {
   ObjectTemplate standard{std::string(kDefaultNode), "the default node"};
   const Result<ObjectTemplate*> nodes = template_at(operation.text("nodeTemplatePath"), &standard);
   if (!nodes) return fail(nodes.error());
+  const Result<JsonValue> params = operation.template_params(workload_);
+  if (!params) return fail(params.error());
   const JsonValue* strategy = operation.find("nodeAllocatableStrategy");
   for (std::int64_t i = 0; i < *count; ++i) {
-    Result<AnyObject> node = make_node(**nodes, operation, {i, *count, ++serial_});
+    Result<AnyObject> node = make_node(**nodes, operation, {i, *count, ++serial_, &*params});
     if (!node) return fail(node.error());
     const std::string name = std::get<Ref<const Object>>(*node)->name;
     engine_->apply({DeltaType::kAdded, std::move(*node)});
@@ -154,9 +139,12 @@ WorkloadRun::Outcome WorkloadRun::create_any(const Operation& operation) {
   if (!count) return fail(count.error());
   const Result<ObjectTemplate*> found = template_at(operation.text("templatePath"));
   if (!found) return fail(found.error());
+  const Result<JsonValue> params = operation.template_params(workload_);
+  if (!params) return fail(params.error());
   const std::string namespace_name(operation.text("namespace"));
   for (std::int64_t i = 0; i < *count; ++i) {
-    Result<AnyObject> made = (*found)->make({i, *count, ++serial_}, namespace_name, interner_);
+    Result<AnyObject> made =
+        (*found)->make({i, *count, ++serial_, &*params}, namespace_name, interner_);
     if (!made) return fail(made.error());
     if (std::holds_alternative<std::monostate>(*made))
       return unsupported(operation, (*found)->where() + ": a kind that is not read");
@@ -201,26 +189,6 @@ WorkloadRun::Outcome WorkloadRun::update_any(const Operation& operation) {
     }
     engine_->apply({DeltaType::kUpdated, object});
   });
-}
-
-WorkloadRun::Outcome WorkloadRun::create_resource_driver(const Operation& operation) {
-  const Result<std::int64_t> devices = operation.number("maxClaimsPerNode", workload_, 0);
-  if (!devices) return fail(devices.error());
-  const std::string pattern(operation.text("nodes"));
-  std::vector<std::string> names;
-  const NodeTable& nodes = engine_->cluster().nodes();
-  nodes.nodes().for_each([&](NodeRow row) {
-    const std::string name(nodes.name_text(row));
-    if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) names.push_back(name);
-  });
-  for (const std::string& name : names) {
-    Admission admission;
-    Result<AnyObject> slice = decode_object(
-        resource_slice(operation.text("driverName"), name, *devices), interner_, &admission);
-    if (!slice) return fail(slice.error());
-    engine_->apply({DeltaType::kAdded, std::move(*slice)});
-  }
-  return {};
 }
 
 }  // namespace berth::perf

@@ -29,6 +29,15 @@ void sort_by_name(std::vector<Ref<const Pod>>& pods) {
   });
 }
 
+void mount_claim(JsonValue& pod, std::string_view claim) {
+  JsonValue volume = JsonValue::object();
+  set_text(volume, "name", "vol");
+  set_text(member(volume, "persistentVolumeClaim"), "claimName", claim);
+  JsonValue volumes = JsonValue::array();
+  volumes.items.push_back(std::move(volume));
+  member(member(pod, "spec"), "volumes") = std::move(volumes);
+}
+
 }  // namespace
 
 // A volume and a claim that are bound to each other, as the suite makes them.
@@ -101,25 +110,27 @@ Result<std::vector<Delta>> WorkloadRun::make_pods(const Operation& operation, st
   const Result<ObjectTemplate*> pods = template_at(
       path.empty() ? std::string_view(test_case_.default_pod_template) : path, &standard);
   if (!pods) return fail(pods.error());
+  const Result<JsonValue> params = operation.template_params(workload_);
+  if (!params) return fail(params.error());
+  const Result<std::int64_t> batch = operation.number("signatureBatchSize", workload_, 0);
+  if (!batch) return fail(batch.error());
   const bool with_volume = operation.has("persistentVolumeClaimTemplatePath");
   std::vector<Delta> deltas;
   deltas.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
-    const Numbered number{i, count, ++serial_};
-    const auto mount = [i](JsonValue& pod) {
-      JsonValue volume = JsonValue::object();
-      set_text(volume, "name", "vol");
-      set_text(member(volume, "persistentVolumeClaim"), "claimName", fmt::format("pvc-{}", i));
-      JsonValue volumes = JsonValue::array();
-      volumes.items.push_back(std::move(volume));
-      member(member(pod, "spec"), "volumes") = std::move(volumes);
+    const Numbered number{i, count, ++serial_, &*params};
+    const auto change = [&](JsonValue& pod) {
+      if (with_volume) mount_claim(pod, fmt::format("pvc-{}", i));
+      if (*batch > 0)
+        set_text(member(member(pod, "metadata"), "labels"), "signature",
+                 fmt::format("signature-label-{}", i / *batch));
     };
     if (with_volume)
       if (Outcome added = add_volume(operation, number, namespace_name, deltas); !added)
         return fail(added.error());
-    Result<AnyObject> pod =
-        (*pods)->make(number, namespace_name, interner_,
-                      with_volume ? ObjectTemplate::Change(mount) : ObjectTemplate::Change());
+    Result<AnyObject> pod = (*pods)->make(
+        number, namespace_name, interner_,
+        with_volume || *batch > 0 ? ObjectTemplate::Change(change) : ObjectTemplate::Change());
     if (!pod) return fail(pod.error());
     const auto* made = std::get_if<Ref<const Pod>>(&*pod);
     if (!made) return fail(ErrorKind::kInvalid, (*pods)->where() + ": not a Pod");
@@ -131,8 +142,11 @@ Result<std::vector<Delta>> WorkloadRun::make_pods(const Operation& operation, st
 
 WorkloadRun::Outcome WorkloadRun::create_pods(const Operation& operation,
                                               const std::string& namespace_name) {
-  const Result<std::int64_t> count = operation.number("count", workload_, 0);
+  Result<std::int64_t> count = operation.number("count", workload_, 0);
   if (!count) return fail(count.error());
+  const Result<std::int64_t> multiplier = operation.number("countMultiplier", workload_, 1);
+  if (!multiplier) return fail(multiplier.error());
+  *count *= *multiplier;
   const Result<std::int64_t> steady = operation.number("steadyState", workload_, 0);
   if (!steady) return fail(steady.error());
   if (operation.flag("steadyState") || *steady != 0)
@@ -153,33 +167,49 @@ WorkloadRun::Outcome WorkloadRun::create_pods(const Operation& operation,
                                           : run_until(all_bound, operation);
 }
 
-// Creates pods, waits until they are bound, deletes them and begins again, for a time.
 WorkloadRun::Outcome WorkloadRun::keep_steady(const Operation& operation, std::int64_t count,
                                               const std::string& namespace_name) {
   const Result<Duration> duration = operation.duration("duration", workload_);
   if (!duration) return fail(duration.error());
   if (*duration <= Duration(0) || count <= 0)
     return fail(ErrorKind::kInvalid, operation.where() + ": steadyState needs pods and a duration");
-  const auto all = static_cast<std::size_t>(count);
   const bool collects = operation.flag("collectMetrics");
   if (collects) progress_.start();
+  const TimePoint end = loop_.now() + *duration;
+  std::size_t replaced = progress_.bound_pods();  // and all that were bound before
+  Result<std::vector<Delta>> made = make_pods(operation, count, namespace_name);
+  if (!made) return fail(made.error());
+  created_ += static_cast<std::size_t>(count);
+  feed(std::make_shared<std::vector<Delta>>(std::move(*made)), 0);
   Outcome outcome;
-  for (const TimePoint end = loop_.now() + *duration; outcome && loop_.now() < end;) {
-    Result<std::vector<Delta>> made = make_pods(operation, count, namespace_name);
-    if (!made) return fail(made.error());
-    created_ += all;
-    const std::size_t before = progress_.bound_pods();
-    feed(std::make_shared<std::vector<Delta>>(std::move(*made)), 0);
-    outcome = run_until([&] { return progress_.bound_pods() >= before + all; }, operation);
-    std::vector<Ref<const Pod>> bound;
-    engine_->cluster().for_each_seen([&](const Ref<const Pod>& pod) {
-      if (pod->namespace_name() == namespace_name) bound.push_back(pod);
-    });
-    sort_by_name(bound);
-    for (const Ref<const Pod>& pod : bound) remove_pod(pod);
+  while (outcome && loop_.now() < end) {
+    outcome = run_until([&] { return progress_.bound_pods() > replaced; }, operation);
+    if (outcome) outcome = replace_bound(operation, namespace_name, replaced);
   }
   if (collects) progress_.stop();
   return outcome;
+}
+
+WorkloadRun::Outcome WorkloadRun::replace_bound(const Operation& operation,
+                                                const std::string& namespace_name,
+                                                std::size_t& replaced) {
+  std::vector<Ref<const Pod>> bound;
+  engine_->cluster().for_each_seen([&](const Ref<const Pod>& pod) {
+    if (pod->namespace_name() == namespace_name && !pod->node().empty()) bound.push_back(pod);
+  });
+  if (bound.empty()) {  // bound, but the delta that says so has still to come
+    rest(Duration(0));
+    return {};
+  }
+  sort_by_name(bound);
+  for (const Ref<const Pod>& pod : bound) remove_pod(pod);
+  replaced += bound.size();
+  created_ += bound.size();
+  Result<std::vector<Delta>> made =
+      make_pods(operation, static_cast<std::int64_t>(bound.size()), namespace_name);
+  if (!made) return fail(made.error());
+  feed(std::make_shared<std::vector<Delta>>(std::move(*made)), 0);
+  return {};
 }
 
 // The deltas of new objects, in batches with other work in between, as a watch brings them.

@@ -14,6 +14,7 @@ namespace berth::perf {
 namespace {
 
 constexpr Duration kLook = std::chrono::milliseconds(2);  // how often a barrier looks
+constexpr std::string_view kNoGroups = "groups of pods (GenericWorkload) are not scheduled";
 
 }  // namespace
 
@@ -40,6 +41,9 @@ WorkloadRun::~WorkloadRun() = default;
 
 Result<void> WorkloadRun::make_engine() {
   EngineOptions options;
+  if (const auto groups = workload_.feature_gates.find("GenericWorkload");
+      groups != workload_.feature_gates.end() && groups->second)
+    return fail(ErrorKind::kUnavailable, std::string(kNoGroups));
   for (const auto& [gate, on] : workload_.feature_gates)
     if (Result<void> set = gates_.set(fmt::format("{}={}", gate, on)); !set)
       return fail(ErrorKind::kUnavailable, set.error().message);
@@ -94,12 +98,14 @@ WorkloadRun::Outcome WorkloadRun::execute(const Operation& operation) {
   if (opcode == "createPodSets") return create_pod_sets(operation);
   if (opcode == "createAny" || opcode == "createResourceClaims") return create_any(operation);
   if (opcode == "updateAny") return update_any(operation);
-  if (opcode == "createResourceDriver") return create_resource_driver(operation);
   if (opcode == "allocResourceClaims") return allocate_claims(operation);
   if (opcode == "deletePods") return delete_pods(operation);
   if (opcode == "churn") return begin_churn(operation);
   if (opcode == "barrier") return wait_at_barrier(operation);
   if (opcode == "sleep") return sleep(operation);
+  if (opcode == "createPodGroups") return fail(ErrorKind::kUnavailable, std::string(kNoGroups));
+  // Profiles of the Go program.
+  if (opcode == "startCollectingProfile" || opcode == "stopCollectingProfile") return {};
   if (opcode == "startCollectingMetrics") {
     progress_.start();
     return {};

@@ -56,7 +56,6 @@ class WorkloadRun {
   Outcome create_pod_sets(const Operation& operation);
   Outcome create_any(const Operation& operation);
   Outcome update_any(const Operation& operation);
-  Outcome create_resource_driver(const Operation& operation);
   Outcome allocate_claims(const Operation& operation);
   Outcome delete_pods(const Operation& operation);
   Outcome begin_churn(const Operation& operation);
@@ -71,8 +70,11 @@ class WorkloadRun {
   // As the claim controller does: a claim for each template that the pod names, and the pod again,
   // which now knows their names.
   void add_claims(const Ref<const Pod>& pod, std::vector<Delta>& deltas);
+  // Pods for a time: each that is bound is deleted and another one created for it.
   Outcome keep_steady(const Operation& operation, std::int64_t count,
                       const std::string& namespace_name);
+  Outcome replace_bound(const Operation& operation, const std::string& namespace_name,
+                        std::size_t& replaced);
   // A pod, and the claims that were made for it.
   void remove_pod(const Ref<const Pod>& pod);
   Result<AnyObject> make_node(ObjectTemplate& nodes, const Operation& operation,

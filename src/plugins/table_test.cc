@@ -16,8 +16,8 @@ TEST(PluginTable, ListsAllPluginsTheDefaultOnesFirstInUpstreamsOrder) {
   EXPECT_EQ(names, (std::vector<std::pair<std::string, std::int32_t>>{
                        {"SchedulingGates", 0},
                        {"PrioritySort", 0},
-                       {"NodeUnschedulable", 0},
                        {"NodeName", 0},
+                       {"NodeUnschedulable", 0},
                        {"TaintToleration", 3},
                        {"NodeAffinity", 2},
                        {"NodePorts", 0},
@@ -34,6 +34,7 @@ TEST(PluginTable, ListsAllPluginsTheDefaultOnesFirstInUpstreamsOrder) {
                        {"ImageLocality", 1},
                        {"DefaultBinder", 0},
                        {"NodeDeclaredFeatures", 0},
+                       {"DeferredPodScheduling", 0},
                        {"GangScheduling", 0},
                        {"TopologyPlacementGenerator", 0},
                        {"PodGroupPodsCount", 1},
@@ -77,8 +78,9 @@ TEST(PluginTable, EveryBuiltPluginIsWhatItsEntrySays) {
     EXPECT_EQ((*plugin)->name(), entry.name);
     EXPECT_EQ(points_of(**plugin), entry.extension_points) << entry.name;
   }
-  EXPECT_THAT(not_built, ::testing::ElementsAre("GangScheduling", "TopologyPlacementGenerator",
-                                                "PodGroupPodsCount"));
+  EXPECT_THAT(not_built,
+              ::testing::ElementsAre("DeferredPodScheduling", "GangScheduling",
+                                     "TopologyPlacementGenerator", "PodGroupPodsCount"));
 }
 
 TEST(PluginTable, MostPluginsLookAtNothingButTheNodesRow) {
@@ -94,6 +96,30 @@ TEST(PluginTable, MostPluginsLookAtNothingButTheNodesRow) {
   EXPECT_THAT(others, ::testing::ElementsAre("VolumeRestrictions", "NodeVolumeLimits",
                                              "VolumeBinding", "VolumeZone", "PodTopologySpread",
                                              "InterPodAffinity", "DynamicResources"));
+}
+
+// Upstream counts an evaluation for each that does not skip, also where it has nothing to do.
+TEST(PluginTable, ThesePluginsDoNotSkipPreFilterForAPlainPod) {
+  testing::PluginFixture fixture;
+  fixture.add_node(fixture.world.node("n"));
+  std::vector<std::string> asked, extended;
+  const PluginTable table = make_plugin_table();
+  for (const PluginEntry& entry : table.entries()) {
+    if (!entry.create) continue;
+    const auto plugin = entry.create({}, fixture.handle());
+    ASSERT_TRUE(plugin.has_value()) << entry.name;
+    const auto* pre_filter = dynamic_cast<const PreFilterPlugin*>(plugin->get());
+    if (!pre_filter) continue;
+    Cycle cycle(fixture.world.pod("p"), fixture.cluster);
+    const PreFilterResult result = pre_filter->pre_filter(cycle);
+    EXPECT_FALSE(result.nodes) << entry.name;
+    if (result.outcome.code != Code::kSkip) asked.push_back(entry.name);
+    if (pre_filter->has_extensions()) extended.push_back(entry.name);
+  }
+  EXPECT_THAT(asked, ::testing::ElementsAre("NodeName", "NodeUnschedulable", "TaintToleration",
+                                            "NodeResourcesFit"));
+  EXPECT_THAT(extended, ::testing::ElementsAre("VolumeRestrictions", "PodTopologySpread",
+                                               "InterPodAffinity"));
 }
 
 TEST(PluginTable, ArgumentsOfAnotherPluginAreAnError) {

@@ -47,7 +47,7 @@ TEST(Gating, ARefusedPodIsHeldBackInItsPluginsName) {
   EXPECT_THAT(queued->unschedulable_plugins, ElementsAre("Gates"));
   EXPECT_FALSE(queued->initial_attempt);
   EXPECT_EQ(w.quota.asked, 0) << "one refusal is enough";
-  EXPECT_THAT(w.log.take(), ElementsAre("gated a UnschedulablePodAdd"));
+  EXPECT_THAT(w.log.take(), ElementsAre("gated a UnscheduledPodAdd"));
   EXPECT_EQ(w.queue().sizes(), QueueSizes{.gated = 1});
 }
 
@@ -191,7 +191,8 @@ TEST(Gating, WithoutPoppingFromBackoffAnActivatedPodIsJudgedOnItsWayOut) {
 
 TEST(Gating, AnUpdateOpensTheGateOnlyWhenAHintSaysSo) {
   Gated w;
-  w.registers("Gates", {EventResource::kPod, action::kUpdatePodSchedulingGatesEliminated, {}});
+  w.registers("Gates",
+              {EventResource::kTargetPod, action::kUpdatePodSchedulingGatesEliminated, {}});
   w.gates.instead = [](const Pod& pod) {
     return pod.spec().scheduling_gates.empty() ? Outcome::success()
                                                : Outcome::unschedulable("gates");
@@ -208,16 +209,17 @@ TEST(Gating, AnUpdateOpensTheGateOnlyWhenAHintSaysSo) {
   w.queue().update(*fewer, none);
   EXPECT_EQ(w.place(none), QueuePlace::kActive);
   EXPECT_THAT(w.log.take(),
-              ElementsAre("active a UnschedulablePodUpdatePodSchedulingGatesEliminated"));
+              ElementsAre("active a TargetPodUpdatePodSchedulingGatesEliminated"));
 }
 
-TEST(Gating, AGatedNewcomerLeavesAPodOfItsNameThatIsAboutToBeTried) {
+TEST(Gating, AGatedNewcomerReplacesAPodOfItsName) {
   Gated w;
-  const auto first = w.add("a");
+  w.add("a");
   w.gates.closed_for = {"a"};
-  w.queue().add(w.pod("a").uid("22222222-2222-2222-2222-222222222222"));
-  EXPECT_EQ(w.place(first), QueuePlace::kActive);
-  EXPECT_EQ(w.queue().find(*first)->pod, first);
+  const auto second = w.add(w.pod("a").uid("22222222-2222-2222-2222-222222222222"));
+  EXPECT_TRUE(w.is_gated(second));
+  EXPECT_EQ(w.queue().find(*second)->pod, second);
+  EXPECT_EQ(w.queue().sizes(), QueueSizes{.gated = 1});
 }
 
 TEST(Gating, OnlyThePodsOwnProfileIsAsked) {

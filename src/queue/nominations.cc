@@ -24,8 +24,6 @@ void Nominations::add(const Pod& pod, const std::optional<Nominating>& nominatin
   remove(pod.uid());
   const bool overridden = nominating && nominating->mode == Nominating::Mode::kOverride;
   const std::string_view node = overridden ? nominating->node_name : pod.nominated_node_name();
-  // Parity: upstream files an emptied nomination under the node "", which is no node; not keeping
-  // it looks the same from everywhere.
   if (node.empty()) return;
   const Ref<const Pod> seen = cluster_.seen_pod(pod);
   if (!seen || !seen->node().empty()) return;

@@ -156,15 +156,34 @@ TEST(Nominations, FollowUpdatesOfThePod) {
     }
 }
 
-TEST(Nominations, APodThatAnUpdateMakesActiveIsNominatedByItsStatusAlone) {
+TEST(Nominations, AGatedPodIsNominatedToo) {
   Nominated w;
-  w.registers("Fit", {EventResource::kPod, action::kUpdate, {}});
+  testing::NamedGate gate("Gate");
+  gate.closed_for = {"a"};
+  w.profiles.front().pre_enqueue = {&gate};
+  const auto pod = w.add(w.pod("a").nominated("n1"));
+  ASSERT_TRUE(w.queue().find(*pod)->gated());
+  EXPECT_THAT(w.on(w.n1), ElementsAre("a"));
+  EXPECT_EQ(w.queue().nominated_pods(w.n1).front(), pod);
+}
+
+TEST(Nominations, AddingAPodAgainLeavesItNominatedByItsStatusAlone) {
+  Nominated w;
+  const auto pod = w.add("a");
+  w.queue().nominate(*pod, Nominating::to("n1"));
+  w.queue().add(pod);
+  EXPECT_THAT(w.on(w.n1), IsEmpty());
+}
+
+TEST(Nominations, StayWhenAnUpdateMakesThePodActive) {
+  Nominated w;
+  w.registers("Fit", {EventResource::kTargetPod, action::kUpdate, {}});
   const auto before = w.rejected("a", {"Fit"});
   w.queue().nominate(*before, Nominating::to("n1"));
   w.wait(10s);
   w.queue().update(*before, w.seen(w.pod("a").version("2")));
   EXPECT_EQ(w.place(before), QueuePlace::kActive);
-  EXPECT_THAT(w.on(w.n1), IsEmpty());
+  EXPECT_THAT(w.on(w.n1), ElementsAre("a"));
 }
 
 TEST(Nominations, APodInFlightIsThereByNameOnly) {

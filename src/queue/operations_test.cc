@@ -38,6 +38,21 @@ TEST(Operations, ARemovedPodIsGoneFromWhereverItIs) {
   EXPECT_EQ(w.queue().sizes(), QueueSizes{});
 }
 
+TEST(Operations, ARemovedPodCountsNoLongerUnderItsRejectors) {
+  for (const QueuePlace place : {kActive, kBackoff, kUnschedulable}) {
+    QueueWorld w;
+    w.log.measures = true;
+    w.registers("Fit", events::kNodeAdd);
+    const auto pod = w.rejected("a", {"Fit"});
+    if (place == kActive) w.wait(10s);
+    if (place != kUnschedulable) w.happens(events::kNodeAdd);
+    ASSERT_EQ(w.place(pod), place);
+    EXPECT_EQ(w.log.rejectors["Fit"], 1);
+    w.queue().remove(*pod);
+    EXPECT_EQ(w.log.rejectors["Fit"], 0);
+  }
+}
+
 TEST(Operations, RemovingAPodInFlightLeavesItInFlight) {
   QueueWorld w;
   const auto pod = w.add("a");
@@ -62,7 +77,7 @@ TEST(Operations, AnUpdateOfAQueuedPodChangesItInPlace) {
 
 TEST(Operations, AnUpdateInBackoffStaysInBackoff) {
   QueueWorld w;
-  w.registers("Fit", {EventResource::kPod, action::kUpdate, {}});
+  w.registers("Fit", {EventResource::kTargetPod, action::kUpdate, {}});
   for (const PluginNames& rejectors : {PluginNames{}, PluginNames{"Fit"}}) {
     QueuedPod queued;
     queued.pod = w.pod("a").build();
@@ -77,7 +92,7 @@ TEST(Operations, AnUpdateInBackoffStaysInBackoff) {
 }
 
 TEST(Operations, AnUpdateOfAnUnschedulablePodMovesItWhenAHintSaysSo) {
-  const ClusterEvent tolerations{EventResource::kPod, action::kUpdatePodToleration, {}};
+  const ClusterEvent tolerations{EventResource::kTargetPod, action::kUpdatePodToleration, {}};
   struct Row {
     const char* what;
     QueueingHint hint;
@@ -107,25 +122,25 @@ TEST(Operations, AnUpdateOfAnUnschedulablePodMovesItWhenAHintSaysSo) {
     if (row.expected == kUnschedulable)
       EXPECT_THAT(w.log.take(), IsEmpty()) << row.what;
     else
-      EXPECT_TRUE(w.log.take().front().ends_with(" a UnschedulablePodUpdatePodToleration"))
+      EXPECT_TRUE(w.log.take().front().ends_with(" a TargetPodUpdatePodToleration"))
           << row.what;
   }
 }
 
 TEST(Operations, TheFirstOfSeveralUpdateEventsThatHelpsMovesThePodOnce) {
   QueueWorld w;
-  w.registers("Taint", {EventResource::kPod, action::kUpdatePodLabel, {}});
-  w.registers("Taint", {EventResource::kPod, action::kUpdatePodToleration, {}});
+  w.registers("Taint", {EventResource::kTargetPod, action::kUpdatePodLabel, {}});
+  w.registers("Taint", {EventResource::kTargetPod, action::kUpdatePodToleration, {}});
   const auto before = w.rejected("a", {"Taint"});
   w.wait(10s);
   w.log.take();
   w.queue().update(*before, w.pod("a").label("x", "y").tolerates("gpu"));
-  EXPECT_THAT(w.log.take(), ElementsAre("active a UnschedulablePodUpdatePodLabel"));
+  EXPECT_THAT(w.log.take(), ElementsAre("active a TargetPodUpdatePodLabel"));
 }
 
 TEST(Operations, AnUpdateOfAPodInFlightIsRememberedForItsReturn) {
   QueueWorld w;
-  w.registers("Taint", {EventResource::kPod, action::kUpdatePodToleration, {}});
+  w.registers("Taint", {EventResource::kTargetPod, action::kUpdatePodToleration, {}});
   const auto before = w.add("a");
   QueuedPod popped = w.pop();
   const Ref<const Pod> after = w.pod("a").tolerates("gpu");
@@ -135,6 +150,32 @@ TEST(Operations, AnUpdateOfAPodInFlightIsRememberedForItsReturn) {
   popped.pod = after;
   ASSERT_TRUE(w.fails(std::move(popped), {"Taint"}));
   EXPECT_EQ(w.place(after), kBackoff);
+}
+
+// Upstream keeps one list of events for all pods in flight, and hints about a pod's own update take
+// it for granted whose it is.
+TEST(Operations, AnUpdateOfAPodInFlightCountsForTheOthersInFlight) {
+  QueueWorld w;
+  w.registers("Taint", {EventResource::kTargetPod, action::kUpdatePodToleration, {}});
+  const auto first = w.add("first"), second = w.add("second"), late = w.add("late");
+  w.pop();
+  QueuedPod other = w.pop();
+  w.queue().update(*first, w.pod("first").tolerates("gpu"));
+  QueuedPod popped_later = w.pop();
+  ASSERT_TRUE(w.fails(std::move(other), {"Taint"}));
+  EXPECT_EQ(w.place(second), kBackoff);
+  ASSERT_TRUE(w.fails(std::move(popped_later), {"Taint"}));
+  EXPECT_EQ(w.place(late), kUnschedulable) << "its flight began after the update";
+}
+
+// Only the pod's own hints are asked.
+TEST(Operations, AnUpdateOfAnUnschedulablePodMovesNoOther) {
+  QueueWorld w;
+  w.registers("Taint", {EventResource::kTargetPod, action::kUpdatePodToleration, {}});
+  const auto before = w.rejected("a", {"Taint"}), other = w.rejected("b", {"Taint"});
+  w.queue().update(*before, w.pod("a").tolerates("gpu"));
+  EXPECT_EQ(w.place(before), kBackoff);
+  EXPECT_EQ(w.place(other), kUnschedulable);
 }
 
 // ---- activate

@@ -30,7 +30,7 @@ void SchedulingQueue::on_ready(Callback callback) { state_->on_ready = std::move
 
 void SchedulingQueue::add(Ref<const Pod> pod) {
   State::Operation operation(*state_);
-  state_->enter(std::move(pod), state_->add_label);
+  state_->enter(std::move(pod));
   operation.finish();
 }
 
@@ -39,12 +39,18 @@ void SchedulingQueue::update(const Pod& before, Ref<const Pod> after) {
   const Ref<const Pod> held(&before);
   if (state_->in_flight.contains(after->uid())) {
     // Should it come back, it comes as the cluster shows it then; only the events have to be kept.
-    for (const ClusterEvent& event : pod_update_events(before, *after))
+    // Parity: the hints of other pods in flight are asked about these events, too.
+    for (const ClusterEvent& event : pod_update_events(before, *after, EventResource::kTargetPod))
       state_->in_flight.record(event, held, after);
-  } else if (const Slot slot = state_->entries.find(before); slot != kNoSlot) {
-    state_->update_queued(slot, held, after);
+  } else if (const Slot slot = state_->entries.find(before); slot == kNoSlot) {
+    state_->enter(std::move(after));
+  } else if (const Pod& queued = state_->entries[slot].pod(); queued.uid() != after->uid()) {
+    state_->observer.internal_error(
+        fmt::format("Failed to update pod in an entity {}: pod UID mismatch, expected {}, got {}",
+                    queued.full_name(), queued.uid_text(), after->uid_text()));
+    state_->enter(std::move(after));
   } else {
-    state_->enter(std::move(after), state_->update_label);
+    state_->update_queued(slot, held, after);
   }
   operation.finish();
 }
@@ -78,8 +84,8 @@ std::optional<QueuedPod> SchedulingQueue::pop() {
     const bool early = state_->active.empty();
     const Slot slot = early ? state_->backoff.first_rejected() : state_->active.top();
     if (early)
-      state_->observer.queued(state_->entries[slot].pod(), QueueName::kActive,
-                              queue_label::kPopFromBackoff);
+      state_->report_queued(state_->entries[slot].pod(), QueueName::kActive,
+                            queue_label::kPopFromBackoff, std::nullopt);
     state_->leave(slot);
     popped = state_->entries.take(slot);
     state_->nominations.moved(popped->pod->uid());
@@ -87,8 +93,8 @@ std::optional<QueuedPod> SchedulingQueue::pop() {
     ++popped->attempts;
     if (state_->in_flight.begin(popped->pod->uid())) break;
     state_->observer.internal_error(
-        fmt::format("the same pod is tracked in multiple places in the scheduler, and just discard "
-                    "it: {}",
+        fmt::format("Discarding the popped entity: the same pod is tracked in multiple places in "
+                    "the scheduler: {}",
                     popped->pod->full_name()));
     popped.reset();
   }

@@ -50,7 +50,7 @@ namespace berth {
 struct QueueProfile {
   std::string scheduler_name;
   // By plugin: its events and hints. Complete in the sense of core.md §2.6: with all events for
-  // plugins that register none, the extra taint event, and the pseudo plugin Extender.
+  // plugins that register none, and the pseudo plugin Extender.
   struct PluginEvents {
     std::string plugin;
     std::vector<EventRegistration> events;

@@ -57,8 +57,7 @@ struct SchedulingQueue::State {
   const QueueOptions options;
   Observer& observer;
   Observer* const measured;
-  const std::string add_label;     // of a pod that arrived
-  const std::string update_label;  // of a pod of which something changed
+  const std::string add_label;  // of a pod that arrived
 
   PodOrder order;
   Hints hints;
@@ -85,13 +84,17 @@ struct SchedulingQueue::State {
   bool ready() const;
   // Counts the pod (+1 or -1) under each plugin that rejected it.
   void count_rejectors(const QueuedPod& queued, int change) const;
-  // A pod that is new to the queue.
-  void enter(Ref<const Pod> pod, std::string_view label);
+  // Adds a pod that is new to the queue, in place of any other of its name.
+  void enter(Ref<const Pod> pod);
   // Moves the entry to where the strategy and the plugins say.
   void requeue(Slot slot, Requeue strategy, std::string_view label);
-  bool move_to_active(Slot slot, std::string_view label, bool ask_plugins = true);
-  bool move_to_backoff(Slot slot, std::string_view label);
-  void move_to_unschedulable(Slot slot, std::string_view label);
+  // `strategy`: why it comes from another queue; nullopt: it does not matter where it was.
+  bool move_to_active(Slot slot, std::string_view label, bool ask_plugins = true,
+                      std::optional<Requeue> strategy = std::nullopt);
+  bool move_to_backoff(Slot slot, std::string_view label, std::optional<Requeue> strategy);
+  void move_to_unschedulable(Slot slot, std::string_view label, std::optional<Requeue> strategy);
+  void report_queued(const Pod& pod, QueueName queue, std::string_view label,
+                     std::optional<Requeue> strategy) const;
   // Removes the entry from its queue; the entry itself stays.
   void leave(Slot slot);
   void update_queued(Slot slot, const Ref<const Pod>& before, const Ref<const Pod>& after);

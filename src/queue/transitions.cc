@@ -12,7 +12,6 @@ SchedulingQueue::State::State(Loop& world_loop, const Cluster& cluster, const Qu
       observer(watcher),
       measured(watcher.measuring()),
       add_label(events::kUnscheduledPodAdd.label()),
-      update_label(events::kUnscheduledPodUpdate.label()),
       order(observer),
       hints(cluster.symbol_table(), observer),
       gating(hints, observer),
@@ -57,7 +56,9 @@ void SchedulingQueue::State::count_rejectors(const QueuedPod& queued, int change
       measured->rejector_changed(profile, plugin, change);
 }
 
-void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
+void SchedulingQueue::State::enter(Ref<const Pod> pod) {
+  // Before PreEnqueue: a gated pod is nominated, too.
+  nominations.add(*pod, std::nullopt);
   QueuedPod queued;
   queued.pod = std::move(pod);
   queued.timestamp = now();
@@ -66,39 +67,46 @@ void SchedulingQueue::State::enter(Ref<const Pod> pod, std::string_view label) {
   Slot slot = entries.find(*queued.pod);
   if (slot == kNoSlot) {
     slot = entries.insert(std::move(queued));
-  } else if (!queued.gated()) {
-    leave(slot);
+  } else {  // another pod of that name: it is replaced
+    if (!queued.gated() || entries[slot].place != QueuePlace::kUnschedulable) leave(slot);
     count_rejectors(entries[slot].queued, -1);
     entries[slot].queued = std::move(queued);
-  } else if (entries[slot].place == QueuePlace::kUnschedulable) {
-    count_rejectors(entries[slot].queued, -1);
-    entries[slot].queued = std::move(queued);
-  } else {
-    count_rejectors(queued, -1);
-    return;  // Parity: a pod of that name that is about to be tried is not held back
   }
   nominations.moved(entries[slot].pod().uid());
   // The plugins have just been asked.
   if (entries[slot].queued.gated())
-    move_to_unschedulable(slot, label);
+    move_to_unschedulable(slot, add_label, std::nullopt);
   else
-    move_to_active(slot, label, /*ask_plugins=*/false);
+    move_to_active(slot, add_label, /*ask_plugins=*/false);
 }
 
 void SchedulingQueue::State::requeue(Slot slot, Requeue strategy, std::string_view label) {
   if (strategy == Requeue::kSkip)
-    move_to_unschedulable(slot, label);
+    move_to_unschedulable(slot, label, strategy);
   else if (strategy == Requeue::kAfterBackoff && backoff.backing_off(entries[slot].queued, now()))
-    move_to_backoff(slot, label);
+    move_to_backoff(slot, label, strategy);
   else
-    move_to_active(slot, label);
+    move_to_active(slot, label, /*ask_plugins=*/true, strategy);
 }
 
-bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, bool ask_plugins) {
+void SchedulingQueue::State::report_queued(const Pod& pod, QueueName queue, std::string_view label,
+                                           std::optional<Requeue> strategy) const {
+  observer.queued(pod, queue, label);
+  if (!measured) return;
+  // Parity: the strategy is taken for the queue that the pod was in, so an entry into the queue that
+  // it names is not counted: neither a failed pod that comes back, nor a move to backoff.
+  if (strategy == Requeue::kImmediately && queue == QueueName::kActive) return;
+  if (strategy == Requeue::kAfterBackoff && queue == QueueName::kBackoff) return;
+  if (strategy == Requeue::kSkip && queue >= QueueName::kUnschedulable) return;
+  measured->entity_queued(QueuedEntity::kPod, queue, label);
+}
+
+bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, bool ask_plugins,
+                                            std::optional<Requeue> strategy) {
   QueueEntry& entry = entries[slot];
   if (ask_plugins) gating.run_pre_enqueue_plugins(entry.queued);
   if (entry.queued.gated()) {
-    move_to_unschedulable(slot, label);
+    move_to_unschedulable(slot, label, strategy);
     return false;
   }
   if (!entry.queued.initial_attempt) entry.queued.initial_attempt = now();
@@ -106,39 +114,40 @@ bool SchedulingQueue::State::move_to_active(Slot slot, std::string_view label, b
   active.push(slot);
   entry.place = QueuePlace::kActive;
   woken = true;
-  observer.queued(entry.pod(), QueueName::kActive, label);
-  // Parity: this forgets a nomination that only we know of, also for a pod that was in the queue.
-  if (label == add_label || label == update_label) nominations.add(entry.pod(), std::nullopt);
+  report_queued(entry.pod(), QueueName::kActive, label, strategy);
   return true;
 }
 
-bool SchedulingQueue::State::move_to_backoff(Slot slot, std::string_view label) {
+bool SchedulingQueue::State::move_to_backoff(Slot slot, std::string_view label,
+                                             std::optional<Requeue> strategy) {
   QueueEntry& entry = entries[slot];
   // A pod that can be popped from the backoff queue must pass PreEnqueue first.
   if (options.pop_from_backoff) {
     gating.run_pre_enqueue_plugins(entry.queued);
     if (entry.queued.gated()) {
-      move_to_unschedulable(slot, label);
+      move_to_unschedulable(slot, label, strategy);
       return false;
     }
   }
   leave(slot);
   backoff.push(slot);
   if (options.pop_from_backoff && entry.place == QueuePlace::kBackoff) woken = true;
-  observer.queued(entry.pod(), QueueName::kBackoff, label);
+  report_queued(entry.pod(), QueueName::kBackoff, label, strategy);
   arm_backoff_flush();
   return true;
 }
 
-void SchedulingQueue::State::move_to_unschedulable(Slot slot, std::string_view label) {
+void SchedulingQueue::State::move_to_unschedulable(Slot slot, std::string_view label,
+                                                   std::optional<Requeue> strategy) {
   QueueEntry& entry = entries[slot];
   if (entry.queued.gated()) entry.queued.tried_after_flush = false;
   const bool enters = entry.place != QueuePlace::kUnschedulable;
   if (enters) leave(slot);
   unschedulable.put(slot);
   if (enters)
-    observer.queued(entry.pod(),
-                    entry.queued.gated() ? QueueName::kGated : QueueName::kUnschedulable, label);
+    report_queued(entry.pod(),
+                  entry.queued.gated() ? QueueName::kGated : QueueName::kUnschedulable, label,
+                  strategy);
   arm_unschedulable_flush();
 }
 
@@ -165,7 +174,8 @@ void SchedulingQueue::State::update_queued(Slot slot, const Ref<const Pod>& befo
     backoff.fix(slot);
   } else {
     unschedulable.put(slot);  // it may be of another class now
-    for (const ClusterEvent& event : pod_update_events(*before, *after)) {
+    for (const ClusterEvent& event :
+         pod_update_events(*before, *after, EventResource::kTargetPod)) {
       // Also for a gated pod a hint must return Queue before PreEnqueue is run.
       requeue(slot, hints.worth_requeuing(entry.queued, event, before, after), event.label());
       if (entry.place != QueuePlace::kUnschedulable) break;

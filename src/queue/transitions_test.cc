@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <utility>
 
 #include "queue/testing/queue_world.h"
 
@@ -27,7 +29,7 @@ TEST(Transitions, AnAddedPodIsActive) {
   QueueWorld w;
   const auto pod = w.add("a");
   EXPECT_EQ(w.place(pod), kActive);
-  EXPECT_THAT(w.log.take(), ElementsAre("active a UnschedulablePodAdd"));
+  EXPECT_THAT(w.log.take(), ElementsAre("active a UnscheduledPodAdd"));
   EXPECT_EQ(w.queue().find(*pod)->initial_attempt, w.loop.wall_now());
 }
 
@@ -37,7 +39,7 @@ TEST(Transitions, AnUpdateOfAnUnknownPodAddsIt) {
   const Ref<const Pod> after = w.pod("a").version("2");
   w.queue().update(*before, after);
   EXPECT_EQ(w.place(after), kActive);
-  EXPECT_THAT(w.log.take(), ElementsAre("active a UnschedulablePodUpdate"));
+  EXPECT_THAT(w.log.take(), ElementsAre("active a UnscheduledPodAdd"));
 }
 
 TEST(Transitions, APodOfTheSameNameReplacesWhatIsQueued) {
@@ -48,6 +50,31 @@ TEST(Transitions, APodOfTheSameNameReplacesWhatIsQueued) {
   EXPECT_EQ(w.queue().find(*again)->pod, again);
   EXPECT_EQ(w.queue().find(*again)->attempts, 0);
   EXPECT_EQ(w.queue().sizes().unschedulable, 0U);
+}
+
+TEST(Transitions, AnUpdateToAPodOfAnotherUidAddsThatPod) {
+  const std::string first_uid = "11111111-1111-1111-1111-111111111111";
+  const std::string second_uid = "22222222-2222-2222-2222-222222222222";
+  for (const QueuePlace place : {kActive, kErrorBackoff, kUnschedulable}) {
+    QueueWorld w;
+    const auto first = w.add(w.pod("a").uid(first_uid));
+    if (place != kActive) {
+      ASSERT_TRUE(w.fails(w.pop(), place == kUnschedulable ? PluginNames{"Fit"} : PluginNames{}));
+    }
+    ASSERT_EQ(w.place(first), place);
+    w.log.take();
+    const Ref<const Pod> second = w.pod("a").uid(second_uid);
+    w.queue().update(*first, second);
+    EXPECT_EQ(w.place(second), kActive);
+    EXPECT_EQ(w.queue().find(*second)->pod, second);
+    EXPECT_EQ(w.queue().find(*second)->attempts, 0);
+    EXPECT_EQ(w.queue().sizes(), QueueSizes{.active = 1});
+    EXPECT_THAT(w.log.take(), ElementsAre("active a UnscheduledPodAdd"));
+    EXPECT_THAT(w.log.internal_errors,
+                ElementsAre("Failed to update pod in an entity default/a: pod UID mismatch, "
+                            "expected " +
+                            first_uid + ", got " + second_uid));
+  }
 }
 
 TEST(Transitions, EqualNamesInDifferentNamespacesAreDifferentPods) {
@@ -135,7 +162,9 @@ TEST(Transitions, ADuplicateOfAPodInFlightIsDiscarded) {
   QueuedPod popped = w.pop();
   w.queue().add(pod);
   EXPECT_FALSE(w.queue().pop());
-  EXPECT_EQ(w.log.internal_errors.size(), 1U);
+  EXPECT_THAT(w.log.internal_errors,
+              ElementsAre("Discarding the popped entity: the same pod is tracked in multiple "
+                          "places in the scheduler: default/a"));
   EXPECT_EQ(w.place(pod), kNowhere);
   EXPECT_TRUE(w.fails(std::move(popped), {"Fit"})) << "the one in flight can still come back";
   EXPECT_EQ(w.place(pod), kUnschedulable);
@@ -305,6 +334,64 @@ TEST(Transitions, AFailureGoesBehindPodsOfEqualPriorityThatCameMeanwhile) {
   w.queue().activate(std::array{old});
   EXPECT_EQ(w.pop_name(), "new");
   EXPECT_EQ(w.pop_name(), "old");
+}
+
+// ---- what counts as entering a queue
+
+TEST(Transitions, EntriesIntoTheQueueThatTheStrategyNamesAreNotCounted) {
+  const std::string added = "active " + events::kUnscheduledPodAdd.label();
+  QueueWorld w;
+  w.log.measures = true;
+  w.registers("Fit", events::kNodeAdd);
+  w.registers("Gang", events::kAssignedPodAdd);
+  const auto counted = [&] { return std::exchange(w.log.counted, {}); };
+
+  const auto pod = w.rejected("a", {"Fit"});
+  EXPECT_THAT(counted(), ElementsAre(added)) << "not the failure";
+  w.happens(events::kNodeAdd);
+  ASSERT_EQ(w.place(pod), kBackoff);
+  EXPECT_THAT(counted(), IsEmpty()) << "after backoff, to backoff";
+  w.wait(10s);
+  ASSERT_EQ(w.place(pod), kActive);
+  EXPECT_THAT(counted(), ElementsAre("active BackoffComplete"));
+
+  ASSERT_TRUE(w.fails(w.pop(), {"Fit"}));
+  w.wait(20s);
+  w.happens(events::kNodeAdd);
+  ASSERT_EQ(w.place(pod), kActive);
+  EXPECT_THAT(counted(), ElementsAre("active NodeAdd")) << "after backoff, which is over";
+
+  ASSERT_TRUE(w.fails(w.pop(), {}));
+  EXPECT_THAT(counted(), IsEmpty()) << "an error, to backoff";
+  w.queue().activate(std::array{pod});
+  EXPECT_THAT(counted(), ElementsAre("active ForceActivate"));
+
+  ASSERT_TRUE(w.fails(w.pop(), {"Gang"}, {"Gang"}));
+  w.happens(events::kAssignedPodAdd);
+  ASSERT_EQ(w.place(pod), kActive);
+  EXPECT_THAT(counted(), IsEmpty()) << "at once, to active";
+
+  ASSERT_TRUE(w.fails(w.pop(), {"Fit"}));
+  w.happens(events::kNodeAdd);
+  ASSERT_EQ(w.place(pod), kBackoff);
+  EXPECT_EQ(w.pop_name(), "a");
+  EXPECT_THAT(counted(), ElementsAre("active PopFromBackoffQ"));
+}
+
+TEST(Transitions, AGatedPodCountsWhenItComesAndWhenItIsLetGo) {
+  const std::string added = "gated " + events::kUnscheduledPodAdd.label();
+  testing::NamedGate gate("Gate");
+  QueueWorld w;
+  w.log.measures = true;
+  gate.closed_for = {"a"};
+  w.profiles.front().pre_enqueue = {&gate};
+  w.registers("Gate", events::kNodeAdd);
+  const auto pod = w.add("a");
+  EXPECT_THAT(w.log.counted, ElementsAre(added));
+  gate.closed_for.clear();
+  w.happens(events::kNodeAdd);
+  ASSERT_EQ(w.place(pod), kActive);
+  EXPECT_THAT(w.log.counted, ElementsAre(added, "active NodeAdd"));
 }
 
 // ---- out of the unschedulable

@@ -18,8 +18,8 @@ struct ProgramFacts {
   std::string name = "kube-scheduler";
   WallTime started;
   std::string go_version;        // what stands where upstream names its compiler
-  std::string binary_version;    // "1.36.4"
-  std::string emulated_version;  // "1.36"
+  std::string binary_version;    // "1.37.1"
+  std::string emulated_version;  // "1.37"
   std::vector<std::pair<std::string, std::string>> flags;  // by name
 };
 

@@ -1,4 +1,4 @@
-// Texts that a kube-scheduler v1.36.4 gave, byte for byte.
+// Texts as kube-scheduler gives them, byte for byte.
 #include "serve/debug.h"
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@ class DebugTest : public ::testing::Test {
   DebugTest() {
     facts.started = WallTime{std::chrono::seconds(1794762544)};
     facts.go_version = "go1.26.8";
-    facts.binary_version = "1.36.4";
-    facts.emulated_version = "1.36";
+    facts.binary_version = "1.37.1";
+    facts.emulated_version = "1.37";
     facts.flags = {{"bind-address", "127.0.0.1"}, {"config", ""}, {"disabled-metrics", "[]"}};
   }
 
@@ -55,7 +55,7 @@ TEST_F(DebugTest, StatuszIsTextUnlessAnObjectIsNamed) {
               "\nkube-scheduler statusz\nWarning: This endpoint is not meant to be machine "
               "parseable, has no formatting compatibility guarantees and is for debugging purposes "
               "only.\n\nStarted= Sun Nov 15 17:09:04 UTC 2026\nUp= 0 hr 00 min 45 sec\nGo version= "
-              "go1.26.8\nBinary version= 1.36.4\nEmulation version= 1.36\nPaths= /configz /flagz "
+              "go1.26.8\nBinary version= 1.37.1\nEmulation version= 1.37\nPaths= /configz /flagz "
               "/healthz /livez /metrics /readyz\n");
   }
 }
@@ -83,8 +83,8 @@ TEST_F(DebugTest, StatuszAsAnObject) {
   "startTime": "2026-11-15T17:09:04Z",
   "uptimeSeconds": 45,
   "goVersion": "go1.26.8",
-  "binaryVersion": "1.36.4",
-  "emulationVersion": "1.36",
+  "binaryVersion": "1.37.1",
+  "emulationVersion": "1.37",
   "paths": [
     "/configz",
     "/flagz",
@@ -103,7 +103,7 @@ TEST_F(DebugTest, StatuszAsAnObject) {
   EXPECT_EQ(response.body,
             R"({"kind":"Statusz","apiVersion":"config.k8s.io/v1alpha1","metadata":{"name":)"
             R"("kube-scheduler"},"startTime":"2026-11-15T17:09:04Z","uptimeSeconds":45,)"
-            R"("goVersion":"go1.26.8","binaryVersion":"1.36.4","emulationVersion":"1.36",)"
+            R"("goVersion":"go1.26.8","binaryVersion":"1.37.1","emulationVersion":"1.37",)"
             R"("paths":["/configz","/flagz","/healthz","/livez","/metrics","/readyz"]})"
             "\n");
 
@@ -111,7 +111,7 @@ TEST_F(DebugTest, StatuszAsAnObject) {
   EXPECT_EQ(head_of(response),
             "200; content-type: application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz");
   EXPECT_EQ(response.body,
-            "apiVersion: config.k8s.io/v1beta1\nbinaryVersion: 1.36.4\nemulationVersion: \"1.36\"\n"
+            "apiVersion: config.k8s.io/v1beta1\nbinaryVersion: 1.37.1\nemulationVersion: \"1.37\"\n"
             "goVersion: go1.26.8\nkind: Statusz\nmetadata:\n  name: kube-scheduler\npaths:\n"
             "- /configz\n- /flagz\n- /healthz\n- /livez\n- /metrics\n- /readyz\n"
             "startTime: \"2026-11-15T17:09:04Z\"\nuptimeSeconds: 45\n");

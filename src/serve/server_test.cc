@@ -1,4 +1,4 @@
-// The server over real sockets, with the answers of a kube-scheduler v1.36.4.
+// The server over real sockets, with the answers of kube-scheduler.
 #include "serve/server.h"
 
 #include <gmock/gmock.h>

@@ -93,7 +93,8 @@ class ScenarioReader {
                                        ObjectKind::kResourceClaim,
                                        ObjectKind::kResourceClaimTemplate,
                                        ObjectKind::kResourceSlice,
-                                       ObjectKind::kDeviceClass};
+                                       ObjectKind::kDeviceClass,
+                                       ObjectKind::kDeviceTaintRule};
     const std::string_view text = json_.text();
     for (const ObjectKind known : kKinds)
       if (to_string(known) == text) return known;

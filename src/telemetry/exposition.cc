@@ -1,6 +1,7 @@
 #include "telemetry/exposition.h"
 
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -32,13 +33,18 @@ void append_label(std::string& text, char before, std::string_view name, std::st
   text += '"';
 }
 
-// "[ALPHA] What it counts."
+// "[ALPHA] (Deprecated since 1.37.0) What it counts."
 std::string help_of(const MetricSpec& spec) {
   std::string help;
   if (spec.stability != Stability::kNone) {
     help += '[';
     help += to_string(spec.stability);
     help += "] ";
+  }
+  if (!spec.deprecated.empty()) {
+    help += "(Deprecated since ";
+    help += spec.deprecated;
+    help += ") ";
   }
   return help.append(spec.help);
 }
@@ -75,20 +81,22 @@ class TextExposition final : public Exposition {
     text_ += '\n';
   }
 
-  void sample(const std::vector<LabelPair>& labels, double value) override {
+  void sample(const std::vector<LabelPair>& labels, double value,
+              std::optional<WallTime> /*created*/) override {
     line("", labels, "", value);
   }
 
-  void histogram(const std::vector<LabelPair>& labels, const Histogram& histogram) override {
-    const std::vector<std::uint64_t> counts = histogram.cumulative();
-    const double sum = histogram.sum();
+  void histogram(const std::vector<LabelPair>& labels, const Histogram& histogram,
+                 WallTime /*created*/) override {
+    const Histogram::Reading reading = histogram.read();
+    const std::vector<std::uint64_t>& counts = reading.cumulative;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const bool last = i == histogram.bounds().size();
       line("_bucket", labels, last ? "+Inf" : go_float(histogram.bounds()[i]),
            static_cast<double>(counts[i]));
     }
-    line("_sum", labels, "", sum);
-    line("_count", labels, "", static_cast<double>(counts.back()));
+    line("_sum", labels, "", reading.sum);
+    line("_count", labels, "", static_cast<double>(reading.count()));
   }
 
   std::string end_family() override { return std::exchange(text_, {}); }
@@ -108,6 +116,8 @@ class TextExposition final : public Exposition {
 // io.prometheus.client.MetricFamily, each behind its length.
 class ProtobufExposition final : public Exposition {
  public:
+  explicit ProtobufExposition(bool native_histograms) : native_histograms_(native_histograms) {}
+
   void begin_family(const MetricSpec& spec) override {
     type_ = spec.type;
     protozero::pbf_writer family(family_);
@@ -116,28 +126,33 @@ class ProtobufExposition final : public Exposition {
     family.add_enum(3, number_of(spec.type));
   }
 
-  void sample(const std::vector<LabelPair>& labels, double value) override {
+  void sample(const std::vector<LabelPair>& labels, double value,
+              std::optional<WallTime> created) override {
     protozero::pbf_writer family(family_);
     protozero::pbf_writer metric(family, 4);
     add_labels(metric, labels);
     protozero::pbf_writer number(metric, type_ == MetricType::kGauge ? 2 : 3);
     number.add_double(1, value);
+    if (created) add_time(number, 3, *created);
   }
 
-  void histogram(const std::vector<LabelPair>& labels, const Histogram& histogram) override {
-    const std::vector<std::uint64_t> counts = histogram.cumulative();
+  void histogram(const std::vector<LabelPair>& labels, const Histogram& histogram,
+                 WallTime created) override {
+    const Histogram::Reading reading = histogram.read();
     protozero::pbf_writer family(family_);
     protozero::pbf_writer metric(family, 4);
     add_labels(metric, labels);
     protozero::pbf_writer values(metric, 7);
-    values.add_uint64(1, counts.back());
-    values.add_double(2, histogram.sum());
+    values.add_uint64(1, reading.count());
+    values.add_double(2, reading.sum);
     // Parity: the bucket of +Inf is not written; it is the count.
     for (std::size_t i = 0; i < histogram.bounds().size(); ++i) {
       protozero::pbf_writer bucket(values, 3);
-      bucket.add_uint64(1, counts[i]);
+      bucket.add_uint64(1, reading.cumulative[i]);
       bucket.add_double(2, histogram.bounds()[i]);
     }
+    if (native_histograms_) add_native(values, reading.native);
+    add_time(values, 15, created);
   }
 
   std::string end_family() override {
@@ -165,6 +180,53 @@ class ProtobufExposition final : public Exposition {
     }
   }
 
+  static void add_time(protozero::pbf_writer& message, protozero::pbf_tag_type tag, WallTime time) {
+    const auto whole = std::chrono::floor<std::chrono::seconds>(time.since_epoch);
+    protozero::pbf_writer timestamp(message, tag);
+    timestamp.add_int64(1, whole.count());
+    timestamp.add_int32(2, static_cast<std::int32_t>((time.since_epoch - whole).count()));
+  }
+  // Spans of neighbouring buckets, and the difference of each count to the one before.
+  static void add_native(protozero::pbf_writer& values, const NativeBuckets& native) {
+    values.add_sint32(5, native.schema);
+    values.add_double(6, kZeroThreshold);
+    values.add_uint64(7, native.zero);
+    struct Span {
+      std::int32_t offset;
+      std::uint32_t length;
+    };
+    std::vector<Span> spans;
+    std::vector<std::int64_t> deltas;
+    std::int64_t last = 0;
+    std::int32_t next = 0;
+    const auto add_bucket = [&](std::int64_t count) {
+      ++spans.back().length;
+      deltas.push_back(count - last);
+      last = count;
+    };
+    for (const auto& [number, count] : native.buckets) {
+      const std::int32_t gap = number - next;
+      if (spans.empty() || gap > kSmallGap) {
+        spans.push_back({gap, 0});
+      } else {
+        for (std::int32_t i = 0; i < gap; ++i) add_bucket(0);
+      }
+      add_bucket(static_cast<std::int64_t>(count));
+      next = number + 1;
+    }
+    for (const Span& span : spans) {
+      protozero::pbf_writer message(values, 12);
+      message.add_sint32(1, span.offset);
+      message.add_uint32(2, span.length);
+    }
+    for (const std::int64_t delta : deltas) values.add_sint64(13, delta);
+  }
+
+  // What is not above it counts as 0: 2^-128, Prometheus' default.
+  static constexpr double kZeroThreshold = 0x1p-128;
+  static constexpr std::int32_t kSmallGap = 2;  // empty buckets that do not end a span
+
+  const bool native_histograms_;
   MetricType type_ = MetricType::kCounter;
   std::string family_;
 };
@@ -188,8 +250,9 @@ std::string go_float(double value) {
   return {digits, plain.ptr};
 }
 
-std::unique_ptr<Exposition> make_exposition(MetricsFormat format) {
-  if (format == MetricsFormat::kProtobuf) return std::make_unique<ProtobufExposition>();
+std::unique_ptr<Exposition> make_exposition(MetricsFormat format, bool native_histograms) {
+  if (format == MetricsFormat::kProtobuf)
+    return std::make_unique<ProtobufExposition>(native_histograms);
   return std::make_unique<TextExposition>();
 }
 

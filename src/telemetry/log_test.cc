@@ -41,10 +41,10 @@ struct Written {
 
 TEST(LogText, HasKlogsHeaderQuotedMessageAndFields) {
   Written written;
-  written.log().info(0, "Starting Kubernetes Scheduler", {{"version", "v1.36.4"}});
+  written.log().info(0, "Starting Kubernetes Scheduler", {{"version", "v1.37.1"}});
   EXPECT_EQ(written.text(),
             "I1115 14:00:00.000123   12345 log_test.cc:N] \"Starting Kubernetes Scheduler\" "
-            "version=\"v1.36.4\"\n");
+            "version=\"v1.37.1\"\n");
 }
 
 TEST(LogText, ShowsEachKindOfValueAsUpstream) {

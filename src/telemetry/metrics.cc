@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -41,35 +43,6 @@ std::vector<double> exponential(double start, double factor, int count) {
   return bounds;
 }
 
-// ---- Histogram
-
-Histogram::Histogram(const std::vector<double>& bounds)
-    : bounds_(bounds),
-      buckets_(std::make_unique<std::atomic<std::uint64_t>[]>(bounds.size() + 1)) {}
-
-void Histogram::observe(double value, std::uint64_t times) {
-  // A bound belongs to its bucket; what is no number is above all bounds.
-  std::size_t bucket = 0;
-  while (bucket < bounds_.size() && !(value <= bounds_[bucket])) ++bucket;
-  buckets_[bucket].fetch_add(times, std::memory_order_relaxed);
-  sum_.fetch_add(value * static_cast<double>(times), std::memory_order_relaxed);
-}
-
-std::uint64_t Histogram::count() const { return cumulative().back(); }
-
-std::vector<std::uint64_t> Histogram::cumulative() const {
-  std::vector<std::uint64_t> counts(bounds_.size() + 1);
-  std::uint64_t so_far = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    counts[i] = so_far += buckets_[i].load(std::memory_order_relaxed);
-  return counts;
-}
-
-void Histogram::reset() {
-  for (std::size_t i = 0; i <= bounds_.size(); ++i) buckets_[i].store(0, std::memory_order_relaxed);
-  sum_.store(0, std::memory_order_relaxed);
-}
-
 // ---- Family
 
 namespace {
@@ -98,6 +71,9 @@ Family::Family(Registry& registry, MetricSpec spec, bool exposed)
     : registry_(registry),
       spec_(std::move(spec)),
       exposed_(exposed),
+      cells_(spec_.type == MetricType::kHistogram
+                 ? std::make_unique<const HistogramCells>(spec_.buckets)
+                 : nullptr),
       sorted_labels_(places_by_name(spec_.labels)) {
   BERTH_CHECK(spec_.labels.size() <= kMostLabels);
   if (spec_.labels.empty()) series({}, spec_.type);  // is always there
@@ -115,7 +91,8 @@ Family::Series& Family::series(std::initializer_list<std::string_view> values, M
   const MutexLock lock(mutex_);
   if (const auto found = series_.find(key); found != series_.end()) return *found->second;
   auto made = std::make_unique<Series>();
-  if (type == MetricType::kHistogram) made->histogram = std::make_unique<Histogram>(spec_.buckets);
+  made->created = registry_.wall_now();
+  if (type == MetricType::kHistogram) made->histogram = std::make_unique<Histogram>(*cells_);
   return *series_.emplace(std::vector<std::string>(key.begin(), key.end()), std::move(made))
               .first->second;
 }
@@ -140,10 +117,10 @@ void Family::write(Exposition& to) const {
     const std::vector<LabelPair> labels = pairs(spec_, sorted_labels_, values);
     switch (spec_.type) {
       case MetricType::kCounter:
-        to.sample(labels, static_cast<double>(one->counter.value()));
+        to.sample(labels, static_cast<double>(one->counter.value()), one->created);
         break;
-      case MetricType::kGauge: to.sample(labels, one->gauge.value()); break;
-      case MetricType::kHistogram: to.histogram(labels, *one->histogram); break;
+      case MetricType::kGauge: to.sample(labels, one->gauge.value(), std::nullopt); break;
+      case MetricType::kHistogram: to.histogram(labels, *one->histogram, one->created); break;
     }
   }
 }
@@ -152,6 +129,7 @@ void Family::reset() {
   if (spec_.labels.empty() || spec_.type == MetricType::kGauge) return;
   const MutexLock lock(mutex_);
   for (const auto& [values, one] : series_) {
+    one->created = registry_.wall_now();
     one->counter.reset();
     if (one->histogram) one->histogram->reset();
   }
@@ -159,29 +137,43 @@ void Family::reset() {
 
 // ---- Registry
 
-Registry::Registry(RegistryOptions options) : options_(std::move(options)) {}
+Registry::Registry(RegistryOptions options) : options_(std::move(options)) {
+  disabled_.add(options_.disabled.size());
+}
 
 Family& Registry::add(MetricSpec spec) {
   const MutexLock lock(mutex_);
   const std::string name(spec.name);
   std::unique_ptr<Family>& family = families_[name];
   if (family) return *family;
-  const bool exposed = !options_.disabled.contains(spec.name);
-  if (exposed && spec.stability != Stability::kNone)
-    ++registered_[std::string(to_string(spec.stability))];
-  if (!exposed) disabled_.add();
+  const bool exposed = expose(spec);
   family = std::make_unique<Family>(*this, std::move(spec), exposed);
   return *family;
 }
 
 void Registry::add_computed(MetricSpec spec, Compute compute) {
   const MutexLock lock(mutex_);
-  const bool exposed = !options_.disabled.contains(spec.name);
-  if (!exposed) disabled_.add();
-  if (!exposed) return;
-  if (spec.stability != Stability::kNone) ++registered_[std::string(to_string(spec.stability))];
+  if (!expose(spec)) return;
   const std::string name(spec.name);
   computed_.insert_or_assign(name, Computed{std::move(spec), std::move(compute)});
+}
+
+bool Registry::expose(const MetricSpec& spec) {
+  // Parity: what is disabled counts as hidden.
+  const bool deprecated = !spec.deprecated.empty() && !options_.show_hidden;
+  if (deprecated || options_.disabled.contains(spec.name)) {
+    hidden_.add();
+    return false;
+  }
+  if (spec.stability != Stability::kNone)
+    ++registered_[{std::string(to_string(spec.stability)), std::string(spec.deprecated)}];
+  return true;
+}
+
+WallTime Registry::wall_now() const {
+  if (options_.wall_now) return options_.wall_now();
+  return {std::chrono::duration_cast<Duration>(
+      std::chrono::system_clock::now().time_since_epoch())};
 }
 
 const Family* Registry::find(std::string_view name) const {
@@ -209,7 +201,8 @@ std::string_view Registry::allowed(const MetricSpec& spec, std::string_view labe
 }
 
 std::string Registry::write(MetricsFormat format) const {
-  const std::unique_ptr<Exposition> exposition = make_exposition(format);
+  const std::unique_ptr<Exposition> exposition =
+      make_exposition(format, options_.native_histograms);
   // What is computed is asked for without the lock: it may count something itself.
   std::map<std::string, Computed, std::less<>> to_compute;
   std::map<std::string, std::string, std::less<>> parts;
@@ -233,7 +226,7 @@ std::string Registry::write(MetricsFormat format) const {
     std::ranges::sort(samples, {}, &ComputedSample::values);
     exposition->begin_family(computed.spec);
     for (const ComputedSample& sample : samples)
-      exposition->sample(pairs(computed.spec, places, sample.values), sample.value);
+      exposition->sample(pairs(computed.spec, places, sample.values), sample.value, std::nullopt);
     parts[name] += exposition->end_family();
   }
   std::string all;
@@ -262,7 +255,7 @@ void Registry::add_self_metrics() {
   add_computed({.name = "hidden_metrics_total",
                 .stability = Stability::kBeta,
                 .help = "The count of hidden metrics."},
-               [] { return std::vector<ComputedSample>{{{}, 0}}; });
+               of(hidden_));
   add_computed({.name = "registered_metrics_total",
                 .stability = Stability::kBeta,
                 .labels = {"stability_level", "deprecated_version"},
@@ -271,8 +264,8 @@ void Registry::add_self_metrics() {
                [this] {
                  const MutexLock lock(mutex_);
                  std::vector<ComputedSample> samples;
-                 for (const auto& [level, count] : registered_)
-                   samples.push_back({{level, ""}, count});
+                 for (const auto& [level_and_release, count] : registered_)
+                   samples.push_back({{level_and_release.first, level_and_release.second}, count});
                  return samples;
                });
 }

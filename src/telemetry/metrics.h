@@ -20,9 +20,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/thread.h"
+#include "berth/loop.h"
+#include "telemetry/histogram.h"
 
 namespace berth::telemetry {
 
@@ -39,6 +42,8 @@ struct MetricSpec {
   std::vector<std::string_view> labels = {};
   std::vector<double> buckets = {};  // upper bounds, ascending, without +Inf
   std::string_view help = {};
+  // The release that deprecated an alpha metric, which hides it from that release on.
+  std::string_view deprecated = {};
 };
 
 // start, start*factor, … computed as upstream does: the bounds are the same to the last bit.
@@ -62,25 +67,6 @@ class Gauge {
 
  private:
   std::atomic<double> value_ = 0;
-};
-
-class Histogram {
- public:
-  explicit Histogram(const std::vector<double>& bounds);
-
-  void observe(double value, std::uint64_t times = 1);
-
-  std::uint64_t count() const;
-  double sum() const { return sum_.load(std::memory_order_relaxed); }
-  // Of each bound, and of +Inf at the end: how many are not above it.
-  std::vector<std::uint64_t> cumulative() const;
-  const std::vector<double>& bounds() const { return bounds_; }
-  void reset();
-
- private:
-  const std::vector<double>& bounds_;  // the family's
-  std::unique_ptr<std::atomic<std::uint64_t>[]> buckets_;
-  std::atomic<double> sum_ = 0;
 };
 
 class Registry;
@@ -108,6 +94,7 @@ class Family {
   friend class Registry;
 
   struct Series {
+    WallTime created;  // or reset
     Counter counter;
     Gauge gauge;
     std::unique_ptr<Histogram> histogram;
@@ -119,6 +106,7 @@ class Family {
   Registry& registry_;
   const MetricSpec spec_;
   const bool exposed_;
+  const std::unique_ptr<const HistogramCells> cells_;  // of a histogram
   std::vector<std::size_t> sorted_labels_;  // places of the labels in the order of their names
   mutable Mutex mutex_;
   // By values in the order of the labels' names, which is the order of output. Series are looked
@@ -141,6 +129,9 @@ using Compute = std::function<std::vector<ComputedSample>()>;
 
 struct RegistryOptions {
   std::set<std::string, std::less<>> disabled = {};  // --disabled-metrics
+  bool show_hidden = false;                          // --show-hidden-metrics-for-version
+  bool native_histograms = true;                     // the gate NativeHistograms
+  std::function<WallTime()> wall_now = {};           // null: the system's
   // --allow-metric-labels, by "metric,label": other values become "unexpected".
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> allowed_values = {};
 };
@@ -171,6 +162,9 @@ class Registry {
 
  private:
   friend class Family;
+  // Whether a family is shown; counts it as registered or hidden.
+  bool expose(const MetricSpec& spec) REQUIRES(mutex_);
+  WallTime wall_now() const;
   std::string_view allowed(const MetricSpec& spec, std::string_view label, std::string_view value);
 
   struct Computed {
@@ -181,10 +175,12 @@ class Registry {
   const RegistryOptions options_;
   Counter unexpected_;
   Counter disabled_;
+  Counter hidden_;
   mutable Mutex mutex_;
   std::map<std::string, std::unique_ptr<Family>, std::less<>> families_ GUARDED_BY(mutex_);
   std::map<std::string, Computed, std::less<>> computed_ GUARDED_BY(mutex_);
-  std::map<std::string, double> registered_ GUARDED_BY(mutex_);  // by stability
+  // By stability and the release that deprecated them.
+  std::map<std::pair<std::string, std::string>, double> registered_ GUARDED_BY(mutex_);
 };
 
 // As Go prints a float64 with %g and as few digits as identify it: "0.001", "1e+06", "+Inf".

@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <protozero/pbf_reader.hpp>
-#include <set>
-
-#include <cmath>
+#include <chrono>
 #include <limits>
+#include <set>
 
 #include "base/thread.h"
 
@@ -101,25 +100,44 @@ TEST(RegistryText, LabelledFamiliesAppearWithTheirFirstSeries) {
 }
 
 // Messages as protoc --decode_raw would show them, in short: "1=name 4={1={1=l 2=v} 3={1:8bytes}}".
-std::string raw(protozero::pbf_reader message, const std::set<std::string>& nested,
-                const std::string& path = "") {
+std::string raw(protozero::pbf_reader message, const std::string& path = "") {
+  // MetricFamily: metrics, labels, gauges, counters, histograms; buckets, spans, times within them.
+  static const std::set<std::string> nested = {".4",     ".4.1",    ".4.2",   ".4.3", ".4.3.3",
+                                               ".4.7", ".4.7.3", ".4.7.12", ".4.7.15"};
+  static const std::set<std::string> zigzag = {".4.7.5", ".4.7.12.1", ".4.7.13"};
   std::string text;
   while (message.next()) {
     const std::string here = path + "." + std::to_string(message.tag());
     text += (text.empty() ? "" : " ") + std::to_string(message.tag()) + "=";
     switch (message.wire_type()) {
-      case protozero::pbf_wire_type::varint: text += std::to_string(message.get_uint64()); break;
+      case protozero::pbf_wire_type::varint:
+        text += zigzag.contains(here) ? std::to_string(message.get_sint64())
+                                      : std::to_string(message.get_uint64());
+        break;
       case protozero::pbf_wire_type::fixed64: text += go_float(message.get_double()); break;
       default:
-        text += nested.contains(here) ? "{" + raw(message.get_message(), nested, here) + "}"
+        text += nested.contains(here) ? "{" + raw(message.get_message(), here) + "}"
                                       : message.get_string();
     }
   }
   return text;
 }
 
+std::vector<std::string> families_of(const Registry& registry) {
+  const std::string page = registry.write(MetricsFormat::kProtobuf);
+  std::vector<std::string> families;
+  for (const char* at = page.data(); at != page.data() + page.size();) {
+    const std::uint64_t size = protozero::decode_varint(&at, page.data() + page.size());
+    families.push_back(raw({at, size}));
+    at += size;
+  }
+  return families;
+}
+
+WallTime at_12_25() { return {std::chrono::milliseconds(12250)}; }
+
 TEST(RegistryProtobuf, WritesFamiliesBehindTheirLengths) {
-  Registry registry;
+  Registry registry({.native_histograms = false, .wall_now = at_12_25});
   registry.add({.name = "b_total", .labels = {"z", "a"}, .help = "Bees."})
       .counter({"one", "two"})
       .add(3);
@@ -143,19 +161,36 @@ TEST(RegistryProtobuf, WritesFamiliesBehindTheirLengths) {
   registry.add({.name = "empty_total", .labels = {"x"}});
   registry.add_computed({.name = "a_total", .help = "Eh."},
                         [] { return std::vector<ComputedSample>{{{}, 7}}; });
-  const std::string page = registry.write(MetricsFormat::kProtobuf);
-  std::vector<std::string> families;
-  for (const char* at = page.data(); at != page.data() + page.size();) {
-    const std::uint64_t size = protozero::decode_varint(&at, page.data() + page.size());
-    families.push_back(raw({at, size}, {".4", ".4.1", ".4.2", ".4.3", ".4.7", ".4.7.3"}));
-    at += size;
-  }
-  EXPECT_THAT(families, ::testing::ElementsAre(
+  EXPECT_THAT(families_of(registry), ::testing::ElementsAre(
                             "1=a_total 2=[ALPHA] Eh. 3=0 4={3={1=7}}",
-                            "1=b_total 2=[ALPHA] Bees. 3=0 4={1={1=a 2=two} 1={1=z 2=one} 3={1=3}}",
+                            "1=b_total 2=[ALPHA] Bees. 3=0 4={1={1=a 2=two} 1={1=z 2=one} 3={1=3 3={1=12 2=250000000}}}",
                             "1=c_gauge 2=Sea\nlevel. 3=1 4={2={1=-1.5}}",
                             "1=d_seconds 2=[STABLE] Days. 3=4 "
-                            "4={7={1=3 2=5.55 3={1=1 2=0.1} 3={1=2 2=1}}}"));
+                            "4={7={1=3 2=5.55 3={1=1 2=0.1} 3={1=2 2=1} 15={1=12 2=250000000}}}"));
+}
+
+// The numbers are those that Prometheus' Go library wrote for the same observations.
+TEST(RegistryProtobuf, HistogramsHaveNativeBuckets) {
+  Registry registry({.wall_now = at_12_25});
+  const auto add = [&](std::string_view name) -> Histogram& {
+    return registry
+        .add({.name = name,
+              .type = MetricType::kHistogram,
+              .stability = Stability::kNone,
+              .buckets = {1}})
+        .histogram();
+  };
+  add("empty");
+  Histogram& some = add("some");
+  for (const double value : {0.0, 0.25, 0.25, 0.3, 1.0, 1.05, 5.0}) some.observe(value);
+  EXPECT_THAT(
+      families_of(registry),
+      ::testing::ElementsAre(
+          "1=empty 2= 3=4 4={7={1=0 2=0 3={1=0 2=1} 5=3 6=2.938735877055719e-39 7=0 "
+          "15={1=12 2=250000000}}}",
+          "1=some 2= 3=4 4={7={1=7 2=7.85 3={1=5 2=1} 5=3 6=2.938735877055719e-39 7=1 "
+          "12={1=-16 2=4} 12={1=12 2=2} 12={1=17 2=1} 13=2 13=-2 13=0 13=1 13=0 13=0 13=0 "
+          "15={1=12 2=250000000}}}"));
 }
 
 TEST(Registry, GivesTheSameSeriesForTheSameValues) {
@@ -179,6 +214,7 @@ TEST(Registry, DisabledMetricsAreCountedButNotShown) {
   EXPECT_EQ(text.find("gone"), std::string::npos);
   EXPECT_EQ(text.find("never"), std::string::npos);
   EXPECT_NE(text.find("disabled_metrics_total 2\n"), std::string::npos);
+  EXPECT_NE(text.find("hidden_metrics_total 2\n"), std::string::npos);
 }
 
 TEST(Registry, ValuesThatAreNotAllowedBecomeUnexpected) {
@@ -206,6 +242,22 @@ TEST(Registry, CountsWhatIsRegisteredByStability) {
             std::string::npos);
   EXPECT_NE(text.find("{deprecated_version=\"\",stability_level=\"STABLE\"} 1\n"),
             std::string::npos);
+}
+
+TEST(Registry, ADeprecatedFamilyIsHiddenUnlessAskedFor) {
+  for (const bool shown : {false, true}) {
+    Registry registry({.show_hidden = shown});
+    registry.add_self_metrics();
+    registry.add({.name = "old", .help = "It counts.", .deprecated = "1.37.0"}).counter().add();
+    EXPECT_EQ(registry.text().find("# HELP old [ALPHA] (Deprecated since 1.37.0) It counts.\n"
+                                   "# TYPE old counter\nold 1\n") != std::string::npos,
+              shown);
+    EXPECT_EQ(registry.text().find("{deprecated_version=\"1.37.0\",stability_level=\"ALPHA\"} 1\n") !=
+                  std::string::npos,
+              shown);
+    EXPECT_NE(registry.text().find(shown ? "hidden_metrics_total 0\n" : "hidden_metrics_total 1\n"),
+              std::string::npos);
+  }
 }
 
 TEST(Registry, ResetLeavesStatesAndWhatHasNoLabels) {
@@ -241,13 +293,6 @@ TEST(Registry, ComputedFamiliesAreSortedAndLeftOutWhenEmpty) {
   any = true;
   EXPECT_EQ(registry.text(),
             "# HELP c [ALPHA] \n# TYPE c gauge\nc{a=\"x\",z=\"1\"} 1\nc{a=\"y\",z=\"1\"} 2\n");
-}
-
-TEST(Histogram, PutsWhatIsNoNumberAboveAllBounds) {
-  const std::vector<double> bounds = {1};
-  Histogram histogram(bounds);
-  histogram.observe(std::numeric_limits<double>::quiet_NaN());
-  EXPECT_EQ(histogram.cumulative(), (std::vector<std::uint64_t>{0, 1}));
 }
 
 TEST(Threads, CountTogether) {

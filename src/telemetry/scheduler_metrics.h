@@ -1,4 +1,5 @@
-// The metrics of the program, by upstream's names: one table of all of them (scheduler_metrics.cc).
+// The metrics of the program, by upstream's names: one table of all of them (scheduler_metrics.cc,
+// program_metrics.cc).
 //
 // Each struct registers its families when it is made; the members are the families, to ask for
 // series. Label values come in the order of the comments.
@@ -16,6 +17,8 @@ struct SchedulerMetrics {
   Family& async_api_call_execution;             // call_type, result
   Family& batch_attempts;                       // profile, result
   Family& batch_cache_flushed;                  // profile, reason
+  Family& batch_rescore_attempts;               // profile
+  Family& batch_rescore_duration;               // profile; without series: nothing is scored again
   Family& cache_size;                           // type
   Family& class_searches;                       // profile, source
   Family& dra_bindingconditions_allocations;    // profile, driver, status
@@ -32,14 +35,17 @@ struct SchedulerMetrics {
   Family& plugin_execution_duration;            // plugin, extension_point, status
   Family& pod_scheduled_after_flush;
   Family& pod_scheduling_attempts;
-  Family& pod_scheduling_sli_duration;  // attempts
+  Family& pod_scheduling_sli_duration;    // attempts
+  Family& pre_queueing_hint_evaluations;  // plugin, result
   Family& preemption_attempts;
   Family& preemption_goroutines_duration;   // result
   Family& preemption_goroutines_execution;  // result
   Family& preemption_victims;
+  Family& queue_incoming_entities;           // queue, event, type
   Family& queue_incoming_pods;               // queue, event
+  Family& queued_entities;                   // queue, type
   Family& queueing_hint_execution_duration;  // plugin, event, hint
-  Family& resourceclaim_creates;             // status
+  Family& resourceclaim_creates;  // status, admin_access, owner_api_group, owner_api_kind
   Family& schedule_attempts;                 // result, profile
   Family& scheduling_algorithm_duration;
   Family& scheduling_attempt_duration;      // result, profile
@@ -56,6 +62,21 @@ struct PodGroupMetrics {
   Family& podgroup_schedule_attempts;  // result, profile
   Family& podgroup_scheduling_algorithm_duration;
   Family& podgroup_scheduling_attempt_duration;  // result, profile
+  Family& preemption_evaluation_duration;        // preemptor, result
+  Family& preemption_execution_duration;         // preemptor, result
+  Family& preemption_pdb_violations;             // preemptor
+  Family& preemption_workload_disruptions;       // preemptor
+  Family& workload_preemption_attempts;          // result
+  Family& workload_preemption_victims;
+};
+
+// Placements of pod groups; only with the gate TopologyAwareWorkloadScheduling.
+struct PlacementMetrics {
+  explicit PlacementMetrics(Registry& registry);
+
+  Family& generated_placements;           // profile
+  Family& placement_evaluation_duration;  // result, profile
+  Family& placement_evaluations;          // result, profile
 };
 
 // Requests to the API server.
@@ -84,7 +105,10 @@ struct ClientMetrics {
 struct WatchMetrics {
   explicit WatchMetrics(Registry& registry);
 
-  Family& undecodable_objects;  // resource
+  Family& informer_processing_latency;      // name, group, version, resource
+  Family& informer_queued_items;            // name, group, version, resource
+  Family& informer_store_resource_version;  // name, group, version, resource
+  Family& undecodable_objects;              // resource
 };
 
 // The controllers beside the scheduler, by name.

@@ -44,7 +44,9 @@ std::map<std::string, MetricSpec> our_families() {
   registry.add_self_metrics();
   SchedulerMetrics scheduler(registry);
   PodGroupMetrics groups(registry);
+  PlacementMetrics placements(registry);
   ClientMetrics client(registry);
+  WatchMetrics watch(registry);
   WorkQueueMetrics work_queues(registry);
   LeaderElectionMetrics leader(registry);
   ServingMetrics serving(registry);
@@ -83,6 +85,14 @@ TEST(SchedulerMetrics, HaveTypesLabelsBucketsAndHelpOfUpstream) {
   }
 }
 
+TEST(SchedulerMetrics, OneFamilyIsDeprecated) {
+  std::vector<std::string_view> deprecated;
+  for (const auto& [name, spec] : our_families())
+    if (!spec.deprecated.empty()) deprecated.push_back(spec.name);
+  EXPECT_EQ(deprecated, (std::vector<std::string_view>{
+                            "scheduler_preemption_goroutines_duration_seconds"}));
+}
+
 TEST(SchedulerMetrics, ThoseThatNeedACauseAreThereToo) {
   const std::map<std::string, MetricSpec> ours = our_families();
   const struct {
@@ -107,11 +117,76 @@ TEST(SchedulerMetrics, ThoseThatNeedACauseAreThereToo) {
        Stability::kAlpha,
        {"operation"},
        0},
-      {"scheduler_resourceclaim_creates_total",
+      {"dynamic_resource_allocation_resourceclaim_creates_total",
        MetricType::kCounter,
        Stability::kAlpha,
-       {"status"},
+       {"status", "admin_access", "owner_api_group", "owner_api_kind"},
        0},
+      {"scheduler_pre_queueing_hint_evaluations_total",
+       MetricType::kCounter,
+       Stability::kAlpha,
+       {"plugin", "result"},
+       0},
+      {"scheduler_batch_rescore_attempts_total",
+       MetricType::kCounter,
+       Stability::kAlpha,
+       {"profile"},
+       0},
+      {"scheduler_batch_rescore_duration_seconds",
+       MetricType::kHistogram,
+       Stability::kAlpha,
+       {"profile"},
+       12},
+      {"scheduler_preemption_goroutines_duration_seconds",
+       MetricType::kHistogram,
+       Stability::kAlpha,
+       {"result"},
+       20},
+      {"scheduler_workload_preemption_attempts_total",
+       MetricType::kCounter,
+       Stability::kAlpha,
+       {"result"},
+       0},
+      {"scheduler_workload_preemption_victims",
+       MetricType::kHistogram,
+       Stability::kAlpha,
+       {},
+       11},
+      {"scheduler_preemption_workload_disruptions",
+       MetricType::kHistogram,
+       Stability::kAlpha,
+       {"preemptor"},
+       11},
+      {"scheduler_preemption_evaluation_duration_seconds",
+       MetricType::kHistogram,
+       Stability::kAlpha,
+       {"preemptor", "result"},
+       16},
+      {"scheduler_preemption_execution_duration_seconds",
+       MetricType::kHistogram,
+       Stability::kAlpha,
+       {"preemptor", "result"},
+       16},
+      {"scheduler_preemption_pdb_violations_total",
+       MetricType::kCounter,
+       Stability::kAlpha,
+       {"preemptor"},
+       0},
+      {"scheduler_generated_placements_total",
+       MetricType::kCounter,
+       Stability::kAlpha,
+       {"profile"},
+       0},
+      {"scheduler_placement_evaluations_total",
+       MetricType::kCounter,
+       Stability::kAlpha,
+       {"result", "profile"},
+       0},
+      {"scheduler_placement_evaluation_duration_seconds",
+       MetricType::kHistogram,
+       Stability::kAlpha,
+       {"result", "profile"},
+       15},
       {"scheduler_dra_bindingconditions_allocations_total",
        MetricType::kCounter,
        Stability::kAlpha,

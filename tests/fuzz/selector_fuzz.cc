@@ -43,15 +43,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const SelectorDevice kFull = device(false);
   static const SelectorDevice kBare = device(true);
   const std::string text = fuzz::expanded(data, size);
-  for (const bool lists : {false, true}) {
-    const auto selector =
-        DeviceSelector::compile(text, DeviceSelector::Features{.list_type_attributes = lists});
-    if (!selector) {
-      BERTH_CHECK(!selector.error().message.empty());
-      continue;
-    }
-    evaluate(**selector, kFull);
-    evaluate(**selector, kBare);
+  const auto selector = DeviceSelector::compile(text);
+  if (!selector) {
+    BERTH_CHECK(!selector.error().message.empty());
+    return 0;
   }
+  evaluate(**selector, kFull);
+  evaluate(**selector, kBare);
   return 0;
 }

@@ -4,17 +4,23 @@
     casegen.py TOPIC SEED [--nodes N] [--bound N] [--pending N] [--copies N] > cluster.json
 
 Topics: basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges
-storage devices. Every object is as an API server would return it; pods with spec.nodeName are placed.
+storage devices claims taintrules budgets resized imagevolumes namespaces capacity drivers. Every object is as an
+API server would return it; pods with spec.nodeName are placed.
 
 The stored cases depend on what a topic and a seed give: new things get topics of their own.
 """
 import argparse, copy, json, random
 
+import casegen_budgets
+import casegen_claims
 import casegen_devices
+import casegen_fields
 import casegen_storage
+import casegen_taintrules
 import casegen_topics
 
 TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges", "storage", "devices"]
+TOPICS += ["claims", "taintrules", "budgets", *casegen_fields.TOPICS]
 
 ZONE, REGION, HOST = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"
 APPS, TIERS = ["web", "db", "cache", "batch", "ml"], ["front", "back", "mid"]
@@ -24,7 +30,7 @@ NAMESPACES = {"default": {"team": "a"}, "prod": {"team": "b", "env": "prod"}, "d
 class Gen:
     def __init__(self, topic, seed, nodes, bound, pending):
         self.topic, self.R = topic, random.Random(f"{topic}-{seed}")
-        self.t = "preempt" if topic == "victims" else topic  # what lies below it
+        self.t = "preempt" if topic in ("victims", "budgets") else topic  # what lies below it
         self.nn, self.nb, self.np = nodes, bound, pending
         self.items, self.uid = [], 0
         self.claims = []
@@ -411,15 +417,23 @@ class Gen:
             self.pod(self.nb + i, False)
         if self.topic in casegen_topics.TOPICS:
             casegen_topics.TOPICS[self.topic](self)
+        if self.topic in casegen_fields.TOPICS:
+            casegen_fields.TOPICS[self.topic](self)
         if self.topic == "storage":
             casegen_storage.storage(self)
         if self.topic == "devices":
             casegen_devices.devices(self)
+        if self.topic == "claims":
+            casegen_claims.claims(self)
+        if self.topic == "budgets":
+            casegen_budgets.budgets(self)
+        if self.topic == "taintrules":
+            casegen_taintrules.taint_rules(self)
         return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": self.items}
 
 
 def generate(topic, seed, nodes=25, bound=None, pending=15, copies=1):
-    bound = bound or (240 if topic in ("preempt", "victims") else 80)
+    bound = bound or (240 if topic in ("preempt", "victims", "budgets") else 80)
     return with_copies(Gen(topic, seed, nodes, bound, pending).build(), copies)
 
 

@@ -8,7 +8,7 @@ deleted, generated, missing; extended resources that are devices on some nodes a
 API, ZONE = "resource.k8s.io/v1", "topology.kubernetes.io/zone"
 GPU, NET, FAB, PART, SHARE = (f"{name}.example.com" for name in ("gpu", "net", "fab", "part", "share"))
 LONG_AGO, NOT_YET = "2025-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
-GATES = ["DRAConsumableCapacity", "DRADeviceBindingConditions", "DRADeviceTaints", "DRAPartitionableDevices", "DRAPrioritizedList", "DRAExtendedResource"]
+GATES = ["DRAConsumableCapacity=false", "DRADeviceBindingConditions=false", "DRADeviceTaints=false,DRADeviceTaintRules=false", "DRAPartitionableDevices=false", "DRADeviceTaintRules=false", "DRAListTypeAttributes=true"]
 
 SELECTORS = [
     'device.attributes["gpu.example.com"].model == "H100"', 'device.attributes["gpu.example.com"].index < 2', 'device.driver == "gpu.example.com"',

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/file.h"
 #include "berth/resources.h"
@@ -22,6 +23,12 @@ std::string text_of(const JsonValue& object, std::string_view member) {
   return found == nullptr ? std::string() : found->text;
 }
 
+std::vector<std::string> texts_of(const JsonValue& list) {
+  std::vector<std::string> texts;
+  for (const JsonValue& each : list.items) texts.push_back(each.text);
+  return texts;
+}
+
 void add_attribute(berth::SelectorDevice& device, const std::string& name, const JsonValue& value) {
   if (const JsonValue* number = value.find("int")) {
     device.add_attribute(name, static_cast<std::int64_t>(std::stoll(number->text)));
@@ -31,6 +38,14 @@ void add_attribute(berth::SelectorDevice& device, const std::string& name, const
     device.add_attribute(name, std::string_view(text->text));
   } else if (const JsonValue* version = value.find("version")) {
     device.add_version(name, version->text);
+  } else if (const JsonValue* numbers = value.find("ints")) {
+    std::vector<std::int64_t> values;
+    for (const JsonValue& each : numbers->items) values.push_back(std::stoll(each.text));
+    device.add_list(name, values);
+  } else if (const JsonValue* texts = value.find("strings")) {
+    device.add_list(name, texts_of(*texts));
+  } else if (const JsonValue* versions = value.find("versions")) {
+    device.add_version_list(name, texts_of(*versions));
   } else {
     device.add_unsupported(name);
   }

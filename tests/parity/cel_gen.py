@@ -7,7 +7,7 @@ import random
 
 DRIVER = "gpu.example.com"
 DOMAINS = [DRIVER, "other.example.com", "none.example.com"]
-IDS = ["model", "count", "fast", "version", "label", "missing"]
+IDS = ["model", "count", "fast", "version", "label", "ports", "missing"]
 WORDS = ["a100", "A100-SXM", "", "x", "gpu", "10", "tesla-t4", "über", "a.b.c", "1Gi", "1.2.3"]
 VERSIONS = ["1.2.3", "1.10.0", "2.0.0-rc.1", "0.0.1", "1.2.3+build.5", "10.0.0"]
 LOOSE = ["v1.2", "1", "01.2.3", "1.2.3-", "x", "1.2.3.4", "", "1.2"]
@@ -48,6 +48,12 @@ class Maker:
             kind = "bool" if self.chance(0.8) else kind
         if name == "version":
             kind = "version" if self.chance(0.8) else kind
+        if name == "ports":
+            kind = self.pick(["ints", "ints", "strings", "versions", kind])
+        if kind == "ints":
+            return {"ints": [self.pick([0, 1, 2, 10]) for _ in range(self.pick([1, 2, 3]))]}
+        if kind in ("strings", "versions"):
+            return {kind: [self.pick(WORDS if kind == "strings" else VERSIONS) for _ in range(self.pick([1, 2, 3]))]}
         if kind == "string":
             return {"string": self.pick(WORDS)}
         if kind == "int":
@@ -112,6 +118,10 @@ class Maker:
         base = f'device.attributes["{domain}"]'
         if self.chance(0.05):
             return f'{base}[{self.make("string", 1)}]'
+        if self.chance(0.04):
+            return f"{base}.`{name}`"
+        if self.chance(0.03):
+            return f"({base}.?{name}).{self.pick(['orValue(1)', 'value()', 'or(optional.of(1)).value()'])}"
         return f"{base}.{name}" if self.chance(0.7) else f'{base}["{name}"]'
 
     def leaf_bool(self):
@@ -176,7 +186,7 @@ class Maker:
 
     def with_name(self, kind, body_kind, depth):
         """A new name for a value of `kind`, and a body that may use it."""
-        name = self.pick(["x", "y", "z", "e"])
+        name = self.pick(["x", "y", "z", "e", "device"]) if self.chance(0.2) else self.pick(["x", "y", "z", "e"])
         self.names.append((name, kind))
         body = self.make(body_kind, depth)
         self.names.pop()
@@ -184,7 +194,19 @@ class Maker:
 
     def make_bool(self, d):
         m = self.make
-        how = self.random.randrange(30)
+        how = self.random.randrange(33)
+        if how == 30:
+            ports = self.attribute_path(["ports"])
+            name, body = self.with_name("any", "bool", d)
+            return self.pick([f'{ports}.exists({name}, {body})', f'{ports}.all({name}, {body})', f'({ports}.size() > {m("int", d)})', f'({ports}[{m("int", d)}] == {m("any", d)})',
+                              f'{ports}.includes({m("any", d)})', f'({m("any", d)} in {ports})', f'{ports}.isSorted()', f'({ports}.max() == {m("int", d)})'])
+        if how == 31:
+            return self.pick([f'{m("dyn", d)}.includes({m("dyn", d)})', f'{m("list_string", d)}.includes({m("any", d)})', f'{m("string", d)}.includes({m("string", d)})',
+                              f'matches({m("string", d)}, {m("string", d)})', f'({m("string", d)}.indexOf("", {m("int", d)}) >= 0)', f'({m("string", d)}.lastIndexOf("", {m("int", d)}) >= 0)',
+                              f'(.device.driver == {m("string", d)})', f'({m("timestamp", d)}.getHours("{self.pick(["+01:00", "-02:75", "03:-1"])}") > 2)',
+                              f'({m("any", d)}.or(optional.of(true)).orValue(false))', f'({m("dyn", d)}.orValue(1) == {m("int", d)})'])
+        if how == 32:
+            return f'(optional.of(device.attributes){self.pick(["", "[" + quoted(self.pick(DOMAINS)) + "]", "[?" + quoted(self.pick(DOMAINS)) + "]"])}.?{self.pick(IDS)}.hasValue())'
         if how < 4:
             return f'({m("bool", d)} && {m("bool", d)})'
         if how < 8:

@@ -6,7 +6,7 @@
 #   make_cases.sh [TOPIC...]     only these topics; the cases of others stay
 set -euo pipefail
 cd "$(dirname "$0")"
-oracle=${BERTH_ORACLE:-${XDG_CACHE_HOME:-$HOME/.cache}/berth/upstream/oracle}
+oracle=${BERTH_ORACLE:-$(oracle/build.sh)}
 topics=("$@")
 ((${#topics[@]})) || topics=(basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges storage devices)
 mkdir -p cases

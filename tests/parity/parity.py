@@ -27,7 +27,7 @@ import compare
 import coverage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "preempt", "owners", "features", "victims", "edges", "volumes", "storage", "dra", "devices", "mixed"]
+TOPICS = casegen.TOPICS
 # What a configuration needs beside itself.
 CONFIG_EXTRAS = {
     "preemption-args": ["--preempt"],
@@ -43,7 +43,7 @@ def configs(topic):
         return [n for n in names if n.startswith(("storage-", "volume-"))]
     if topic == "devices":
         return [n for n in names if n.startswith("device-") or n in ("few-plugins", "most-allocated", "two-profiles")]
-    return [n for n in names if not n.startswith(("volume-", "device-")) and (n != "storage-shape" or topic in ("volumes", "mixed"))]
+    return [n for n in names if not n.startswith(("volume-", "device-")) and (n != "storage-shape" or topic in ("volumes", "capacity", "mixed"))]
 
 
 def mode(topic, seed, copies=1):
@@ -67,12 +67,14 @@ def mode_of_single_pods(topic, seed):
         flags = [[], ["--sequence"], ["--preempt"], ["--sequence", "--preempt"]][turn % 4]
         if "--sequence" in flags:
             size["pending"] = 40
-    if topic in ("preempt", "victims") and "--preempt" not in flags:
+    if topic in ("preempt", "victims", "budgets") and "--preempt" not in flags:
         flags = [*flags, "--preempt"]
     if topic == "storage" and "--feature-gates" not in flags and turn % 5 == 0:
         flags = [*flags, "--feature-gates", "VolumeLimitScaling=true"]
     if topic == "devices" and "--feature-gates" not in flags and turn % 4 == 0:
-        flags = [*flags, "--feature-gates", f"{casegen_devices.GATES[turn // 4 % len(casegen_devices.GATES)]}=false"]
+        flags = [*flags, "--feature-gates", casegen_devices.GATES[turn // 4 % len(casegen_devices.GATES)]]
+    if topic == "claims" and "--feature-gates" not in flags and turn % 2 == 0:
+        flags = [*flags, "--feature-gates", "DRAFractionalCapacityRange=true" if turn % 4 == 0 else "DRAListTypeAttributes=true"]
     if topic == "features" and "--feature-gates" not in flags and turn % 3 != 2:
         flags = [*flags, *COMPARISON_GATE]
     if seed % 50 == 49:
@@ -84,7 +86,10 @@ def mode_of_single_pods(topic, seed):
 
 
 def only_preemption_differs(theirs, ours):
-    return all(path[0] == "preempt" for _, path, _, _ in compare.all_differences(theirs, ours))
+    """A pod's message names the node that preemption takes, and the number of victims."""
+    preempting = [{d["pod"] for d in decisions if d.get("preempt", {}).get("node")} for decisions in (theirs, ours)]
+    drawn = preempting[0] & preempting[1]
+    return all(path[0] == "preempt" or path[0] == "message" and pod in drawn for pod, path, _, _ in compare.all_differences(theirs, ours))
 
 
 class Runner:
@@ -123,7 +128,7 @@ class Runner:
         must as a whole be one of upstream's. The same holds where there are devices: on a busy machine the
         oracle may begin to judge before its cache of claims has heard of all of them."""
         said = [theirs] if only_preemption_differs(theirs, ours) else []
-        if not said and topic not in ("volumes", "storage", "dra", "devices", "mixed"):
+        if not said and topic not in ("volumes", "storage", "capacity", "dra", "devices", "claims", "mixed"):
             return False
         for _ in range(8 * self.copies):
             again = self.call([self.oracle, "-cluster", path, *flags])

@@ -137,7 +137,6 @@ void add_conversions(FunctionTable& table) {
   table.add("double(uint) -> double", "uint64_to_double", to_double);
 
   table.add("duration(duration) -> duration", "duration_to_duration", same);
-  table.add("duration(int) -> duration", "int64_to_duration", to_duration);
   table.add("duration(string) -> duration", "string_to_duration", to_duration);
 
   table.add("dyn(A) -> dyn", "to_dyn");

@@ -1,5 +1,7 @@
 // Functions of lists, and lists as sets.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -17,6 +19,8 @@ using Args = std::span<const Value>;
 
 // No list may become longer: it would cost more than any evaluation may.
 constexpr std::int64_t kLongestList = 1'000'000;
+// Upstream's limit for lists.range().
+constexpr std::int64_t kLongestRange = 1'000'000;
 
 struct Element {
   const char* signature;  // its type in one
@@ -169,9 +173,13 @@ Value sort(Args args) {
 
 Value range(Args args) {
   const std::int64_t count = args[0].as_int();
-  if (count > kLongestList) return cost_limit_exceeded();
+  if (count < 0)
+    return Value::error(fmt::format("lists.range: size must be non-negative, got {}", count));
+  if (count > kLongestRange)
+    return Value::error(fmt::format("lists.range: size {} exceeds maximum allowed ({})", count,
+                                    kLongestRange));
   std::vector<Value> items;
-  items.reserve(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
+  items.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) items.push_back(Value::integer(i));
   return Value::list(std::move(items));
 }

@@ -9,8 +9,6 @@ namespace {
 
 using Args = std::span<const Value>;
 
-constexpr std::size_t kMostIncluded = 48;
-
 // Empty, 0, false or null.
 bool is_zero(const Value& value) {
   switch (value.kind()) {
@@ -67,9 +65,6 @@ Value includes(Args args) {
   if (!args[0].is(Kind::kList)) return Value::boolean(equal_to(args[0], args[1]).is_true());
   const List& list = args[0].as_list();
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i >= kMostIncluded) {
-      return Value::error("'includes' function cannot be applied to lists longer than 48 values");
-    }
     if (equal_to(list[i], args[1]).is_true()) return Value::boolean(true);
   }
   return Value::boolean(false);
@@ -128,7 +123,7 @@ void add_devices(FunctionTable& table) {
   table.add("cel.@mapInsert(map(K, V), K, V) -> map(K, V)", "@mapInsert_map_key_value",
             insert_value);
   table.add("cel.@mapInsert(map(K, V), map(K, V)) -> map(K, V)", "@mapInsert_map_map", insert_map);
-  table.add("dyn::includes(dyn) -> bool", "dra_includes_dyn_dyn", includes);
+  table.add("dyn::includes(dyn) -> bool", "list_includes_dyn_dyn", includes);
 }
 
 void add_authorization(FunctionTable& table) {

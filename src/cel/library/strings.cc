@@ -31,9 +31,10 @@ Value char_at(Args args) {
 
 Value index_of(Args args) {
   const std::int64_t offset = args.size() == 3 ? args[2].as_int() : 0;
-  if (args[1].as_string().empty()) return Value::integer(offset);
   if (offset < 0) return out_of_range(offset);
   const std::u32string text = runes(args[0].as_string());
+  if (args[1].as_string().empty())
+    return Value::integer(std::min(offset, static_cast<std::int64_t>(text.size())));
   if (offset >= static_cast<std::int64_t>(text.size())) return Value::integer(-1);
   const std::size_t at = text.find(runes(args[1].as_string()), static_cast<std::size_t>(offset));
   return Value::integer(at == std::u32string::npos ? -1 : static_cast<std::int64_t>(at));
@@ -43,12 +44,13 @@ Value last_index_of(Args args) {
   const std::u32string text = runes(args[0].as_string());
   const auto length = static_cast<std::int64_t>(text.size());
   const std::u32string part = runes(args[1].as_string());
-  if (part.empty()) return Value::integer(args.size() == 3 ? args[2].as_int() : length);
+  if (part.empty() && args.size() == 2) return Value::integer(length);
   if (args.size() == 2 && args[0].as_string().size() < args[1].as_string().size()) {
     return Value::integer(-1);
   }
   const std::int64_t offset = args.size() == 3 ? args[2].as_int() : length - 1;
   if (offset < 0) return out_of_range(offset);
+  if (part.empty()) return Value::integer(std::min(offset, length));
   if (offset >= length || part.size() > text.size()) return Value::integer(-1);
   const std::size_t at = text.rfind(part, static_cast<std::size_t>(offset));
   return Value::integer(at == std::u32string::npos ? -1 : static_cast<std::int64_t>(at));

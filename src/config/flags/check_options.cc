@@ -167,7 +167,7 @@ std::string manifest_complaint(const std::string& path) {
 }
 
 void check_metrics(const MetricsOptions& options, Texts& complaints) {
-  const std::string previous = fmt::format("1.{}", kKubernetesMinor - 1);
+  const std::string previous = previous_major_minor();
   if (!options.show_hidden_for_version.empty() && options.show_hidden_for_version != previous) {
     complaints.push_back(
         fmt::format("metrics.showHiddenMetricsForVersion: Invalid value: {}: must be omitted or "

@@ -52,7 +52,8 @@ Result<void> set_gates(SchedulerCommand& command, std::vector<EarlyRecord>& log)
   options.emulated = versions->emulated;
   options.min_compatible = versions->min_compatible;
   command.complaints = std::move(versions->complaints);
-  options.gates.emulate(versions->emulated_minor, versions->emulated, versions->min_compatible);
+  options.gates.emulate({versions->emulated, versions->emulated_minor},
+                        {versions->min_compatible, versions->min_compatible_minor});
   Result<void> set =
       options.gates.set(fmt::format("{}", fmt::join(options.versions.feature_gates, ",")));
   if (!set) return set;

@@ -95,7 +95,7 @@ TEST_F(CommandTest, GatesThatBerthDoesNotActUponAreOneWarningEach) {
   EXPECT_THAT(warned("GenericWorkload=true,NativeHistograms=false"),
               ::testing::ElementsAre("\"GenericWorkload\""));
   // Operators set gates for all components.
-  EXPECT_THAT(warned("AllAlpha=true,AllBeta=true"), SizeIs(8));
+  EXPECT_THAT(warned("AllAlpha=true,AllBeta=true"), SizeIs(12));
 }
 
 TEST_F(CommandTest, FormsOfFlags) {
@@ -142,7 +142,7 @@ TEST_F(CommandTest, ValuesAsLogsShowThem) {
   EXPECT_EQ(echoed({"--bind-address="}, "bind-address"), "0.0.0.0");
   EXPECT_EQ(echoed({"--leader-elect-lease-duration=90m"}, "leader-elect-lease-duration"),
             "1h30m0s");
-  EXPECT_EQ(echoed({"--version=v1.36.4-mine"}, "version"), "v1.36.4-mine");
+  EXPECT_EQ(echoed({"--version=v1.37.1-mine"}, "version"), "v1.37.1-mine");
   const SchedulerCommand plain = command({});
   EXPECT_THAT(plain.flags, SizeIs(62));
   const std::vector<EarlyRecord> lines = flag_echo(plain);
@@ -190,9 +190,9 @@ TEST_F(CommandTest, MistakesInFlagsComeWithUsage) {
             "invalid argument \"x\" for \"--log-json-info-buffer-size\" flag: quantities must "
             "match "
             "the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"},
-           {{"--version=v1.37.0"},
-            "invalid argument \"v1.37.0\" for \"--version\" flag: version \"v1.37.0\" must match "
-            "major/minor/patch of default version \"v1.36.4\""},
+           {{"--version=v1.38.0"},
+            "invalid argument \"v1.38.0\" for \"--version\" flag: version \"v1.38.0\" must match "
+            "major/minor/patch of default version \"v1.37.1\""},
        }) {
     EXPECT_EQ(error_line(row.args), "Error: " + row.line);
     EXPECT_THAT(end(row.args).err, StartsWith("Usage:\n  kube-scheduler [flags]\n\nMisc flags:\n"));
@@ -224,7 +224,13 @@ TEST_F(CommandTest, Help) {
     EXPECT_THAT(ended.out,
                 HasSubstr("\n                                                           "
                           "kube:SchedulerAsyncAPICalls=true|false (BETA - default=false)\n"));
-    EXPECT_THAT(ended.out, Not(HasSubstr("kube:SchedulerQueueingHints")));
+    EXPECT_THAT(ended.out, HasSubstr("kube=1.34..1.37(default:1.37)\n"));
+    EXPECT_THAT(ended.out, HasSubstr("kube=1.34..1.37(default:1.36)\n"));
+    EXPECT_THAT(ended.out,
+                HasSubstr("kube:DRAFractionalCapacityRange=true|false (BETA - default=false), or "
+                          "DRAFractionalCapacityRange=true|false (BETA - default=true) if "
+                          "--min-compatibility-version>=1.37\n"));
+    EXPECT_THAT(ended.out, Not(HasSubstr("kube:NodeDeclaredFeatures")));
     EXPECT_THAT(ended.out, HasSubstr("\n  -v, --v Level                              number for"));
     EXPECT_THAT(ended.out, EndsWith("sets the reported version\n"));
   }
@@ -240,52 +246,55 @@ TEST_F(CommandTest, HelpOnATerminalStandsBelowTheFlag) {
 }
 
 TEST_F(CommandTest, Version) {
-  EXPECT_EQ(end({"--version"}).out, "Kubernetes v1.36.4\n");
-  EXPECT_EQ(end({"--version=v1.36.4-rc.1+b", "--version"}).out, "Kubernetes v1.36.4-rc.1+b\n");
+  EXPECT_EQ(end({"--version"}).out, "Kubernetes v1.37.1\n");
+  EXPECT_EQ(end({"--version=v1.37.1-rc.1+b", "--version"}).out, "Kubernetes v1.37.1-rc.1+b\n");
   EXPECT_THAT(end({"--version=raw"}).out,
-              StartsWith("version.Info{Major:\"1\", Minor:\"36\", EmulationMajor:\"\""));
-  EXPECT_EQ(command({"--version=v1.36.4-mine"}).options.versions.reported, "v1.36.4-mine");
+              StartsWith("version.Info{Major:\"1\", Minor:\"37\", EmulationMajor:\"\""));
+  EXPECT_EQ(command({"--version=v1.37.1-mine"}).options.versions.reported, "v1.37.1-mine");
   EXPECT_EQ(failure({"--version", "--feature-gates=Foo=true"}), "unrecognized feature gate: Foo");
 }
 
 TEST_F(CommandTest, FeatureGates) {
-  const SchedulerCommand got = command({"--feature-gates=AllAlpha=true,GenericWorkload=true",
-                                        "--feature-gates=GangScheduling=false,DRAPrioritizedList=1",
-                                        "--feature-gates=WorkloadAwarePreemption=false"});
-  EXPECT_TRUE(got.options.gates.enabled("StorageCapacityScoring"));
-  EXPECT_FALSE(got.options.gates.enabled("GangScheduling"));
+  const SchedulerCommand got =
+      command({"--feature-gates=AllAlpha=true,GenericWorkload=true",
+               "--feature-gates=CompositePodGroup=false,DRADeviceTaints=1"});
+  EXPECT_TRUE(got.options.gates.enabled("SchedulerPreQueueingHints"));
+  EXPECT_FALSE(got.options.gates.enabled("CompositePodGroup"));
   ASSERT_THAT(log, SizeIs(1));
   EXPECT_EQ(log[0].message,
             "Warning: setting GA feature gate. It will be removed in a future release.");
   EXPECT_THAT(log[0].fields,
-              ElementsAre(Pair("featureGate", "\"DRAPrioritizedList\""), Pair("value", "true")));
+              ElementsAre(Pair("featureGate", "\"DRADeviceTaints\""), Pair("value", "true")));
   EXPECT_EQ(failure({"--feature-gates=AllAlpha"}), "missing bool value for AllAlpha");
-  EXPECT_EQ(failure({"--feature-gates=GangScheduling=true"}),
-            "GangScheduling is enabled, but depends on features that are disabled: "
-            "[GenericWorkload]");
+  EXPECT_EQ(failure({"--feature-gates=TopologyAwareWorkloadScheduling=true"}),
+            "TopologyAwareWorkloadScheduling is enabled, but depends on features that are "
+            "disabled: [GenericWorkload]");
 }
 
 TEST_F(CommandTest, EarlierVersionsHaveTheirOwnGates) {
   const SchedulerCommand got =
-      command({"--emulated-version=1.33", "--feature-gates=SchedulerQueueingHints=false"});
-  EXPECT_FALSE(got.options.gates.enabled("SchedulerQueueingHints"));
+      command({"--emulated-version=1.34", "--feature-gates=DRAPrioritizedList=false"});
+  EXPECT_FALSE(got.options.gates.enabled("DRAPrioritizedList"));
   EXPECT_FALSE(got.options.gates.enabled("NodeDeclaredFeatures"));
-  EXPECT_EQ(got.options.emulated, "1.33");
-  EXPECT_EQ(got.options.min_compatible, "1.33");
+  EXPECT_EQ(got.options.emulated, "1.34");
+  EXPECT_EQ(got.options.min_compatible, "1.34");
   EXPECT_EQ(
-      failure({"--emulated-version=kube=1.34", "--feature-gates=OpportunisticBatching=true"}),
-      "cannot set feature gate OpportunisticBatching to true, feature is PreAlpha at emulated "
-      "version 1.34, min compatibility version 1.33");
+      failure({"--emulated-version=kube=1.36", "--feature-gates=CompositePodGroup=true"}),
+      "cannot set feature gate CompositePodGroup to true, feature is PreAlpha at emulated "
+      "version 1.36, min compatibility version 1.35");
   EXPECT_EQ(failure({"--emulated-version=1.34.1"}), "patch version not allowed, got: kube=1.34.1");
   EXPECT_EQ(failure({"--emulated-version=foo=1.34"}), "component not registered: foo");
   EXPECT_EQ(failure({"--emulated-version=1.34,1.35"}),
             "duplicate version flag, kube=1.34 and kube=1.35");
   EXPECT_EQ(
-      complaint({"--emulated-version=1.32"}),
-      "[emulation version 1.32 is not between [1.33, 1.36.0], minCompatibilityVersion version "
-      "1.33 is not between [1.33, 1.32]]");
-  EXPECT_EQ(complaint({"--min-compatibility-version=1.37"}),
-            "minCompatibilityVersion version 1.37 is not between [1.33, 1.36]");
+      complaint({"--emulated-version=1.33"}),
+      "[emulation version 1.33 is not between [1.34, 1.37.0], minCompatibilityVersion version "
+      "1.34 is not between [1.34, 1.33]]");
+  EXPECT_EQ(complaint({"--min-compatibility-version=1.38"}),
+            "minCompatibilityVersion version 1.38 is not between [1.34, 1.37]");
+  EXPECT_FALSE(command({}).options.gates.enabled("DRAFractionalCapacityRange"));
+  EXPECT_TRUE(command({"--min-compatibility-version=1.37"})
+                  .options.gates.enabled("DRAFractionalCapacityRange"));
   log.clear();
   EXPECT_EQ(complaint({"--emulated-version=1.35", "--feature-gates=GenericWorkload=true"}), "none");
   ASSERT_THAT(log, SizeIs(2));  // and that it has no effect here
@@ -322,9 +331,9 @@ TEST_F(CommandTest, OtherOptionsAreComplainedAboutTogether) {
                        "--feature-gates=RemoteRequestHeaderUID=false"}),
             "--requestheader-uid-headers requires the \"RemoteRequestHeaderUID\" feature to be "
             "enabled");
-  EXPECT_EQ(complaint({"--show-hidden-metrics-for-version=1.34"}),
-            "metrics.showHiddenMetricsForVersion: Invalid value: \"1.34\": must be omitted or have "
-            "the value '1.35'; only the previous minor version is allowed");
+  EXPECT_EQ(complaint({"--show-hidden-metrics-for-version=1.35"}),
+            "metrics.showHiddenMetricsForVersion: Invalid value: \"1.35\": must be omitted or have "
+            "the value '1.36'; only the previous minor version is allowed");
   EXPECT_EQ(
       complaint({"--disabled-metrics=a,b-c"}),
       "metrics.disabledMetrics: Invalid value: [\"a\",\"b-c\"]: must be fully qualified metric "

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/flags/flag_values.h"
+#include "config/flags/versions.h"
 
 namespace berth::config {
 namespace {
@@ -18,10 +19,25 @@ std::string gate_options() {
   for (const Gate& gate : known_gates()) {
     const bool alpha = gate.stage == Gate::Stage::kAlpha;
     if (!alpha && gate.stage != Gate::Stage::kBeta) continue;
-    lines.push_back(fmt::format("kube:{}=true|false ({} - default={})", gate.name,
-                                alpha ? "ALPHA" : "BETA", gate.enabled_by_default));
+    const auto choices = [&](bool enabled_by_default) {
+      return fmt::format("{}=true|false ({} - default={})", gate.name, alpha ? "ALPHA" : "BETA",
+                         enabled_by_default);
+    };
+    std::string line = "kube:" + choices(gate.enabled_by_default);
+    if (gate.on_from_compatibility > 0) {
+      // Parity: the second half has no "kube:".
+      line += fmt::format(", or {} if --min-compatibility-version>=1.{}", choices(true),
+                          gate.on_from_compatibility);
+    }
+    lines.push_back(std::move(line));
   }
   return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+// "kube=1.34..1.37(default:1.37)"
+std::string version_options(std::string_view by_default) {
+  return fmt::format("kube=1.{}..{}(default:{})", kOldestEmulatedMinor, kKubernetesMajorMinor,
+                     by_default);
 }
 
 void add_misc_flags(FlagSection& section, SchedulerOptions& options) {
@@ -95,8 +111,10 @@ void add_feature_gate_flags(FlagSection& section, VersionOptions& versions) {
            "underlying binary version.\n"
            "Version format could only be major.minor, for example: "
            "'--emulated-version=wardle=1.2,kube=1.31'.\n"
-           "Options are: kube=1.33..1.36(default:1.36)\n"
-           "If the component is not specified, defaults to \"kube\"");
+           "Options are: " +
+               version_options(kKubernetesMajorMinor) +
+               "\n"
+               "If the component is not specified, defaults to \"kube\"");
   add_flag(section, "feature-gates", gates_value(versions.feature_gates),
            std::string(
                "Comma-separated list of component:key=value pairs that describe feature gates for "
@@ -111,8 +129,10 @@ void add_feature_gate_flags(FlagSection& section, VersionOptions& versions) {
            "with.\n"
            "Must be less or equal to the emulated-version. Version format could only be "
            "major.minor, for example: '--min-compatibility-version=wardle=1.2,kube=1.31'.\n"
-           "Options are: kube=1.33..1.36(default:1.35)\n"
-           "If the component is not specified, defaults to \"kube\"");
+           "Options are: " +
+               version_options(previous_major_minor()) +
+               "\n"
+               "If the component is not specified, defaults to \"kube\"");
 }
 
 void add_metrics_flags(FlagSection& section, MetricsOptions& metrics) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/release.h"
 #include "berth/loop.h"
 #include "berth/resources.h"
 #include "config/configuration.h"
@@ -84,7 +85,7 @@ struct LoggingOptions {
 // The versions as given; what comes of them is in SchedulerOptions::gates.
 struct VersionOptions {
   std::string version = "false";      // --version: "false", "true", "raw", or one to report
-  std::string reported = "v1.36.4";   // for --version and the user agent
+  std::string reported = std::string(kKubernetesVersion);  // for --version and the user agent
   std::vector<std::string> emulated;  // "1.34", "kube=1.34"
   std::vector<std::string> min_compatible;
   std::vector<std::string> feature_gates;  // every value of the flag
@@ -116,8 +117,8 @@ struct SchedulerOptions {
   bool help = false;
 
   FeatureGates gates;  // with --emulated-version and --feature-gates applied
-  std::string emulated = "1.36";
-  std::string min_compatible = "1.35";
+  std::string emulated = std::string(kKubernetesMajorMinor);
+  std::string min_compatible = previous_major_minor();
 };
 
 }  // namespace berth::config

@@ -200,6 +200,8 @@ Result<EffectiveVersions> effective_versions(const VersionOptions& options) {
   result.emulated = emulated.text();
   result.min_compatible = min_compatible.text();
   result.emulated_minor = static_cast<int>(std::clamp(emulated, kOldest, kNewest).minor);
+  result.min_compatible_minor =
+      static_cast<int>(std::clamp(min_compatible, kOldest, kNewest).minor);
   if (emulated > kNewest || emulated < kOldest) {
     const Result<Version> reported = parse_version(options.reported, /*semantic=*/true);
     result.complaints.push_back(fmt::format(

@@ -6,25 +6,25 @@
 #include <string_view>
 #include <vector>
 
+#include "api/release.h"
 #include "berth/result.h"
 #include "config/flags/scheduler_options.h"
 
 namespace berth::config {
 
-// The release of kube-scheduler that this program stands in for.
-inline constexpr std::string_view kKubernetesVersion = "v1.36.4";
-inline constexpr int kKubernetesMinor = 36;
-inline constexpr int kOldestEmulatedMinor = 33;
+inline constexpr int kOldestEmulatedMinor = kKubernetesMinor - 3;
 
 // A version that may take the place of kKubernetesVersion in what is reported: the same release,
-// with anything after it ("v1.36.4-mine").
+// with anything after it ("v1.37.1-mine").
 Result<void> check_reported_version(std::string_view text);
 
 struct EffectiveVersions {
-  std::string emulated = "1.36";
-  std::string min_compatible = "1.35";
-  int emulated_minor = kKubernetesMinor;  // the nearest whose gates are known
-  std::vector<std::string> complaints;    // about versions out of range; reported with other errors
+  std::string emulated = std::string(kKubernetesMajorMinor);
+  std::string min_compatible = previous_major_minor();
+  // The nearest whose gates are known.
+  int emulated_minor = kKubernetesMinor;
+  int min_compatible_minor = kKubernetesMinor - 1;
+  std::vector<std::string> complaints;  // about versions out of range; reported with other errors
 };
 
 // --emulated-version and --min-compatibility-version.

@@ -63,6 +63,8 @@ class FakePreFilter final : public FakePlugin, public PreFilterPlugin {
   using FakePlugin::FakePlugin;
   std::function<PreFilterResult(Cycle&)> script;
   std::function<Outcome(const Pod&, NodeRow)> on_add, on_remove;
+  bool extensions = true;
+  bool has_extensions() const override { return extensions; }
   PreFilterResult pre_filter(Cycle& cycle) const override { return script(cycle); }
   Outcome add_pod(Cycle&, const Pod& pod, NodeRow row) const override {
     return on_add ? on_add(pod, row) : Outcome();

@@ -47,13 +47,16 @@ struct IngestTest : ::testing::Test {
              {kAssignedPod, a::kDelete},
              {kAssignedPod, a::kUpdatePodLabel},
              {kAssignedPod, a::kUpdatePodScaleDown},
+             {kAssignedPod, a::kUpdatePodScaleUp},
              {kUnscheduledPod, a::kAdd},
              {kUnscheduledPod, a::kUpdatePodLabel},
+             {kTargetPod, a::kUpdatePodLabel},
              {kPersistentVolume, a::kAdd},
              {kPersistentVolume, a::kDelete},
              {kResourceClaim, a::kAdd},
              {kResourceClaim, a::kUpdate},
-             {kResourceClaim, a::kDelete}})
+             {kResourceClaim, a::kDelete},
+             {kResourceSlice, a::kUpdate}})
       spy_on({resource, actions, {}});
     q.queue();
   }

@@ -121,7 +121,7 @@ struct HttpApiClientTest : ::testing::Test {
   TaskSet tasks;
 
   HttpApiClientTest() {
-    options.user_agent = "kube-scheduler/v1.36.4 (linux/amd64) kubernetes/0000000/scheduler";
+    options.user_agent = "kube-scheduler/v1.37.1 (linux/amd64) kubernetes/0000000/scheduler";
     options.qps = -1;
     options.config.proxy_url = "-";
   }

@@ -1,5 +1,7 @@
 #include "plugins/default_preemption/default_preemption.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "config/feature_gates.h"
@@ -24,7 +26,6 @@ Result<std::unique_ptr<Plugin>> DefaultPreemption::create(const config::PluginAr
 DefaultPreemption::DefaultPreemption(const config::DefaultPreemptionArgs& arguments,
                                      const Handle& handle)
     : in_background_(handle.gates.enabled("SchedulerAsyncPreemption")),
-      groups_preempt_as_a_whole_(handle.gates.enabled("WorkloadAwarePreemption")),
       preemption_(handle, {arguments.min_candidate_nodes_percentage,
                            arguments.min_candidate_nodes_absolute}),
       evictions_(std::make_unique<Evictions>(handle, "DefaultPreemption")) {}
@@ -46,13 +47,13 @@ Task<PostFilterResult> DefaultPreemption::post_filter(Cycle& cycle,
 
 Task<PostFilterResult> DefaultPreemption::make_room(Cycle& cycle,
                                                     const Diagnosis& diagnosis) const {
-  if (groups_preempt_as_a_whole_ && !cycle.pod().spec().scheduling_group.empty())
-    co_return PostFilterResult{
-        Outcome::unschedulable("not eligible due to workload aware preemption enabled"), {}};
   Task<Preemption::Choice> choosing = preemption_.choose(cycle, diagnosis);
   Preemption::Choice choice = co_await choosing;
   if (!choice.candidate)
     co_return PostFilterResult{std::move(choice.outcome), std::move(choice.nominating)};
+  std::string found =
+      fmt::format("found a potential placement for pod on node {}, preempting {} victims",
+                  choice.candidate->node, choice.candidate->victims.pods.size());
   if (in_background_) {
     evictions_->begin(cycle.pod_ref(), std::move(*choice.candidate));
   } else {
@@ -61,7 +62,8 @@ Task<PostFilterResult> DefaultPreemption::make_room(Cycle& cycle,
     if (const Result<void> evicted = co_await evicting; !evicted)
       co_return PostFilterResult{Outcome::failure(evicted.error().message), {}};
   }
-  co_return PostFilterResult{Outcome::success(), std::move(choice.nominating)};
+  co_return PostFilterResult{Outcome::of(Code::kSuccess, std::move(found)),
+                             std::move(choice.nominating)};
 }
 
 std::optional<std::vector<EventRegistration>> DefaultPreemption::events_to_register() const {
@@ -72,7 +74,7 @@ std::optional<std::vector<EventRegistration>> DefaultPreemption::events_to_regis
                                 const AnyObject&) -> Result<QueueingHint> {
     return QueueingHint::kSkip;
   };
-  return {{{{EventResource::kPod, action::kDelete, {}}, not_by_itself, HintScope::kClass}}};
+  return {{{{EventResource::kAssignedPod, action::kDelete, {}}, not_by_itself, HintScope::kClass}}};
 }
 
 }  // namespace berth::plugins

@@ -33,7 +33,6 @@ class DefaultPreemption final : public PreEnqueuePlugin, public PostFilterPlugin
   Task<PostFilterResult> make_room(Cycle& cycle, const Diagnosis& diagnosis) const;
 
   const bool in_background_;
-  const bool groups_preempt_as_a_whole_;
   Preemption preemption_;
   std::unique_ptr<Evictions> evictions_;
 };

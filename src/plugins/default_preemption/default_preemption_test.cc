@@ -52,7 +52,8 @@ class DefaultPreemptionTest : public ::testing::Test {
 TEST_F(DefaultPreemptionTest, ThePodIsNominatedAndItsVictimEvicted) {
   const PostFilterResult result = post_filter(world.pod("high").priority(1));
   EXPECT_TRUE(result.outcome.ok());
-  EXPECT_EQ(result.outcome.message(), "");
+  EXPECT_EQ(result.outcome.message(),
+            "preemption: found a potential placement for pod on node n1, preempting 1 victims");
   ASSERT_TRUE(result.nominating);
   EXPECT_EQ(result.nominating->node_name, "n1");
   EXPECT_THAT(world.api.evicted, ElementsAre("default/low"));
@@ -71,13 +72,14 @@ TEST_F(DefaultPreemptionTest, WhatIsSaidBeginsWithItsName) {
   EXPECT_THAT(world.api.evicted, IsEmpty());
 }
 
-TEST_F(DefaultPreemptionTest, PodsOfGroupsAreLeftToTheGroupWhenGroupsPreemptAsAWhole) {
-  ASSERT_TRUE(
-      world.gates.set("GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true")
-          .has_value());
-  EXPECT_EQ(post_filter(world.pod("member").priority(1).group("g")).outcome.message(),
-            "preemption: not eligible due to workload aware preemption enabled");
-  EXPECT_TRUE(post_filter(world.pod("single").priority(1)).outcome.ok());
+TEST_F(DefaultPreemptionTest, TheTextCountsVictimsThatAreTerminatingAlready) {
+  EXPECT_TRUE(world.cluster
+                  .add_pod(world.pod("going").on("n1").deleted(WallTime{std::chrono::hours(1)}))
+                  .has_value());
+  const PostFilterResult result = post_filter(world.pod("high").priority(1));
+  EXPECT_EQ(result.outcome.message(),
+            "preemption: found a potential placement for pod on node n1, preempting 2 victims");
+  EXPECT_THAT(world.api.evicted, ElementsAre("default/low"));
 }
 
 TEST_F(DefaultPreemptionTest, ThePodIsKeptOutOfTheQueueUntilItsVictimsWereAskedToGo) {
@@ -123,7 +125,7 @@ TEST_F(DefaultPreemptionTest, ADeletedPodIsWorthALookButNeverEnoughByItself) {
   make();
   const auto events = plugin->events_to_register().value();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0].event.resource, EventResource::kPod);
+  EXPECT_EQ(events[0].event.resource, EventResource::kAssignedPod);
   EXPECT_EQ(events[0].event.actions, action::kDelete);
   const Ref<const Pod> pod = world.pod("p");
   EXPECT_EQ(events[0].hint(*pod, pod, {}).value(), QueueingHint::kSkip);

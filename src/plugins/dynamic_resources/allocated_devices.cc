@@ -95,6 +95,10 @@ bool AllocatedDevices::any(const DeviceId& id) const {
          devices_->consumed.contains(id);
 }
 
+bool AllocatedDevices::shared(const DeviceId& id) const {
+  return !devices_->shares.empty() && devices_->shares.contains(id);
+}
+
 const ResourceList* AllocatedDevices::consumed(const DeviceId& id) const {
   if (devices_->consumed.empty()) return nullptr;  // usually, and asked about every device
   const auto found = devices_->consumed.find(id);

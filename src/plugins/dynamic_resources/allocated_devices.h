@@ -30,6 +30,8 @@ class AllocatedDevices {
   bool exclusive(const DeviceId& id) const;
   // Whether the device, or a share of it, is allocated.
   bool any(const DeviceId& id) const;
+  // Whether a share of the device is allocated.
+  bool shared(const DeviceId& id) const;
   // What all shares of the device consume together; null when nothing is known to be consumed.
   const ResourceList* consumed(const DeviceId& id) const;
 

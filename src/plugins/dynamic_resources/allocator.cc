@@ -17,7 +17,9 @@ AllocatorFeatures AllocatorFeatures::of(const config::FeatureGates& gates) {
   out.consumable_capacity = gates.enabled("DRAConsumableCapacity");
   out.device_binding =
       gates.enabled("DRADeviceBindingConditions") && gates.enabled("DRAResourceClaimDeviceStatus");
+  out.device_taint_rules = gates.enabled("DRADeviceTaintRules");
   out.device_taints = gates.enabled("DRADeviceTaints");
+  out.fractional_ranges = gates.enabled("DRAFractionalCapacityRange");
   out.list_type_attributes = gates.enabled("DRAListTypeAttributes");
   out.partitionable_devices = gates.enabled("DRAPartitionableDevices");
   out.prioritized_list = gates.enabled("DRAPrioritizedList");

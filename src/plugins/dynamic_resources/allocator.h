@@ -48,15 +48,17 @@ struct AllocatorFeatures {
   bool admin_access = true;           // DRAAdminAccess
   bool consumable_capacity = true;    // DRAConsumableCapacity
   bool device_binding = true;         // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
+  bool device_taint_rules = true;     // DRADeviceTaintRules
   bool device_taints = true;          // DRADeviceTaints
-  bool list_type_attributes = false;  // DRAListTypeAttributes: for selectors only
+  bool fractional_ranges = false;     // DRAFractionalCapacityRange
+  bool list_type_attributes = false;  // DRAListTypeAttributes: in constraints
   bool partitionable_devices = true;  // DRAPartitionableDevices
   bool prioritized_list = true;       // DRAPrioritizedList
 
   static AllocatorFeatures of(const config::FeatureGates& gates);
-  // Without both of these upstream takes another implementation, which knows less: it has no
-  // distinctAttribute, and no bindsToNode.
-  bool stable() const { return !consumable_capacity && !device_binding; }
+  // Without any of these upstream takes another implementation, which knows less: it has no
+  // distinctAttribute and no bindsToNode, and every node sees all shared counters.
+  bool stable() const { return !consumable_capacity && !device_binding && !list_type_attributes; }
 };
 
 // What the cluster offers, by node.
@@ -67,7 +69,7 @@ class DevicePools {
   DevicePools(const DevicePools&) = delete;
   DevicePools& operator=(const DevicePools&) = delete;
 
-  // Takes over what has changed among the cluster's slices.
+  // Takes over what has changed among the cluster's slices and device taint rules.
   void refresh(const Cluster& cluster);
   const AllocatorFeatures& features() const;
 

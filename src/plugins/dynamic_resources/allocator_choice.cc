@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "plugins/dynamic_resources/allocator_capacity.h"
 #include "plugins/dynamic_resources/allocator_search.h"
 
 namespace berth::plugins {
@@ -14,8 +13,10 @@ DeviceSearch::CandidateState& DeviceSearch::state_of(std::uint32_t candidate) {
   if (!state.known) {
     state.known = true;
     state.exclusive = context_.allocated.exclusive(node_->candidates[candidate].id);
-    if (context_.pools.features.consumable_capacity)
+    if (context_.pools.features.consumable_capacity) {
       state.consumed = context_.allocated.consumed(node_->candidates[candidate].id);
+      state.shared = context_.allocated.shared(node_->candidates[candidate].id);
+    }
   }
   return state;
 }
@@ -61,8 +62,10 @@ std::optional<bool> DeviceSearch::judge(const PreparedClaim& claim, const Prepar
     if (!matches) {
       const std::string whose =
           selector.of_class ? "class " + request.device_class->name : "claim " + claim.full_name;
-      stop(Verdict::kError,
-           fmt::format("{}: selector #{}: {}", whose, selector.index, matches.error().message));
+      const bool of_device = matches.error().kind == ErrorKind::kInternal;
+      stop(Verdict::kError, fmt::format("{}: selector #{}{}: {}", whose, selector.index,
+                                        of_device ? " on device " + text_of(candidate.id) : "",
+                                        matches.error().message));
       return std::nullopt;
     }
     // One that was evaluated may have taken milliseconds. Its answer is kept: a search that pauses
@@ -87,14 +90,52 @@ DeviceSearch::Sharing* DeviceSearch::sharing(std::uint32_t candidate) {
   return found == sharing_.end() || found->shares == 0 ? nullptr : &*found;
 }
 
-bool DeviceSearch::capacity_left(const PreparedRequest& request, std::uint32_t candidate) {
+std::string DeviceSearch::text_of(const DeviceId& id) const {
+  const Symbols& symbols = *context_.pools.symbols;
+  return fmt::format("{}/{}/{}", symbols.text(id.driver), symbols.text(id.pool),
+                     symbols.text(id.device));
+}
+
+CapacityRequest DeviceSearch::capacity_of(const PreparedRequest& request) const {
+  return {.amounts = request.written->capacity ? &*request.written->capacity : nullptr,
+          .fractional_ranges = context_.pools.features.fractional_ranges};
+}
+
+std::optional<bool> DeviceSearch::has_capacity(const PreparedClaim& claim,
+                                               const PreparedRequest& request,
+                                               std::uint32_t candidate) {
   if (!context_.pools.features.consumable_capacity) return true;
   const Candidate& of = node_->candidates[candidate];
-  const ResourceList* requested = request.written->capacity ? &*request.written->capacity : nullptr;
+  const CapacityRequest wanted = capacity_of(request);
+  if (!wanted.amounts && of.plain_capacity) return true;
+  const Symbols& symbols = *context_.pools.symbols;
+  const Result<bool> fits = capacity_fits(*of.device, wanted, nullptr, nullptr, symbols);
+  if (fits) return *fits;
+  // Parity: of the device only the name.
+  stop(Verdict::kError, fmt::format("claim {}, request {}: checking capacity for device {}: {}",
+                                    claim.full_name, symbols.text(request.name),
+                                    symbols.text(of.id.device), fits.error().message));
+  return std::nullopt;
+}
+
+std::optional<bool> DeviceSearch::capacity_left(const PreparedClaim& claim,
+                                                const PreparedRequest& request,
+                                                std::uint32_t candidate,
+                                                std::string_view doing) {
+  if (!context_.pools.features.consumable_capacity) return true;
+  const Candidate& of = node_->candidates[candidate];
+  const CapacityRequest wanted = capacity_of(request);
   const ResourceList* allocated = state_of(candidate).consumed;
   const Sharing* own = of.shared ? sharing(candidate) : nullptr;
-  if (!requested && !allocated && !own && of.plain_capacity) return true;
-  return capacity_fits(*of.device, requested, allocated, own ? &own->consumed : nullptr);
+  if (!wanted.amounts && !allocated && !own && of.plain_capacity) return true;
+  const Symbols& symbols = *context_.pools.symbols;
+  const Result<bool> fits =
+      capacity_fits(*of.device, wanted, allocated, own ? &own->consumed : nullptr, symbols);
+  if (fits) return *fits;
+  stop(Verdict::kError,
+       fmt::format("claim {}, request {}: {} capacity for device {}: {}", claim.full_name,
+                   symbols.text(request.name), doing, text_of(of.id), fits.error().message));
+  return std::nullopt;
 }
 
 bool DeviceSearch::satisfy_constraints(const Wanted& wanted, WantedClaim& claim,
@@ -103,8 +144,8 @@ bool DeviceSearch::satisfy_constraints(const Wanted& wanted, WantedClaim& claim,
   std::vector<AttributeConstraint>& constraints = claim.prepared->constraints;
   for (std::size_t i = 0; i < request.constraints.size(); ++i) {
     AttributeConstraint& constraint = constraints[request.constraints[i]];
-    if (constraint.add(request.request, *candidate.device, candidate.id.driver)) continue;
-    while (i-- > 0) constraints[request.constraints[i]].remove(request.request);
+    if (constraint.add(*candidate.device, candidate.id.driver)) continue;
+    while (i-- > 0) constraints[request.constraints[i]].remove();
     return false;
   }
   return true;
@@ -126,7 +167,9 @@ std::optional<bool> DeviceSearch::choose(const Position& at, const Wanted& wante
   chosen.request = at.request;
   chosen.alternative = at.alternative;
   // The first share of a device has taken its counters.
-  const bool partly_used = of.shared && (state_of(candidate).consumed || sharing(candidate));
+  const bool partly_used =
+      of.shared &&
+      (state_of(candidate).consumed || state_of(candidate).shared || sharing(candidate));
   if (!partly_used && !of.device->consumes_counters.empty()) {
     if (!counters_.take(*node_, of, context_.allocated, context_.balances)) return false;
     chosen.counters = true;
@@ -135,35 +178,34 @@ std::optional<bool> DeviceSearch::choose(const Position& at, const Wanted& wante
     if (chosen.counters) counters_.give_back(*node_, of);
     return false;
   };
-  if (features.device_taints &&
-      taint_prevents(*of.device, *request.written, *context_.pools.symbols))
+  if (features.device_taints && taint_prevents(of, *request.written, context_.pools))
     return refuse();
   if (!satisfy_constraints(wanted, claim, of)) {
     refuse();
     if (!must) return false;
     const Symbols& symbols = *context_.pools.symbols;
     stop(Verdict::kError,
-         fmt::format("claim {}, request {}: cannot add device {}/{}/{} because a claim constraint "
-                     "would not be satisfied",
-                     claim.prepared->full_name, symbols.text(request.name),
-                     symbols.text(of.id.driver), symbols.text(of.id.pool),
-                     symbols.text(of.id.device)));
+         fmt::format("claim {}, request {}: cannot add device {} because a claim constraint would "
+                     "not be satisfied",
+                     claim.prepared->full_name, symbols.text(request.name), text_of(of.id)));
     return std::nullopt;
   }
-  // Earlier shares may have left less than there was when all devices were listed.
-  if (must && !capacity_left(request, candidate)) {
-    for (const std::uint32_t i : request.constraints)
-      claim.prepared->constraints[i].remove(request.request);
-    return refuse();
+  // Whoever wants all devices has not asked yet what others have left of this one.
+  if (must) {
+    const std::optional<bool> left =
+        capacity_left(*claim.prepared, request, candidate, "rechecking");
+    if (!left) return std::nullopt;
+    if (!*left) {
+      for (const std::uint32_t i : request.constraints) claim.prepared->constraints[i].remove();
+      return refuse();
+    }
   }
 
   if (!of.shared) {
     chosen.marked = true;
     ++states_[candidate].marks;
   } else {
-    const ResourceList* requested =
-        request.written->capacity ? &*request.written->capacity : nullptr;
-    chosen.consumed = consumed_capacity(*of.device, requested);
+    chosen.consumed = consumed_capacity(*of.device, capacity_of(request));
     auto shared = std::ranges::find(sharing_, candidate, &Sharing::candidate);
     if (shared == sharing_.end()) shared = sharing_.insert(shared, {candidate, 0, {}});
     ++shared->shares;
@@ -194,7 +236,7 @@ void DeviceSearch::give_back() {
     }
   }
   for (auto i = request.constraints.rbegin(); i != request.constraints.rend(); ++i)
-    claim.prepared->constraints[*i].remove(request.request);
+    claim.prepared->constraints[*i].remove();
   if (chosen.counters) counters_.give_back(*node_, of);
   chosen_.pop_back();
 }

@@ -90,6 +90,8 @@ class ClaimPreparation {
                     std::int16_t subrequest) {
     const std::string place =
         fmt::format("claim {}, request {}", out_.full_name, symbols_.text(out.name));
+    if (!written.derived_attributes.empty())
+      return place + ": cannot handle request with derived attributes, the feature is disabled";
     for (std::size_t i = 0; i < written.selectors.size(); ++i)
       if (!written.selectors[i].expression)
         return fmt::format("{}, selector #{}: CEL expression empty (unsupported selector type?)",
@@ -131,14 +133,15 @@ class ClaimPreparation {
 
   bool add(const DeviceConstraint& constraint) {
     using Kind = AttributeConstraint::Kind;
+    const bool lists = pools_.features.list_type_attributes;
     if (constraint.match_attribute) {
       out_.constraints.emplace_back(Kind::kMatch,
                                     AttributeName(*constraint.match_attribute, out_.symbols),
-                                    constraint.requests);
+                                    constraint.requests, lists);
     } else if (constraint.distinct_attribute && !pools_.features.stable()) {
       out_.constraints.emplace_back(Kind::kDistinct,
                                     AttributeName(*constraint.distinct_attribute, out_.symbols),
-                                    constraint.requests);
+                                    constraint.requests, lists);
     } else {
       return false;
     }
@@ -173,15 +176,18 @@ bool tolerates(const DeviceToleration& toleration, const DeviceTaint& taint,
   return op == "Exists";
 }
 
-bool taint_prevents(const Device& device, const ExactDeviceRequest& request,
-                    const Symbols& symbols) {
-  return std::ranges::any_of(device.taints, [&](const DeviceTaint& taint) {
+bool taint_prevents(const Candidate& candidate, const ExactDeviceRequest& request,
+                    const DevicePools::State& pools) {
+  const Symbols& symbols = *pools.symbols;
+  const auto prevents = [&](const DeviceTaint& taint) {
     const std::string_view effect = symbols.text(taint.effect);
     if (effect != "NoSchedule" && effect != "NoExecute") return false;
     return std::ranges::none_of(request.tolerations, [&](const DeviceToleration& toleration) {
       return tolerates(toleration, taint, symbols);
     });
-  });
+  };
+  return std::ranges::any_of(candidate.device->taints, prevents) ||
+         pools.taint_rules.any_taint(candidate.id, prevents);
 }
 
 }  // namespace berth::plugins

@@ -59,8 +59,8 @@ PreparedClaim prepare_claim(const Ref<const ResourceClaim>& claim, DevicePools::
 // Whether a toleration answers the taint (whatever the taint's effect).
 bool tolerates(const DeviceToleration& toleration, const DeviceTaint& taint,
                const Symbols& symbols);
-// Whether some taint keeps the request from the device.
-bool taint_prevents(const Device& device, const ExactDeviceRequest& request,
-                    const Symbols& symbols);
+// Whether some taint, of the device's own or of a rule, keeps the request from the device.
+bool taint_prevents(const Candidate& candidate, const ExactDeviceRequest& request,
+                    const DevicePools::State& pools);
 
 }  // namespace berth::plugins

@@ -14,6 +14,47 @@ bool comparable(const DeviceAttributeValue& value) {
          std::holds_alternative<DeviceVersion>(value);
 }
 
+// As a list with at least one element.
+struct AsSet {
+  std::optional<DeviceAttributeValue> operator()(std::monostate) const { return std::nullopt; }
+  template <typename T>
+  std::optional<DeviceAttributeValue> operator()(const T& value) const {
+    return std::vector<T>{value};
+  }
+  template <typename T>
+  std::optional<DeviceAttributeValue> operator()(const std::vector<T>& values) const {
+    if (values.empty()) return std::nullopt;
+    return values;
+  }
+};
+std::optional<DeviceAttributeValue> as_set(const DeviceAttributeValue& value) {
+  return std::visit(AsSet{}, value);
+}
+
+// Of two sets; nothing if there are none, or they are of different kinds.
+struct CommonElements {
+  const DeviceAttributeValue& other;
+
+  template <typename T>
+  std::optional<DeviceAttributeValue> operator()(const std::vector<T>& values) const {
+    const auto* others = std::get_if<std::vector<T>>(&other);
+    if (!others) return std::nullopt;
+    std::vector<T> common;
+    for (const auto& value : values)
+      if (std::ranges::find(*others, value) != others->end()) common.push_back(value);
+    if (common.empty()) return std::nullopt;
+    return common;
+  }
+  template <typename T>
+  std::optional<DeviceAttributeValue> operator()(const T&) const {
+    return std::nullopt;
+  }
+};
+std::optional<DeviceAttributeValue> common_elements(const DeviceAttributeValue& a,
+                                                    const DeviceAttributeValue& b) {
+  return std::visit(CommonElements{b}, a);
+}
+
 }  // namespace
 
 AttributeName::AttributeName(Symbol name, SymbolHold& symbols) : full(name) {
@@ -38,45 +79,52 @@ bool AttributeConstraint::applies_to(Symbol request, Symbol subrequest) const {
   });
 }
 
-bool AttributeConstraint::differs_from_all(const DeviceAttributeValue& value) const {
-  return std::ranges::none_of(
-      values_, [&](const auto& entry) { return !comparable(value) || *entry.second == value; });
-}
-
-bool AttributeConstraint::add(Symbol request, const Device& device, Symbol driver) {
+bool AttributeConstraint::add(const Device& device, Symbol driver) {
   const DeviceAttribute* attribute = attribute_.find_in(device, driver);
   if (!attribute) return false;
-  const DeviceAttributeValue& value = attribute->value;
-  if (kind_ == Kind::kMatch) {
-    if (devices_ == 0) {
-      common_ = &value;
-    } else if (!comparable(value) || *common_ != value) {
-      return false;
-    }
-  } else {
-    if (devices_ > 0 && !differs_from_all(value)) return false;
-    const auto known =
-        std::ranges::find(values_, request, &std::pair<Symbol, const DeviceAttributeValue*>::first);
-    if (known == values_.end()) {
-      values_.emplace_back(request, &value);
-    } else {
-      known->second = &value;
-    }
-  }
-  ++devices_;
+  return lists_ ? add_set(attribute->value) : add_value(attribute->value);
+}
+
+bool AttributeConstraint::add_value(const DeviceAttributeValue& value) {
+  // Parity: the first device may have a value of any kind.
+  const auto goes_with = [&](const DeviceAttributeValue* other) {
+    return comparable(value) && (*other == value) == (kind_ == Kind::kMatch);
+  };
+  // Devices that match all have the value of the first.
+  const std::span<const DeviceAttributeValue* const> others(
+      values_.data(), kind_ == Kind::kMatch ? std::min<std::size_t>(values_.size(), 1)
+                                            : values_.size());
+  if (!std::ranges::all_of(others, goes_with)) return false;
+  values_.push_back(&value);
   return true;
 }
 
-void AttributeConstraint::remove(Symbol request) {
-  --devices_;
-  if (kind_ == Kind::kDistinct)
-    std::erase_if(values_, [&](const auto& entry) { return entry.first == request; });
+bool AttributeConstraint::add_set(const DeviceAttributeValue& value) {
+  std::optional<DeviceAttributeValue> set = as_set(value);
+  if (!set) return false;
+  if (kind_ == Kind::kMatch) {
+    if (!sets_.empty()) set = common_elements(sets_.back(), *set);
+    if (!set) return false;
+  } else if (std::ranges::any_of(sets_, [&](const DeviceAttributeValue& other) {
+               return common_elements(other, *set).has_value();
+             })) {
+    return false;
+  }
+  sets_.push_back(*std::move(set));
+  return true;
+}
+
+void AttributeConstraint::remove() {
+  if (lists_) {
+    sets_.pop_back();
+  } else {
+    values_.pop_back();
+  }
 }
 
 void AttributeConstraint::clear() {
-  devices_ = 0;
-  common_ = nullptr;
   values_.clear();
+  sets_.clear();
 }
 
 }  // namespace berth::plugins

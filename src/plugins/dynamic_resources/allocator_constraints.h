@@ -27,32 +27,35 @@ struct AttributeName {
 class AttributeConstraint {
  public:
   enum class Kind : std::uint8_t { kMatch, kDistinct };
-  AttributeConstraint(Kind kind, AttributeName attribute, std::vector<Symbol> requests)
-      : kind_(kind), attribute_(attribute), requests_(std::move(requests)) {}
+  // `lists` (the gate DRAListTypeAttributes): a value is a set, of one element unless it is a list.
+  // Sets match if they have an element in common, and differ if they have none.
+  AttributeConstraint(Kind kind, AttributeName attribute, std::vector<Symbol> requests, bool lists)
+      : kind_(kind), lists_(lists), attribute_(attribute), requests_(std::move(requests)) {}
 
   // Whether it is about devices of the request. `subrequest` is "request/subrequest", or empty.
   bool applies_to(Symbol request, Symbol subrequest) const;
 
-  // The device is about to be allocated for the request: whether it may. remove() takes back an
-  // add() that returned true.
-  bool add(Symbol request, const Device& device, Symbol driver);
-  void remove(Symbol request);
+  // The device is about to be allocated: whether it may. remove() takes back the last add() that
+  // returned true.
+  bool add(const Device& device, Symbol driver);
+  void remove();
   void clear();
 
   Kind kind() const { return kind_; }
   const AttributeName& attribute() const { return attribute_; }
 
  private:
-  bool differs_from_all(const DeviceAttributeValue& value) const;
+  bool add_value(const DeviceAttributeValue& value);
+  bool add_set(const DeviceAttributeValue& value);
 
   Kind kind_;
+  bool lists_;
   AttributeName attribute_;
-  std::vector<Symbol> requests_;  // none: all
-  std::uint32_t devices_ = 0;
-  const DeviceAttributeValue* common_ = nullptr;
-  // Parity: one value per request, that of the last device: three devices of one request may have
-  // the values x, y, x.
-  std::vector<std::pair<Symbol, const DeviceAttributeValue*>> values_;
+  std::vector<Symbol> requests_;                     // none: all
+  std::vector<const DeviceAttributeValue*> values_;  // of the devices so far
+  // With `lists`, for each device: its own elements (kDistinct), or those that it has in common
+  // with all devices before it (kMatch).
+  std::vector<DeviceAttributeValue> sets_;
 };
 
 }  // namespace berth::plugins

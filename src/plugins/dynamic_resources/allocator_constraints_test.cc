@@ -169,12 +169,16 @@ TEST(DistinctAttribute, NoTwoRequestsHaveTheSameValue) {
        {},
        {claim("c", exact("r", 2), distinct())},
        got("r1r3")},
-      // Parity: of a request only the last value is remembered.
-      {"three of one request may return to the first value",
+      {"none of three devices of one request returns to the first value",
        {valued({"int: 1", "int: 2", "int: 1"})},
        {},
        {claim("c", exact("r", 3), distinct())},
-       got("r1r2r3")},
+       "impossible"},
+      {"but there may be a third one",
+       {valued({"int: 1", "int: 2", "int: 1", "int: 3"})},
+       {},
+       {claim("c", exact("r", 3), distinct())},
+       got("r1r2r4")},
       {"without the attribute",
        {valued({"-", "-"})},
        {},
@@ -206,6 +210,44 @@ TEST(DistinctAttribute, NoTwoRequestsHaveTheSameValue) {
        {claim("c", exact("r"), distinct())},
        "error: claim default/c, constraint #0: empty constraint (unsupported constraint type?)",
        stable},
+  });
+}
+
+TEST(AttributeLists, AreComparedAsSetsWhereTheyAreSupported) {
+  AllocatorFeatures lists;
+  lists.list_type_attributes = true;
+  const std::string pair = exact("r", 2);
+  check({
+      {"an element in common is a match",
+       {valued({"ints: [1, 2]", "ints: [3]", "ints: [2, 3]"})},
+       {},
+       {claim("c", pair, match())},
+       got("r1r3"),
+       lists},
+      {"one that all have in common",
+       {valued({"ints: [1, 2]", "ints: [2, 3]", "ints: [3, 1]", "ints: [2]"})},
+       {},
+       {claim("c", exact("r", 3), match())},
+       got("r1r2r4"),
+       lists},
+      {"a single value is a list of one",
+       {valued({"strings: [x, z]", "version: 1.0.0", "string: z"})},
+       {},
+       {claim("c", pair, match())},
+       got("r1r3"),
+       lists},
+      {"nothing in common is distinct",
+       {valued({"ints: [1, 2]", "ints: [2, 3]", "int: 3", "bools: [true]"})},
+       {},
+       {claim("c", exact("r", 3), distinct())},
+       got("r1r3r4"),
+       lists},
+      {"no value is neither",
+       {valued({"", "ints: []"})},
+       {},
+       {claim("c", exact("r"), match())},
+       "impossible",
+       lists},
   });
 }
 

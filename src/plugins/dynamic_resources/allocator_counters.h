@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "plugins/dynamic_resources/allocated_devices.h"
@@ -24,8 +24,10 @@ class CounterBalances {
   const CounterBalance& of(const NodePool& pool, const AllocatedDevices& allocated);
 
  private:
-  // The same pool of the same generation has the same counters, whichever node looks.
-  std::map<std::pair<const PoolEntry*, std::int64_t>, CounterBalance> balances_;
+  // The same pool of the same generation has the same counters, whichever node looks, unless its
+  // slices disagree on how many they are.
+  using Key = std::tuple<const PoolEntry*, std::int64_t, std::vector<const CounterSet*>>;
+  std::map<Key, CounterBalance> balances_;
 };
 
 // What one attempt takes from the counters of a node's pools.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -42,6 +44,15 @@ bool unknown_counters(std::span<const CounterSet* const> sets,
           if (!counter_number(sets, consumption.counter_set, counter.name)) return true;
       }
   return false;
+}
+
+bool has_compatibility_groups(const ResourceSlice& slice) {
+  return std::ranges::any_of(slice.devices, [](const Device& device) {
+    return std::ranges::any_of(device.consumes_counters,
+                               [](const DeviceCounterConsumption& consumption) {
+                                 return !consumption.compatibility_groups.empty();
+                               });
+  });
 }
 
 bool has_binding_conditions(std::span<OfferedSlice* const> slices) {
@@ -88,10 +99,10 @@ struct DevicePools::State::Index {
   std::uint64_t generation = 0;  // of the cluster's slices
   boost::unordered_flat_map<std::string, std::unique_ptr<OfferedSlice>, TextHash> by_name;
   boost::unordered_flat_map<PoolId, std::unique_ptr<PoolEntry>, PoolIdHash> by_pool;
-  // Slices without counters: those of one node, and the others.
+  // Slices of one node, and the others; without those that concern every node.
   boost::unordered_flat_map<Symbol, std::vector<OfferedSlice*>, std::hash<Symbol>> by_node;
   std::vector<OfferedSlice*> anywhere;
-  boost::unordered_flat_set<PoolEntry*> with_counters;
+  boost::unordered_flat_set<PoolEntry*> with_counters;  // that concern every node
   std::uint64_t shared_version = 1;  // of what concerns more than one node
   boost::unordered_flat_map<Symbol, std::unique_ptr<NodePools>, std::hash<Symbol>> nodes;
   std::vector<NodePool> unusable;  // of pools that a node sees only the counters of
@@ -102,8 +113,7 @@ DevicePools::State::State(std::shared_ptr<Symbols> symbol_table,
                           AllocatorFeatures allocator_features)
     : symbols(std::move(symbol_table)),
       features(allocator_features),
-      selectors(symbols, {.list_type_attributes = features.list_type_attributes},
-                !features.stable()),
+      selectors(symbols, !features.stable()),
       index_(std::make_unique<Index>()) {}
 
 DevicePools::State::~State() = default;
@@ -112,6 +122,8 @@ void DevicePools::State::refresh(const Cluster& cluster) {
   Index& index = *index_;
   // Nodes come and go; what is known of those that are gone is of no use.
   if (index.nodes.size() > 2 * cluster.nodes().node_count() + 64) index.nodes.clear();
+
+  if (features.device_taint_rules) taint_rules.refresh(cluster);
 
   const std::uint64_t generation = cluster.generation(ObjectKind::kResourceSlice);
   if (generation == index.generation) return;
@@ -137,6 +149,7 @@ void DevicePools::State::put(const Ref<const ResourceSlice>& slice) {
   Index& index = *index_;
   auto offered = std::make_unique<OfferedSlice>();
   offered->slice = slice;
+  offered->compatibility_groups = has_compatibility_groups(*slice);
   std::unique_ptr<PoolEntry>& entry = index.by_pool[{slice->driver, slice->pool.name}];
   if (!entry) {
     entry = std::make_unique<PoolEntry>();
@@ -148,7 +161,7 @@ void DevicePools::State::put(const Ref<const ResourceSlice>& slice) {
     slices.insert(std::ranges::lower_bound(slices, slice->name, {}, name_of), offered.get());
   };
   by_name(entry->slices);
-  if (offered->counters()) {
+  if (concerns_every_node(*offered)) {
     index.with_counters.insert(entry.get());
   } else if (!offered->node_name().empty()) {
     by_name(index.by_node[offered->node_name()]);
@@ -167,7 +180,7 @@ void DevicePools::State::remove(const std::string& name) {
   changed(*offered);
   PoolEntry* entry = offered->pool;
   std::erase(entry->slices, offered);
-  if (offered->counters()) {
+  if (concerns_every_node(*offered)) {
     if (std::ranges::none_of(entry->slices, &OfferedSlice::counters))
       index.with_counters.erase(entry);
   } else if (!offered->node_name().empty()) {
@@ -188,9 +201,9 @@ void DevicePools::State::changed(const OfferedSlice& offered) {
   const Symbol node = offered.node_name();
   const bool local =
       !node.empty() && std::ranges::all_of(offered.pool->slices, [&](const OfferedSlice* slice) {
-        return slice->node_name() == node && !slice->counters();
+        return slice->node_name() == node && !concerns_every_node(*slice);
       });
-  if (local && !offered.counters()) {
+  if (local) {
     index.nodes.erase(node);
   } else {
     ++index.shared_version;
@@ -200,9 +213,16 @@ void DevicePools::State::changed(const OfferedSlice& offered) {
 
 // ---- what concerns a node ---------------------------------------------------------------------
 
+// Parity: devices with compatibility groups are nothing for a scheduler without
+// DRADeviceCompatibilityGroups, which is without them in turn: their pool is incomplete.
 bool DevicePools::State::ignored(const OfferedSlice& offered) const {
+  if (offered.compatibility_groups) return true;
   return !features.partitionable_devices &&
          (offered.slice->per_device_node_selection || offered.counters());
+}
+
+bool DevicePools::State::concerns_every_node(const OfferedSlice& offered) const {
+  return features.stable() && offered.counters();
 }
 
 Result<bool> DevicePools::State::matches(std::optional<Result<NodeSelector>>& compiled,
@@ -236,7 +256,7 @@ Result<bool> DevicePools::State::device_matches(OfferedSlice& offered, std::uint
   return matches(offered.by_device[device], offered.slice->devices[device].nodes, node);
 }
 
-// Of slices without counters: those always are.
+// Of slices that do not concern every node.
 Result<bool> DevicePools::State::relevant(OfferedSlice& offered, const Node& node) {
   const ResourceSlice& slice = *offered.slice;
   if (!offered.node_name().empty() || slice.nodes.all_nodes || slice.nodes.node_selector) {
@@ -310,7 +330,7 @@ void DevicePools::State::gather(const Node& node, NodePools& out) {
     if (std::optional<NodePool> pool = make_pool(*group.entry, std::move(group.slices)))
       out.pools.push_back(*std::move(pool));
   }
-  // Every node sees the counters of every pool, and with them whether the pool is sound.
+  // A node that sees the counters of every pool also sees whether the pool is sound.
   for (const NodePool& pool : unusable_counter_pools())
     if (std::ranges::find(groups, pool.entry, &Group::entry) == groups.end())
       out.pools.push_back(pool);
@@ -357,7 +377,7 @@ std::optional<NodePool> DevicePools::State::make_pool(const PoolEntry& entry,
   for (OfferedSlice* offered : entry.slices) {
     const std::int64_t generation = offered->slice->pool.generation;
     if (generation > pool.generation) return std::nullopt;
-    if (generation == pool.generation) all.push_back(offered);
+    if (generation == pool.generation && !offered->compatibility_groups) all.push_back(offered);
   }
   if (static_cast<std::int64_t>(all.size()) == expected) {
     build_pool(pool, std::move(slices), all);
@@ -371,21 +391,27 @@ std::optional<NodePool> DevicePools::State::make_pool(const PoolEntry& entry,
 void DevicePools::State::build_pool(NodePool& pool, std::vector<OfferedSlice*> slices,
                                     std::span<OfferedSlice* const> all) const {
   std::vector<OfferedSlice*> with_devices;
-  for (OfferedSlice* offered : slices) {
-    if (!features.partitionable_devices || !offered->counters()) {
-      with_devices.push_back(offered);
-      continue;
-    }
-    for (const CounterSet& set : offered->slice->shared_counters) pool.counter_sets.push_back(&set);
-  }
+  const auto only_counters = [&](const OfferedSlice* offered) {
+    return features.partitionable_devices && offered->counters();
+  };
+  std::ranges::copy_if(slices, std::back_inserter(with_devices), std::not_fn(only_counters));
   if (device_names_repeat(with_devices)) {
     pool.invalid = true;
     return;
   }
   if (features.partitionable_devices) {
-    for (OfferedSlice* offered : all)
-      if (std::ranges::find(slices, offered) == slices.end()) pool.others.push_back(offered);
-    if (counter_sets_repeat(pool.counter_sets) || unknown_counters(pool.counter_sets, slices) ||
+    // In the order of the slices' names, whichever of them are the node's: CounterBalances goes by
+    // their numbers.
+    for (OfferedSlice* offered : all.empty() ? std::span<OfferedSlice* const>(slices) : all) {
+      if (only_counters(offered)) {
+        for (const CounterSet& set : offered->slice->shared_counters)
+          pool.counter_sets.push_back(&set);
+      } else if (std::ranges::find(slices, offered) == slices.end()) {
+        pool.others.push_back(offered);
+      }
+    }
+    if (counter_sets_repeat(pool.counter_sets) ||
+        unknown_counters(pool.counter_sets, with_devices) ||
         unknown_counters(pool.counter_sets, pool.others)) {
       pool.invalid = true;
       return;
@@ -419,9 +445,10 @@ void DevicePools::State::list_candidates(NodePools& out, bool consumable_capacit
         candidate.index = i;
         candidate.pool = p;
         candidate.shared = consumable_capacity && devices[i].allow_multiple_allocations;
-        candidate.plain_capacity = std::ranges::none_of(
-            devices[i].capacity,
-            [](const DeviceCapacity& capacity) { return capacity.request_policy.has_value(); });
+        candidate.plain_capacity =
+            std::ranges::all_of(devices[i].capacity, [](const DeviceCapacity& capacity) {
+              return !capacity.request_policy && capacity.value.sign() >= 0;
+            });
         candidate.first_use = position(out.uses);
         for (const DeviceCounterConsumption& consumption : devices[i].consumes_counters)
           for (const ResourceAmount& counter : consumption.counters)

@@ -14,6 +14,7 @@
 #include "berth/node_selector.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/allocator_selectors.h"
+#include "plugins/dynamic_resources/taint_rules.h"
 
 namespace berth::plugins {
 
@@ -23,6 +24,7 @@ struct PoolEntry;
 struct OfferedSlice {
   Ref<const ResourceSlice> slice;
   PoolEntry* pool = nullptr;
+  bool compatibility_groups = false;                           // some device has any
   std::optional<Result<NodeSelector>> nodes;                   // of the slice, once asked for
   std::vector<std::optional<Result<NodeSelector>>> by_device;  // of its devices
   SelectorAnswers answers;
@@ -56,7 +58,7 @@ struct Candidate {
   std::uint32_t first_use = 0;  // its part of NodePools::uses
   std::uint32_t end_use = 0;
   bool shared = false;               // may be allocated several times
-  bool plain_capacity = false;       // no policies: a request without amounts may have all of it
+  bool plain_capacity = false;       // no policies: a request without amounts gets all of it
   std::optional<bool> node_matches;  // of perDeviceNodeSelection, once asked for
 };
 
@@ -102,6 +104,7 @@ struct DevicePools::State {
   std::shared_ptr<Symbols> symbols;
   AllocatorFeatures features;
   SelectorTable selectors;
+  TaintRules taint_rules;  // none without their gate
 
  private:
   struct Index;
@@ -110,6 +113,7 @@ struct DevicePools::State {
   void remove(const std::string& name);
   void changed(const OfferedSlice& offered);
   bool ignored(const OfferedSlice& offered) const;
+  bool concerns_every_node(const OfferedSlice& offered) const;
   Result<bool> matches(std::optional<Result<NodeSelector>>& compiled,
                        const DeviceNodeSelection& nodes, const Node& node) const;
   Result<bool> relevant(OfferedSlice& offered, const Node& node);

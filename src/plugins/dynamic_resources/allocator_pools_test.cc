@@ -1,5 +1,6 @@
 #include "plugins/dynamic_resources/allocator_pools.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "plugins/dynamic_resources/testing/allocator_case.h"
@@ -221,17 +222,85 @@ TEST(DevicePools, APoolThatContradictsItselfIsNotUsed) {
        {},
        {kWish},
        failure},
-      {"of a pool of which the node only sees the counters",
-       {counters("a", on("n2"), set + ", " + set, {.slices = 1})},
+      {"a counter set twice, once on another node",
+       {counters("a", on("n1"), set, {.slices = 3}), counters("b", on("n2"), set, {.slices = 3}),
+        slice("c", on("n1"), "{name: d}", {.slices = 3})},
        {},
        {kWish},
        failure},
-      {"or not even all of them",
+  });
+}
+
+TEST(DevicePools, CountersOfOtherNodesConcernANodeWithDevicesOfThePool) {
+  AllocatorFeatures stable;
+  stable.consumable_capacity = false;
+  stable.device_binding = false;
+  const std::string set = "{name: set, counters: {memory: {value: 8}}}";
+  const std::string other = slice("z", on("n1"), "{name: e}", {.pool = "z"});
+  const auto consuming = [](std::string_view name, std::string_view where, int memory) {
+    return slice(name, where,
+                 fmt::format("{{name: d{0}, consumesCounters: [{{counterSet: set, counters: "
+                             "{{memory: {{value: {0}}}}}}}]}}",
+                             memory),
+                 {.slices = 3});
+  };
+  const std::vector<std::string> shared = {counters("a", on("n2"), set, {.slices = 3}),
+                                           consuming("b", on("n1"), 5),
+                                           consuming("c", kAnywhere, 4)};
+  check({
+      {"their counters are there", shared, {}, {kWish}, "c: r=drv/pool/d5 @n1"},
+      {"and are shared", shared, {"drv/pool/d4"}, {kWish}, "impossible"},
+      {"a pool without devices for the node may be unsound",
+       {counters("a", on("n2"), set + ", " + set), other},
+       {},
+       {kWish},
+       "c: r=drv/z/e @n1"},
+      {"or incomplete",
+       {counters("a", on("n2"), set, {.slices = 2}), other},
+       {},
+       {kWishAll},
+       "c: r=drv/z/e @n1"},
+      {"unless sharing and binding conditions are off",
+       {counters("a", on("n2"), set + ", " + set)},
+       {},
+       {kWish},
+       "node: invalid resource pools were encountered",
+       stable},
+      {"or incomplete, with these off",
        {counters("a", on("n2"), set, {.slices = 2}), other},
        {},
        {kWishAll},
        "error: claim default/c, request r: asks for all devices, but resource pool drv/pool is "
+       "currently being updated",
+       stable},
+  });
+}
+
+TEST(DevicePools, ASliceWithCompatibilityGroupsIsMissing) {
+  const std::string set = "{name: set, counters: {memory: {value: 8}}}";
+  const auto grouped = [](std::string_view name, int slices) {
+    return slice(name, on("n1"),
+                 "{name: d, consumesCounters: [{counterSet: set, counters: {memory: {value: 1}}, "
+                 "compatibilityGroups: [a]}]}",
+                 {.slices = slices});
+  };
+  const std::string counted = counters("a", on("n1"), set, {.slices = 3});
+  const std::string plain = slice("c", on("n1"), "{name: e}", {.slices = 3});
+  check({
+      {"so are the others of its pool", {counted, grouped("b", 3), plain}, {}, {kWish},
+       "impossible"},
+      {"all devices are not known",
+       {counted, grouped("b", 3), plain},
+       {},
+       {kWishAll},
+       "error: claim default/c, request r: asks for all devices, but resource pool drv/pool is "
        "currently being updated"},
+      {"a pool of such slices is not there", {grouped("b", 1)}, {}, {kWishAll}, "impossible"},
+      {"other pools are",
+       {grouped("b", 1), slice("z", on("n1"), "{name: e}", {.pool = "z"})},
+       {},
+       {kWish},
+       "c: r=drv/z/e @n1"},
   });
 }
 

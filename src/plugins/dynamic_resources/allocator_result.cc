@@ -69,10 +69,15 @@ class ResultWriter {
         add(written);
         continue;
       }
-      // Parity: once for every request it names, though it names them all.
-      for (std::size_t i = 0; i < claim_.spec.requests.size(); ++i)
-        if (names(written, i)) add(written);
+      for (std::size_t i = 0; i < claim_.spec.requests.size(); ++i) {
+        if (!names(written.requests, i)) continue;
+        add(written);
+        break;
+      }
     }
+    // Without names it is for all requests.
+    for (DeviceAllocationConfiguration& added : out_)
+      if (names_all(added.requests)) added.requests.clear();
     return std::move(out_);
   }
 
@@ -89,13 +94,20 @@ class ResultWriter {
                                     hold_.text(alternative(request, subrequest).name)));
   }
 
-  bool names(const DeviceClaimConfiguration& written, std::size_t index) {
+  // Whether the request, or the subrequest that was chosen for it, is one of these.
+  bool names(const std::vector<Symbol>& requests, std::size_t index) {
     const DeviceRequest& request = claim_.spec.requests[index];
     const auto named = [&](Symbol name) {
-      return std::ranges::find(written.requests, name) != written.requests.end();
+      return std::ranges::find(requests, name) != requests.end();
     };
     const std::int16_t subrequest = allocation_.subrequests[index];
     return named(request.name) || (subrequest >= 0 && named(name_of(request, subrequest)));
+  }
+
+  bool names_all(const std::vector<Symbol>& requests) {
+    for (std::size_t i = 0; i < claim_.spec.requests.size(); ++i)
+      if (!names(requests, i)) return false;
+    return true;
   }
 
   void add(const DeviceClaimConfiguration& written) {

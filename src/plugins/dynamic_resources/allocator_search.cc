@@ -106,23 +106,27 @@ bool DeviceSearch::prepare(WantedClaim& claim) {
       preparing_.pool = preparing_.candidate = 0;
     }
     preparing_.alternative = 0;
-  }
-
-  std::int64_t least = 0;
-  for (const WantedRequest& request : claim.requests) {
-    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
-    for (const Wanted& wanted : request.alternatives) fewest = std::min(fewest, wanted.devices);
-    if (__builtin_add_overflow(least, fewest, &least))
-      least = std::numeric_limits<std::int64_t>::max();
-  }
-  if (least > kAllocationResultsMaxSize) {
-    stop(Verdict::kError,
-         fmt::format("claim {}: number of requested devices {} exceeds the claim limit of {}",
-                     prepared.full_name, least, kAllocationResultsMaxSize));
-    return false;
+    if (!count_devices(prepared, request)) return false;
   }
   if (refuse(prepared.constraint_error)) return false;
   for (AttributeConstraint& constraint : prepared.constraints) constraint.clear();
+  return true;
+}
+
+// Adds the fewest devices that the request needs, as long as one claim may have as many.
+bool DeviceSearch::count_devices(const PreparedClaim& claim, const WantedRequest& request) {
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (const Wanted& wanted : request.alternatives) fewest = std::min(fewest, wanted.devices);
+  if (fewest > kAllocationResultsMaxSize - preparing_.devices) {
+    const Symbol name = request.alternatives.front().prepared->request;
+    stop(Verdict::kError,
+         fmt::format("claim {}, request {}: adding {} devices exceeds the claim limit of {}, with "
+                     "{} already accounted for",
+                     claim.full_name, context_.pools.symbols->text(name), fewest,
+                     kAllocationResultsMaxSize, preparing_.devices));
+    return false;
+  }
+  preparing_.devices += fewest;
   return true;
 }
 
@@ -144,7 +148,10 @@ bool DeviceSearch::list_all_devices(const PreparedClaim& claim, Wanted& wanted) 
       if (!spend()) return false;
       const std::optional<bool> selected = selectable(claim, wanted, i);
       if (!selected) return false;
-      if (*selected && capacity_left(*wanted.prepared, i)) wanted.all.push_back(i);
+      if (!*selected) continue;
+      const std::optional<bool> enough = has_capacity(claim, *wanted.prepared, i);
+      if (!enough) return false;
+      if (*enough) wanted.all.push_back(i);
     }
   }
   wanted.devices = static_cast<std::int64_t>(wanted.all.size());
@@ -193,7 +200,7 @@ DeviceSearch::Step DeviceSearch::enter() {
     next_ = {.claim = at.claim, .request = at.request + 1};
     return Step::kEnter;
   }
-  if (claim.devices + wanted.devices - at.device > kAllocationResultsMaxSize) return Step::kLimit;
+  if (wanted.devices - at.device > kAllocationResultsMaxSize - claim.devices) return Step::kLimit;
   if (all) return enter_all(at, wanted);
   frames_.push_back({.kind = Frame::Kind::kSomeDevice, .candidate = at.first_candidate, .at = at});
   return Step::kTryNext;
@@ -222,7 +229,10 @@ DeviceSearch::Step DeviceSearch::try_next() {
     if (in_use(request, i, at.claim)) continue;
     const std::optional<bool> selected = selectable(*claim.prepared, wanted, i);
     if (!selected) return halt_;
-    if (!*selected || !capacity_left(request, i)) continue;
+    if (!*selected) continue;
+    const std::optional<bool> left = capacity_left(*claim.prepared, request, i, "checking");
+    if (!left) return halt_;
+    if (!*left) continue;
     const std::optional<bool> chosen = choose(at, wanted, i, /*must=*/false);
     if (!chosen) return halt_;
     if (!*chosen) continue;

@@ -7,9 +7,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plugins/dynamic_resources/allocator.h"
+#include "plugins/dynamic_resources/allocator_capacity.h"
 #include "plugins/dynamic_resources/allocator_claims.h"
 #include "plugins/dynamic_resources/allocator_counters.h"
 #include "plugins/dynamic_resources/allocator_pools.h"
@@ -87,6 +89,7 @@ class DeviceSearch {
     std::uint32_t alternative = 0;
     std::uint32_t pool = 0;
     std::uint32_t candidate = 0;
+    std::int64_t devices = 0;  // that the claim's requests so far need at least
   };
   // A device that is chosen for now.
   struct Chosen {
@@ -107,6 +110,7 @@ class DeviceSearch {
   struct CandidateState {
     bool known = false;
     bool exclusive = false;  // allocated in the cluster
+    bool shared = false;     // a share of it is
     const ResourceList* consumed = nullptr;
     std::uint32_t marks = 0;  // how many claims of this attempt have it
   };
@@ -116,6 +120,7 @@ class DeviceSearch {
   bool prepare();
   bool prepare(WantedClaim& claim);
   bool list_all_devices(const PreparedClaim& claim, Wanted& wanted);
+  bool count_devices(const PreparedClaim& claim, const WantedRequest& request);
   // ---- the search
   Step walk();
   Step enter();
@@ -133,7 +138,14 @@ class DeviceSearch {
                                  std::uint32_t candidate);
   std::optional<bool> judge(const PreparedClaim& claim, const PreparedRequest& request,
                             Candidate& candidate);
-  bool capacity_left(const PreparedRequest& request, std::uint32_t candidate);
+  // Whether the device has enough for the request, whoever uses it already.
+  std::optional<bool> has_capacity(const PreparedClaim& claim, const PreparedRequest& request,
+                                   std::uint32_t candidate);
+  // Whether enough of it is left; `doing` ("checking") is for the text of an error.
+  std::optional<bool> capacity_left(const PreparedClaim& claim, const PreparedRequest& request,
+                                    std::uint32_t candidate, std::string_view doing);
+  CapacityRequest capacity_of(const PreparedRequest& request) const;
+  std::string text_of(const DeviceId& id) const;  // driver/pool/device
   CandidateState& state_of(std::uint32_t candidate);
   bool in_use(const PreparedRequest& request, std::uint32_t candidate, std::uint32_t claim);
   bool chosen_for(std::uint32_t candidate, std::uint32_t claim) const;

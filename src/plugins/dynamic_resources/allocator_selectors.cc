@@ -10,6 +10,11 @@
 namespace berth::plugins {
 namespace {
 
+// What an expression that looks for something absent had better do.
+constexpr std::string_view kNoSuchKeyHint =
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with "
+    "has() for optional fields";
+
 // Adds one attribute to the description of a device.
 struct AddAttribute {
   SelectorDevice& device;
@@ -82,7 +87,7 @@ std::optional<Result<bool>> SelectorTable::matches(SelectorId selector,
   // An error ends the attempt: rare enough to be found again each time.
   Expression& expression = expressions_[selector];
   if (!expression.compiled)
-    expression.compiled = DeviceSelector::compile(*expression.text, features_);
+    expression.compiled = DeviceSelector::compile(*expression.text);
   if (!*expression.compiled) {
     return fail(ErrorKind::kInvalid, "CEL compile error: " + expression.compiled->error().message);
   }
@@ -99,7 +104,9 @@ std::optional<Result<bool>> SelectorTable::matches(SelectorId selector,
     return too_long();
   }
   answer = Answer::kError;
-  return fail(ErrorKind::kInvalid, "CEL runtime error: " + matches->error().message);
+  std::string message = "CEL runtime error: " + matches->error().message;
+  if (message.find("no such key:") != std::string::npos) message += kNoSuchKeyHint;
+  return fail(ErrorKind::kInternal, std::move(message));
 }
 
 std::optional<Result<bool>> SelectorTable::evaluate(

@@ -41,16 +41,13 @@ class SelectorAnswers {
 
 class SelectorTable {
  public:
-  SelectorTable(std::shared_ptr<const Symbols> symbols, DeviceSelector::Features features,
-                bool allow_multiple_allocations)
-      : symbols_(std::move(symbols)),
-        features_(features),
-        allow_multiple_allocations_(allow_multiple_allocations) {}
+  SelectorTable(std::shared_ptr<const Symbols> symbols, bool allow_multiple_allocations)
+      : symbols_(std::move(symbols)), allow_multiple_allocations_(allow_multiple_allocations) {}
 
   SelectorId id_of(const std::string& expression);
 
-  // Whether the selector matches the device. Errors begin with "CEL compile error: " or
-  // "CEL runtime error: "; kTimeout is one that takes too long ever to be answered.
+  // Whether the selector matches the device. Errors begin with "CEL compile error: " (kInvalid) or
+  // "CEL runtime error: " (kInternal); kTimeout is one that takes too long ever to be answered.
   //
   // While an evaluation goes on in another thread, `may_wait` is called every millisecond. When it
   // returns false the result is nullopt; the same call later waits for the same evaluation, another
@@ -98,7 +95,6 @@ class SelectorTable {
                                        const MayWait& may_wait);
 
   std::shared_ptr<const Symbols> symbols_;
-  DeviceSelector::Features features_;
   bool allow_multiple_allocations_;  // whether selectors see it
   std::uint64_t epoch_ = 1;
   std::uint64_t evaluations_ = 0;

@@ -151,14 +151,20 @@ TEST(ConsumableCapacity, ASharedDeviceIsGivenUntilItIsUsedUp) {
 
 TEST(ConsumableCapacity, AllDevicesThatHaveEnough) {
   const std::string two = with(shared("d", memory("8Gi")) + ", " + shared("e", memory("2Gi")));
+  const std::string equal = with(shared("d", memory("8Gi")) + ", " + shared("e", memory("8Gi")));
   const std::string wish = all("r", "capacity: {requests: {memory: 4Gi}}");
   check({
       {"others are left out", {two}, {}, {claim("c", wish)}, "c: r=drv/pool/d(memory=4Gi) @n1"},
-      {"also those that are used up",
-       {two},
+      {"but none that is merely used up",
+       {equal},
        {"drv/pool/d memory=6Gi"},
        {claim("c", wish)},
        "impossible"},
+      {"there is enough of all",
+       {equal},
+       {"drv/pool/d memory=4Gi"},
+       {claim("c", wish)},
+       "c: r=drv/pool/d(memory=4Gi) r=drv/pool/e(memory=4Gi) @n1"},
       {"a device that another request of the pod uses up meanwhile",
        {two},
        {},
@@ -199,8 +205,113 @@ TEST(ConsumableCapacity, PoliciesRoundUp) {
       row("beyond the last", values, asking("r", "5Gi"), ""),
       row("a default of nothing", "default: 0, validValues: [0]", exact("r"), "0"),
       row("more than nothing", "default: 0, validValues: [0]", asking("r", "1"), ""),
+      row("in the way the step is written", "default: 1, validRange: {min: 1, step: 1k}",
+          asking("r", "1500"), "2001"),
+      row("of a thousand", "default: 1k, validRange: {min: 0, step: 1k}", asking("r", "1500"),
+          "2k"),
+      row("of binary thousands", "default: 1Ki, validRange: {min: 0, step: 1Ki}",
+          asking("r", "1500"), "2Ki"),
+      row("by an exponent", "default: '1e3', validRange: {min: 0, step: '1e3'}",
+          asking("r", "1500"), "2e3"),
+      row("of fractions, as whole units", "default: 1, validRange: {min: 1, step: 500m}",
+          asking("r", "1200m"), "2"),
       row("steps of nothing at all", "default: 1Gi, validRange: {min: 1Gi, step: 0}",
           asking("r", "2Gi"), ""),
+  });
+}
+
+TEST(ConsumableCapacity, AnAmountThatCannotBeWorkedOutEndsTheAttempt) {
+  const std::string steps = "default: 1Gi, validRange: {min: 1Gi, step: 2Gi}";
+  const std::string arithmetic =
+      "capacity \"memory\": capacity request cannot be represented in the device's range "
+      "arithmetic: ";
+  const std::string one = with(shared("d", memory("8Gi", steps)));
+  const std::string checking = "error: claim default/c, request r: checking capacity for device ";
+  const std::string fits = shared("a", memory("8Gi"));
+  check({
+      {"a request beyond 64 bits",
+       {one},
+       {},
+       {claim("c", asking("r", "10E"))},
+       checking + "drv/pool/d: " + arithmetic + "request 10E exceeds MaxInt64"},
+      {"also where all devices are wanted: there with the device's name only",
+       {one},
+       {},
+       {claim("c", all("r", "capacity: {requests: {memory: 10E}}"))},
+       checking + "d: " + arithmetic + "request 10E exceeds MaxInt64"},
+      {"a step beyond 64 bits",
+       {one},
+       {},
+       {claim("c", asking("r", "9223372036854775807"))},
+       checking + "drv/pool/d: " + arithmetic +
+           "rounding request 9223372036854775807 up to the next step passes MaxInt64"},
+      {"without steps it is just too much",
+       {with(shared("d", memory("8Gi", "default: 1Gi, validRange: {min: 1Gi}")))},
+       {},
+       {claim("c", asking("r", "10E"))},
+       "impossible"},
+      {"a device before it will do",
+       {with(fits + ", " + shared("d", memory("-1")))},
+       {},
+       {claim("c", asking("r", "1Gi"))},
+       "c: r=drv/pool/a(memory=1Gi) @n1"},
+      {"a negative request",
+       {with(fits)},
+       {},
+       {claim("c", asking("r", "-1Gi"))},
+       checking + "drv/pool/a: capacity \"memory\": capacity value is negative"},
+      {"a negative capacity",
+       {with(shared("d", memory("-1")))},
+       {},
+       {claim("c", exact("r"))},
+       checking + "drv/pool/d: capacity \"memory\": capacity value is negative"},
+      {"whatever else does not fit",
+       {with(shared("d", "cores: {value: 1}, " + memory("-1")))},
+       {},
+       {claim("c", exact("r", 1, "capacity: {requests: {cores: 2}}"))},
+       checking + "drv/pool/d: capacity \"memory\": capacity value is negative"},
+      {"but not of a device that lacks what is asked for",
+       {with(shared("d", memory("-1")))},
+       {},
+       {claim("c", exact("r", 1, "capacity: {requests: {cores: 2}}"))},
+       "impossible"},
+  });
+}
+
+TEST(ConsumableCapacity, RangesMayHaveFractions) {
+  const auto row = [](const char* name, const std::string& policy, const std::string& amount,
+                      const std::string& expected) {
+    AllocatorCase made{name,
+                       {with(shared("d", memory("8", policy)))},
+                       {},
+                       {claim("c", asking("r", amount))},
+                       expected};
+    made.features.fractional_ranges = true;
+    return made;
+  };
+  const auto consumed = [](std::string_view amount) {
+    return fmt::format("c: r=drv/pool/d(memory={}) @n1", amount);
+  };
+  const std::string error =
+      "error: claim default/c, request r: checking capacity for device drv/pool/d: capacity "
+      "\"memory\": capacity request cannot be represented in the device's range arithmetic: ";
+  const std::string tenths = "default: 500m, validRange: {min: 500m, step: 100m}";
+  check({
+      row("to a fraction", tenths, "550m", consumed("600m")),
+      row("a step already", tenths, "700m", consumed("700m")),
+      row("to a whole number", tenths, "950m", consumed("1")),
+      row("to the minimum", tenths, "1m", consumed("500m")),
+      row("not beyond the maximum",
+          "default: 500m, validRange: {min: 500m, max: 1500m, step: 500m}", "1600m", "impossible"),
+      row("whole numbers as well", "default: 1, validRange: {min: 1, step: 2}", "2", consumed("3")),
+      row("a request of less than a thousandth", tenths, "600001u",
+          error + "request 600001u is not a representable milli value"),
+      row("which is fine for a range of such steps",
+          "default: 1, validRange: {min: 1, step: 100u}", "2", consumed("2")),
+      row("a step beyond 64 bits of thousandths",
+          "default: 1, validRange: {min: 1, step: 9223372036854775}", "9223372036854775",
+          error + "rounding request 9223372036854775 up to the next step passes the milli-value "
+                  "range"),
   });
 }
 
@@ -363,12 +474,11 @@ TEST(SharedCounters, ADeviceThatIsSharedTakesThemOnce) {
        {"drv/pool/d1 cores=1"},
        {claim("c", exact("r", 1, wish))},
        "c: r=drv/pool/d1(cores=1) @n1"},
-      // Parity: a share that consumes nothing does not say that the counters are taken already.
-      {"but not beside one that consumes nothing",
+      {"also beside one that consumes nothing",
        partitioned("8", {"8"}, sharing),
        {"drv/pool/d1 -"},
        {claim("c", exact("r", 1, wish))},
-       "impossible"},
+       "c: r=drv/pool/d1(cores=1) @n1"},
       {"another device finds them taken",
        partitioned("8", {"8", "8"}, sharing),
        {"drv/pool/d1 cores=4"},

@@ -1,5 +1,6 @@
 #include "plugins/dynamic_resources/allocator.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "plugins/dynamic_resources/testing/allocator_case.h"
@@ -125,6 +126,9 @@ TEST(Allocator, SelectorsOfClassAndRequestMustBothAgree) {
 }
 
 TEST(Allocator, SaysWhatIsWrongWithARequest) {
+  const std::string hint =
+      ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check "
+      "with has() for optional fields";
   const std::string broken = selector("device.attributes[\"drv\"].nothing == 1");
   const std::string one = slice("s", on("n1"), devices(1));
   check({
@@ -145,6 +149,21 @@ TEST(Allocator, SaysWhatIsWrongWithARequest) {
        {claim("c", exact("r", 1, "selectors: [{}]"))},
        "error: claim default/c, request r, selector #0: CEL expression empty (unsupported selector "
        "type?)"},
+      {"attributes of its own",
+       {one},
+       {},
+       {claim("c", exact("r", 1,
+                         "derivedAttributes: [{name: x/a, expression: \"1\"}], selectors: [{}]"))},
+       "error: claim default/c, request r: cannot handle request with derived attributes, the "
+       "feature is disabled"},
+      {"also in a subrequest",
+       {one},
+       {},
+       {claim("c", first_available("f", list({sub("a"), sub("b", 1,
+                                                            "derivedAttributes: [{name: x/a, "
+                                                            "expression: \"1\"}]")})))},
+       "error: claim default/c, request b: cannot handle request with derived attributes, the "
+       "feature is disabled"},
       {"an unknown mode",
        {one},
        {},
@@ -159,17 +178,35 @@ TEST(Allocator, SaysWhatIsWrongWithARequest) {
        {one},
        {},
        {claim("c", exact("r", 1, broken))},
-       "error: claim default/c: selector #0: CEL runtime error: no such key: nothing"},
+       "error: claim default/c: selector #0 on device drv/pool/d1: CEL runtime error: no such key: "
+       "nothing" +
+           hint},
       {"also where all devices are wanted",
        {one},
        {},
        {claim("c", all("r", broken))},
-       "error: claim default/c: selector #0: CEL runtime error: no such key: nothing"},
+       "error: claim default/c: selector #0 on device drv/pool/d1: CEL runtime error: no such key: "
+       "nothing" +
+           hint},
+      {"for another reason",
+       {one},
+       {},
+       {claim("c", exact("r", 1, selector("1 / 0 == 1")))},
+       "error: claim default/c: selector #0 on device drv/pool/d1: CEL runtime error: division by "
+       "zero"},
+      {"or not even compiled",
+       {one},
+       {},
+       {claim("c", exact("r", 1, selector("1")))},
+       "error: claim default/c: selector #0: CEL compile error: must evaluate to bool or the "
+       "unknown type, not int"},
       {"of a class",
        {one, device_class("bad", "device.attributes[\"drv\"].nothing == 1")},
        {},
        {claim("c", exact("r", 1, "deviceClassName: bad"))},
-       "error: class bad: selector #0: CEL runtime error: no such key: nothing"},
+       "error: class bad: selector #0 on device drv/pool/d1: CEL runtime error: no such key: "
+       "nothing" +
+           hint},
       {"which nobody asks about a device in use",
        {one},
        {"drv/pool/d1"},
@@ -202,12 +239,27 @@ TEST(Allocator, NoClaimHoldsMoreThanThirtyTwoDevices) {
        {many},
        {},
        {claim("c", exact("r", 33))},
-       "error: claim default/c: number of requested devices 33 exceeds the claim limit of 32"},
+       "error: claim default/c, request r: adding 33 devices exceeds the claim limit of 32, with 0 "
+       "already accounted for"},
       {"all requests together",
        {many},
        {},
        {claim("c", list({exact("x", 20), exact("w", 13)}))},
-       "error: claim default/c: number of requested devices 33 exceeds the claim limit of 32"},
+       "error: claim default/c, request w: adding 13 devices exceeds the claim limit of 32, with "
+       "20 already accounted for"},
+      {"before later requests are looked at",
+       {many},
+       {},
+       {claim("c", list({exact("x", 33), exact("w", 1, "deviceClassName: none")}))},
+       "error: claim default/c, request x: adding 33 devices exceeds the claim limit of 32, with 0 "
+       "already accounted for"},
+      {"the smallest alternative",
+       {many},
+       {},
+       {claim("c", list({exact("x", 20),
+                         first_available("w", list({sub("big", 20), sub("small", 13)}))}))},
+       "error: claim default/c, request w: adding 13 devices exceeds the claim limit of 32, with "
+       "20 already accounted for"},
       {"each claim has its own limit",
        {many},
        {},
@@ -217,7 +269,8 @@ TEST(Allocator, NoClaimHoldsMoreThanThirtyTwoDevices) {
        {many},
        {},
        {claim("c", all("r"))},
-       "error: claim default/c: number of requested devices 40 exceeds the claim limit of 32"},
+       "error: claim default/c, request r: adding 40 devices exceeds the claim limit of 32, with 0 "
+       "already accounted for"},
       {"the least that will do counts",
        {many},
        {},
@@ -389,6 +442,74 @@ TEST(Allocator, TheFirstSubrequestThatLeavesRoomForTheRestWins) {
   });
 }
 
+TEST(Allocator, DeviceTaintRulesAddTaintsToTheDevicesThatTheySelect) {
+  const auto rule = [](std::string_view spec, std::string_view effect = "NoSchedule") {
+    return fmt::format(
+        "{{apiVersion: resource.k8s.io/v1, kind: DeviceTaintRule, metadata: {{name: 'rule {0}'}}, "
+        "spec: {{{0} taint: {{key: k, value: v, effect: {1}}}}}}}",
+        spec, effect);
+  };
+  const auto selects = [&](std::string_view fields, std::string_view effect = "NoSchedule") {
+    return rule(fmt::format("deviceSelector: {{{}}},", fields), effect);
+  };
+  const std::string devices = slice("s", on("n1"), "{name: d1}, {name: d2}");
+  const std::string one = claim("c", exact("r"));
+  const std::string first = "c: r=drv/pool/d1 @n1";
+  const std::string second = "c: r=drv/pool/d2 @n1";
+  AllocatorFeatures off;
+  off.device_taint_rules = false;
+  check({
+      {"no selector", {devices, rule("")}, {}, {one}, first},
+      {"empty selector", {devices, selects("")}, {}, {one}, "impossible"},
+      {"driver", {devices, selects("driver: drv")}, {}, {one}, "impossible"},
+      {"other driver", {devices, selects("driver: other")}, {}, {one}, first},
+      {"pool", {devices, selects("pool: pool")}, {}, {one}, "impossible"},
+      {"other pool", {devices, selects("pool: other")}, {}, {one}, first},
+      {"device", {devices, selects("device: d1")}, {}, {one}, second},
+      {"all three", {devices, selects("driver: drv, pool: pool, device: d1")}, {}, {one}, second},
+      {"not all three", {devices, selects("driver: drv, pool: p, device: d1")}, {}, {one}, first},
+      {"several",
+       {devices, selects("device: d1"), selects("driver: drv, device: d2", "NoExecute")},
+       {},
+       {one},
+       "impossible"},
+      {"no effect", {devices, selects("", "None")}, {}, {one}, first},
+      {"tolerated",
+       {devices, selects("")},
+       {},
+       {claim("c", exact("r", 1, "tolerations: [{key: k, operator: Equal, value: v}]"))},
+       first},
+      {"own taint is not tolerated",
+       {slice("s", on("n1"), "{name: d1, taints: [{key: own, effect: NoExecute}]}, {name: d2}"),
+        selects("")},
+       {},
+       {claim("c", exact("r", 1, "tolerations: [{key: k, operator: Exists}]"))},
+       second},
+      {"all devices", {devices, selects("device: d2")}, {}, {claim("c", all("r"))}, "impossible"},
+      {"switched off", {devices, selects("")}, {}, {one}, first, off},
+  });
+}
+
+TEST(Allocator, ADeviceTaintRuleThatChangesOrGoesIsFollowed) {
+  const auto rule = [](std::string_view device) {
+    return fmt::format(
+        "{{apiVersion: resource.k8s.io/v1, kind: DeviceTaintRule, metadata: {{name: rule}}, "
+        "spec: {{deviceSelector: {{device: {}}}, taint: {{key: k, effect: NoSchedule}}}}}}",
+        device);
+  };
+  AllocatorFixture fixture;
+  fixture.add(slice("s", on("n1"), "{name: d1}, {name: d2}"));
+  const std::string one = claim("c", exact("r"));
+  fixture.add(rule("d1"));
+  EXPECT_EQ(fixture.allocate("n1", {one}), "c: r=drv/pool/d2 @n1");
+  fixture.add(rule("d2"));
+  EXPECT_EQ(fixture.allocate("n1", {one}), "c: r=drv/pool/d1 @n1");
+  fixture.take("drv/pool/d1");
+  EXPECT_EQ(fixture.allocate("n1", {one}), "impossible");
+  fixture.cluster.remove(ObjectKind::kDeviceTaintRule, "", "rule");
+  EXPECT_EQ(fixture.allocate("n1", {one}), "c: r=drv/pool/d2 @n1");
+}
+
 TEST(Allocator, TaintsKeepAwayWhoDoesNotTolerateThem) {
   const auto tainted = [](std::string_view taints) {
     return slice("s", on("n1"), "{name: d1, taints: [" + std::string(taints) + "]}, {name: d2}");
@@ -496,7 +617,7 @@ TEST(Allocator, BindingConditionsComeLast) {
             R"("operator":"In","values":["n1"]}]}]}})");
 }
 
-TEST(Allocator, ConfigurationIsCopiedOncePerClassAndOncePerRequestNamed) {
+TEST(Allocator, ConfigurationIsCopiedOnceWithTheRequestsItIsFor) {
   const auto config = [](std::string_view requests, std::string_view value) {
     return "{requests: [" + std::string(requests) +
            "], opaque: {driver: drv, parameters: {v: " + std::string(value) + "}}}";
@@ -526,17 +647,26 @@ TEST(Allocator, ConfigurationIsCopiedOncePerClassAndOncePerRequestNamed) {
   EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "\"a\",\"d\"", 1) + "," +
                                 opaque("FromClass", "\"a\",\"d\"", 2) + "," +
                                 opaque("FromClaim", "", 3) + "," +
-                                opaque("FromClaim", "\"a\",\"b\"", 4) + "," +
                                 opaque("FromClaim", "\"a\",\"b\"", 4) + "]");
   fixture.allocate(
       "n1",
       {claim("c", first_available("r", list({sub("none", 9, of_class), sub("one", 1, of_class)})),
              "config: [" + list({config("r/none", "3"), config("r/one", "4"), config("r", "5")}) +
                  "]")});
-  EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "\"r/one\"", 1) + "," +
-                                opaque("FromClass", "\"r/one\"", 2) + "," +
-                                opaque("FromClaim", "\"r/one\"", 4) + "," +
-                                opaque("FromClaim", "\"r\"", 5) + "]");
+  EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "", 1) + "," +
+                                opaque("FromClass", "", 2) + "," + opaque("FromClaim", "", 4) +
+                                "," + opaque("FromClaim", "", 5) + "]")
+      << "for all requests";
+  fixture.allocate(
+      "n1", {claim("c",
+                   list({first_available("r", list({sub("one", 1, of_class), sub("two", 2)})),
+                         exact("a", 1, of_class)}),
+                   "config: [" + list({config("r/two, a", "3"), config("r/two, r/one, a", "4")}) +
+                       "]")});
+  EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "", 1) + "," +
+                                opaque("FromClass", "", 2) + "," +
+                                opaque("FromClaim", "\"r/two\",\"a\"", 3) + "," +
+                                opaque("FromClaim", "", 4) + "]");
 }
 
 TEST(Allocator, RemembersWhatSelectorsSaidUntilTheSliceChanges) {

@@ -51,13 +51,21 @@ Task<Outcome> DynamicResources::pre_bind(Cycle& cycle, std::string_view node_nam
     const Result<void> bound = co_await binding;
     if (!bound) co_return Outcome::failure(bound.error().message);
   }
-  if (!binding_conditions_ || std::ranges::none_of(devices.claims, [](const PodClaim& claim) {
+  if (binding_conditions_ && std::ranges::any_of(devices.claims, [](const PodClaim& claim) {
         return has_binding_conditions(*claim.claim);
-      }))
-    co_return Outcome::success();
-  Task<Outcome> waiting = wait_for_devices(cycle, devices, node_name, cancel);
-  Outcome outcome = co_await waiting;
-  co_return outcome;
+      })) {
+    Task<Outcome> waiting = wait_for_devices(cycle, devices, node_name, cancel);
+    Outcome outcome = co_await waiting;
+    if (!outcome.ok()) co_return outcome;
+  }
+  // Where any of this fails, Unreserve ends what is in flight.
+  for (PodClaim& claim : devices.claims) {
+    if (!claim.reserved) continue;
+    Task<void> ending = writes_->end_pending(claim.reserved->uid);
+    co_await ending;
+    claim.reserved = nullptr;
+  }
+  co_return Outcome::success();
 }
 
 // The claim may have been reserved when the attempt began, and have been taken back since.
@@ -71,9 +79,7 @@ bool DynamicResources::is_still_reserved(PodClaim& claim, const std::string& pod
 
 Task<Result<void>> DynamicResources::bind_claim(Ref<const Pod> pod, PodClaim& claim,
                                                 CancelToken cancel) const {
-  // It is in flight no longer than this write: Unreserve has to leave what others begin after it.
-  Task<ClaimWrites::Written> binding =
-      writes_->bind(pod, claim.claim, std::exchange(claim.reserved, nullptr), cancel);
+  Task<ClaimWrites::Written> binding = writes_->bind(pod, claim.claim, claim.reserved, cancel);
   ClaimWrites::Written bound = co_await binding;
   if (!bound) co_return fail(std::move(bound.error()));
   claim.claim = std::move(*bound);  // so that Unreserve knows what there is to undo
@@ -92,11 +98,7 @@ Task<Result<void>> DynamicResources::bind_extended_claim(Ref<const Pod> pod, Pod
     Task<ClaimWrites::Written> creating = writes_->create(variant->claim);
     ClaimWrites::Written created = co_await creating;
     if (measurements_) measurements_->claim_created(created.has_value());
-    if (!created) {
-      Task<void> ending = writes_->end_pending(claim.reserved->uid, false);
-      co_await ending;
-      co_return fail(std::move(created.error()));
-    }
+    if (!created) co_return fail(std::move(created.error()));
     claim.claim = std::move(*created);
   }
   Task<Result<void>> binding = bind_claim(pod, claim, cancel);

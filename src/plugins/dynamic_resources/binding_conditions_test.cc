@@ -46,12 +46,14 @@ TEST_F(BindingConditionsTest, PreBindWaitsUntilDevicesAreReady) {
   EXPECT_EQ(server.events[0].action, "Scheduling");
   EXPECT_EQ(server.events[0].note, "waiting for binding conditions for device on node n1");
   EXPECT_EQ(server.events[0].reporting_controller, "default-scheduler");
+  EXPECT_EQ(pending(), 1U) << "until they are ready";
   reports("SomethingElse");
   fixture.run_for(1s);
   EXPECT_EQ(attempt.bound(), "…");
   reports("Ready");
   fixture.run_for(0s);
   EXPECT_EQ(attempt.bound(), "ok");
+  EXPECT_EQ(pending(), 0U);
 }
 
 TEST_F(BindingConditionsTest, AFailureConditionEndsTheWaitAndTheClaimIsReleased) {

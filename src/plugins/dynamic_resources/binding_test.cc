@@ -37,6 +37,31 @@ TEST_F(BindingTest, ReserveOnANodeThatWasNotFitIsAnError) {
   EXPECT_EQ(fixture.taken(), "");
 }
 
+TEST_F(BindingTest, ReserveFailsForAClaimThatIsGone) {
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  EXPECT_EQ(attempt.filter("n1"), "n1 ok");
+  server.drop("c");
+  EXPECT_EQ(attempt.reserve("n1"),
+            "Error: internal error, couldn't signal allocation for claim c: look up assumed claim "
+            "default/c, UID=c: could not find ResourceClaim \"default/c\"");
+  attempt.unreserve("n1");
+  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(fixture.taken(), "");
+}
+
+TEST_F(BindingTest, AClaimThatWasAllocatedSinceIsNotInFlight) {
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  EXPECT_EQ(attempt.filter("n1"), "n1 ok");
+  fixture.add(claim_of("c", exact("r"), {.status = allocation("d2", "n1")}));
+  EXPECT_EQ(attempt.reserve("n1"), "ok");
+  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(fixture.taken(), "d2");
+  EXPECT_EQ(attempt.pre_bind("n1"),
+            "Error: claim default/c got allocated elsewhere in the meantime");
+}
+
 TEST_F(BindingTest, TwoPodsNeverGetTheSameDevice) {
   fixture.add(claim_of("c2", exact("r")));
   fixture.add(claim_of("c3", exact("r")));
@@ -161,6 +186,8 @@ TEST_F(BindingTest, FiveConflictsAreEnough) {
   EXPECT_EQ(attempt.pre_bind("n1"),
             "Error: add finalizer to claim default/c: the object has been modified");
   EXPECT_EQ(writes().size(), 9U) << "five updates, a get between two of them";
+  EXPECT_EQ(fixture.taken(), "d1") << "until Unreserve";
+  attempt.unreserve("n1");
   EXPECT_EQ(pending(), 0U);
   EXPECT_EQ(fixture.taken(), "");
 }
@@ -210,8 +237,9 @@ TEST_F(BindingTest, SaysWhatWentWrong) {
     EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
     row.given();
     EXPECT_EQ(attempt.pre_bind("n1"), "Error: " + row.error);
-    EXPECT_EQ(pending(), 0U);
+    EXPECT_EQ(pending(), row.allocated ? 0U : 1U);
     attempt.unreserve("n1");
+    EXPECT_EQ(pending(), 0U);
   }
 }
 
@@ -262,20 +290,22 @@ TEST_F(BindingTest, AWriteThatWasNotCarriedOutFails) {
   server.fails("status", kLost);
   EXPECT_EQ(attempt.pre_bind("n1"),
             "Error: add allocation and reservation to claim default/c: no answer");
+  attempt.unreserve("n1");
   EXPECT_EQ(fixture.taken(), "");
 }
 
-TEST_F(BindingTest, DevicesDoNotBecomeFreeWhileASchedulingCycleIsOpen) {
+TEST_F(BindingTest, ClaimsDoNotChangeWhileASchedulingCycleIsOpen) {
   Attempt attempt(fixture, fixture.pod("p", {"c"}));
   EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
   fixture.gate.close();
-  server.fails("update", kRefused);
   attempt.begin_pre_bind("n1");
   fixture.run_for(1s);
-  EXPECT_EQ(fixture.taken(), "d1") << "somebody may be in the middle of a search";
+  EXPECT_EQ(attempt.bound(), "…");
+  EXPECT_EQ(pending(), 1U) << "somebody may be in the middle of a search";
   fixture.gate.open();
-  EXPECT_EQ(fixture.taken(), "");
-  EXPECT_NE(attempt.bound(), "…");
+  EXPECT_EQ(attempt.bound(), "ok");
+  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(fixture.taken(), "d1");
 }
 
 TEST_F(BindingTest, CancelledBetweenTwoWritesItStops) {
@@ -284,7 +314,7 @@ TEST_F(BindingTest, CancelledBetweenTwoWritesItStops) {
   server.before("update", [&] { attempt.cancel.cancel("preempted"); });
   EXPECT_EQ(attempt.pre_bind("n1"), "Error: context canceled");
   EXPECT_EQ(writes(), Writes{"update c"});
-  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(fixture.stored("c"), "free +f");
 }
 
 TEST_F(BindingTest, TheFirstClaimThatFailsEndsIt) {
@@ -294,9 +324,33 @@ TEST_F(BindingTest, TheFirstClaimThatFailsEndsIt) {
   server.fails("update", kRefused);
   EXPECT_EQ(attempt.pre_bind("n1"), "Error: add finalizer to claim default/c: not allowed");
   EXPECT_EQ(writes(), Writes{"update c"});
-  EXPECT_EQ(fixture.taken(), "d2") << "until Unreserve";
+  EXPECT_EQ(fixture.taken(), "d1 d2") << "until Unreserve";
   attempt.unreserve("n1");
   EXPECT_EQ(fixture.taken(), "");
+}
+
+TEST_F(BindingTest, AllocationsAreInFlightUntilAllClaimsAreWritten) {
+  fixture.plugin();
+  fixture.add(claim_of("c2", exact("r")));
+  server.keep_back();
+  Attempt attempt(fixture, fixture.pod("p", {"c", "c2"}));
+  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
+  server.fails("status", kRefused);
+  EXPECT_EQ(attempt.pre_bind("n1"),
+            "Error: add allocation and reservation to claim default/c: not allowed");
+  EXPECT_EQ(pending(), 2U);
+  attempt.unreserve("n1");
+  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(fixture.taken(), "");
+
+  Attempt again(fixture, fixture.pod("p", {"c", "c2"}));
+  EXPECT_EQ(again.reach_reserve("n1"), "ok");
+  server.before("status", [this] { server.fails("update", kRefused); });
+  EXPECT_EQ(again.pre_bind("n1"), "Error: add finalizer to claim default/c2: not allowed");
+  EXPECT_EQ(pending(), 2U) << "also of the claim that is written";
+  again.unreserve("n1");
+  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(fixture.taken(), "d1") << "which stays as it was written";
 }
 
 // ---- Unreserve after PreBind
@@ -362,8 +416,8 @@ TEST_F(BindingTest, AClaimThatNobodyElseUsesIsReleasedWhenNoNodeIsLeft) {
       {"nobody's", "", "Unschedulable: deallocation of ResourceClaim completed", "free"},
       {"the pod's own", reserved_for({"p"}),
        "Unschedulable: deallocation of ResourceClaim completed", "free"},
-      {"somebody's", reserved_for({"q"}), "Unschedulable: still not schedulable", "d9 @gone for q"},
-      {"shared", reserved_for({"p", "q"}), "Unschedulable: still not schedulable",
+      {"somebody's", reserved_for({"q"}), "Unschedulable: ", "d9 @gone for q"},
+      {"shared", reserved_for({"p", "q"}), "Unschedulable: ",
        "d9 @gone for p q"},
   };
   for (const Case& row : cases) {
@@ -395,7 +449,7 @@ TEST_F(BindingTest, NothingIsReleasedWhereDevicesAreWhatIsMissing) {
   Attempt attempt(fixture, fixture.pod("p", {"c"}));
   EXPECT_EQ(attempt.pre_filter(), "ok");
   attempt.filter();
-  EXPECT_EQ(attempt.post_filter(), "Unschedulable: still not schedulable");
+  EXPECT_EQ(attempt.post_filter(), "Unschedulable: ");
   EXPECT_EQ(writes(), Writes{});
 }
 
@@ -405,7 +459,7 @@ TEST_F(BindingTest, AClaimIsNotReleasedWhereThatWouldNotHelp) {
   Attempt attempt(fixture, fixture.pod("p", {"away", "c"}));
   EXPECT_EQ(attempt.pre_filter(), "ok");
   EXPECT_EQ(attempt.filter("n1"), "n1 cannot allocate all claims");
-  EXPECT_EQ(attempt.post_filter(), "Unschedulable: still not schedulable");
+  EXPECT_EQ(attempt.post_filter(), "Unschedulable: ");
   EXPECT_EQ(fixture.stored("away"), "d9 @gone");
 }
 

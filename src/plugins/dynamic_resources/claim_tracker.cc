@@ -1,5 +1,7 @@
 #include "plugins/dynamic_resources/claim_tracker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -105,7 +107,21 @@ void ClaimTracker::look_for_taken_back(const ResourceClaim* before, const Resour
 
 // ---- in flight
 
-void ClaimTracker::begin_pending(Ref<const ResourceClaim> claim) {
+Result<void> ClaimTracker::begin_pending(Ref<const ResourceClaim> claim) {
+  // The claim for extended resources is the pod's own, and nobody else could have allocated it.
+  if (!pending_.contains(claim->uid) && !is_in_memory(*claim)) {
+    const Result<Ref<const ResourceClaim>> now = find(namespace_of(*claim), claim->name);
+    if (!now)
+      return fail(now.error().kind,
+                  fmt::format("look up assumed claim {}, UID={}: {}", full_name(*claim), claim->uid,
+                              now.error().message));
+    if ((*now)->uid == claim->uid && (*now)->allocated()) return {};
+  }
+  hold_pending(std::move(claim));
+  return {};
+}
+
+void ClaimTracker::hold_pending(Ref<const ResourceClaim> claim) {
   const auto [found, is_new] = pending_.try_emplace(claim->uid);
   if (!is_new) {
     ++found->second.sharers;

@@ -43,10 +43,13 @@ class ClaimTracker {
   // Back to what the watch has shown.
   void restore(const ResourceClaim& claim);
 
-  // ---- allocations in flight, by the claim's UID `claim` has an allocation that is not written
-  // yet. Of a claim that is in flight already it is noted that one more pod shares the allocation
-  // there is.
-  void begin_pending(Ref<const ResourceClaim> claim);
+  // ---- allocations in flight, by the claim's UID
+  // `claim` has an allocation that is not written yet. Of a claim that is in flight already it is
+  // noted that one more pod shares the allocation there is; one that has been allocated since is
+  // not in flight. The error: the claim is not known any more.
+  Result<void> begin_pending(Ref<const ResourceClaim> claim);
+  // The same for a claim that was written, but that the watch has yet to show.
+  void hold_pending(Ref<const ResourceClaim> claim);
   const AllocationResult* pending(const std::string& uid) const;
   // One of the pods that share it is done; with `force` all are. True when it was removed with
   // that.

@@ -51,7 +51,7 @@ TEST_F(ClaimTrackerTest, DevicesAreTakenAsLongAsAnyoneKnowsOfTheAllocation) {
   shows(claim("c", ""));
   const Ref<const ResourceClaim> allocated = claim("c", allocation("d1", "n1"), "2");
   EXPECT_EQ(fixture.taken(), free_text);
-  tracker().begin_pending(allocated);
+  ASSERT_TRUE(tracker().begin_pending(allocated));
   EXPECT_EQ(fixture.taken(), d1);
   ASSERT_TRUE(tracker().assume(allocated).has_value());
   EXPECT_EQ(fixture.taken(), d1);
@@ -67,7 +67,7 @@ TEST_F(ClaimTrackerTest, DevicesAreTakenAsLongAsAnyoneKnowsOfTheAllocation) {
 
 TEST_F(ClaimTrackerTest, AnAllocationUnderTwoUidsCountsOnce) {
   // A claim that was in memory under one uid, and is created under another.
-  tracker().begin_pending(claim("in-memory", allocation("d1", "n1")));
+  tracker().hold_pending(claim("in-memory", allocation("d1", "n1")));
   shows(claim("created", allocation("d1", "n1"), "2"));
   EXPECT_TRUE(tracker().end_pending("in-memory"));
   EXPECT_EQ(fixture.taken(), "d1");
@@ -100,7 +100,7 @@ TEST_F(ClaimTrackerTest, SharesOfADeviceAddUp) {
     return amounts ? amounts->find(hold.intern("memory"))->to_string() : "nothing";
   };
   shows(claim("a", share("a1a1a1a1-0000-4000-8000-000000000001", "1Gi")));
-  tracker().begin_pending(claim("b", share("a1a1a1a1-0000-4000-8000-000000000002", "2Gi")));
+  tracker().hold_pending(claim("b", share("a1a1a1a1-0000-4000-8000-000000000002", "2Gi")));
   EXPECT_EQ(consumed(), "3Gi");
   EXPECT_FALSE(tracker().allocated().exclusive(device));
   shows(claim("b", share("a1a1a1a1-0000-4000-8000-000000000002", "2Gi"), "2"));
@@ -112,9 +112,10 @@ TEST_F(ClaimTrackerTest, SharesOfADeviceAddUp) {
 }
 
 TEST_F(ClaimTrackerTest, APendingAllocationEndsWithTheLastWhoSharesIt) {
+  shows(claim("c", ""));
   EXPECT_EQ(tracker().pending("c"), nullptr);
-  tracker().begin_pending(claim("c", allocation("d1", "n1")));
-  tracker().begin_pending(claim("c", allocation("d2", "n1")));
+  ASSERT_TRUE(tracker().begin_pending(claim("c", allocation("d1", "n1"))));
+  ASSERT_TRUE(tracker().begin_pending(claim("c", allocation("d2", "n1"))));
   EXPECT_EQ(fixture.taken(), "d1") << "the first allocation counts";
   ASSERT_NE(tracker().pending("c"), nullptr);
   EXPECT_EQ(tracker().pending("c")->results.size(), 1U);
@@ -124,10 +125,22 @@ TEST_F(ClaimTrackerTest, APendingAllocationEndsWithTheLastWhoSharesIt) {
   EXPECT_FALSE(tracker().end_pending("c"));
   EXPECT_EQ(fixture.taken(), "");
 
-  tracker().begin_pending(claim("c", allocation("d1", "n1")));
-  tracker().begin_pending(claim("c", allocation("d1", "n1")));
+  ASSERT_TRUE(tracker().begin_pending(claim("c", allocation("d1", "n1"))));
+  ASSERT_TRUE(tracker().begin_pending(claim("c", allocation("d1", "n1"))));
   EXPECT_TRUE(tracker().end_pending("c", /*force=*/true));
   EXPECT_EQ(fixture.taken(), "");
+}
+
+TEST_F(ClaimTrackerTest, AnAllocationIsPendingOnlyForAClaimThatIsThereWithoutOne) {
+  const Ref<const ResourceClaim> allocated = claim("c", allocation("d1", "n1"), "2");
+  EXPECT_EQ(tracker().begin_pending(allocated).error().message,
+            "look up assumed claim default/c, UID=c: could not find ResourceClaim \"default/c\"");
+  EXPECT_EQ(tracker().pending_count(), 0U);
+
+  shows(claim("c", allocation("d2", "n1"), "3"));
+  EXPECT_TRUE(tracker().begin_pending(allocated));
+  EXPECT_EQ(tracker().pending_count(), 0U);
+  EXPECT_EQ(fixture.taken(), "d2");
 }
 
 TEST_F(ClaimTrackerTest, AReservationThatIsTakenBackDoesNotCount) {

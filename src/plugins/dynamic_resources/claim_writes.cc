@@ -70,26 +70,20 @@ Task<ClaimWrites::Written> ClaimWrites::bind(Ref<const Pod> pod, Ref<const Resou
   const bool created = reserved && reserved->uid != claim->uid;
   Task<Written> writing = write(pod, claim, reserved, cancel);
   Written written = co_await writing;
-  bool known = false;
-  if (written) {
-    tracker_->reserved(**written, pod->uid_text());
-    Task<bool> assuming = assume(*written, created, cancel);
-    known = co_await assuming;
-    if (!known && created) tasks_.spawn(hold_until_seen(*written));
-  }
-  if (reserved) {
-    Task<void> ending = end_pending(reserved->uid, known);
-    co_await ending;
-  }
+  if (!written) co_return written;
+  tracker_->reserved(**written, pod->uid_text());
+  Task<bool> assuming = assume(*written, created, cancel);
+  const bool known = co_await assuming;
+  if (!known && created) tasks_.spawn(hold_until_seen(*written));
   co_return written;
 }
 
-Task<void> ClaimWrites::end_pending(std::string uid, bool force) {
+Task<void> ClaimWrites::end_pending(std::string uid) {
   if (handle_.gate) {  // devices are not to become free in the middle of a search for some
     ChangeGate::Passed passed(*handle_.gate);
     co_await passed;
   }
-  tracker_->end_pending(uid, force);
+  tracker_->end_pending(uid, /*force=*/true);
 }
 
 Task<ClaimWrites::Written> ClaimWrites::write(Ref<const Pod> pod, Ref<const ResourceClaim> claim,
@@ -219,10 +213,10 @@ Task<bool> ClaimWrites::assume(Ref<const ResourceClaim> claim, bool created, Can
 // Nobody waits any more, but the claim is there, and so is its allocation: other pods must not find
 // its devices free in the meantime.
 Task<void> ClaimWrites::hold_until_seen(Ref<const ResourceClaim> claim) {
-  tracker_->begin_pending(claim);
+  tracker_->hold_pending(claim);
   Task<bool> assuming = assume(claim, true, {});
   co_await assuming;
-  Task<void> ending = end_pending(claim->uid, true);
+  Task<void> ending = end_pending(claim->uid);
   co_await ending;
 }
 
@@ -269,6 +263,7 @@ Task<Result<void>> ClaimWrites::remove(Ref<const ResourceClaim> claim) {
   }
   Task<Result<void>> removing = handle_.api.remove(any(claim));
   Result<void> removed = co_await removing;
+  if (!removed && removed.error().kind == ErrorKind::kNotFound) co_return Result<void>();
   co_return removed;
 }
 

@@ -36,13 +36,12 @@ class ClaimWrites {
   ClaimWrites& operator=(const ClaimWrites&) = delete;
 
   // Makes the claim the pod's. `reserved` has the allocation to be written; null: the claim is
-  // allocated already. The answer is the claim as stored, which the tracker knows by then; the
-  // allocation is no longer pending.
+  // allocated already. The answer is the claim as stored, which the tracker knows by then.
   Task<Written> bind(Ref<const Pod> pod, Ref<const ResourceClaim> claim,
                      Ref<const ResourceClaim> reserved, CancelToken cancel);
   Task<Written> create(Ref<const ResourceClaim> claim);
-  // ClaimTracker::end_pending, but not while a scheduling cycle is open.
-  Task<void> end_pending(std::string uid, bool force);
+  // ClaimTracker::end_pending for all who share it, but not while a scheduling cycle is open.
+  Task<void> end_pending(std::string uid);
   Task<Result<void>> deallocate(Ref<const ResourceClaim> claim);
   Task<Result<void>> remove(Ref<const ResourceClaim> claim);
 

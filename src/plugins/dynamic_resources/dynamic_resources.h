@@ -50,6 +50,7 @@ class DynamicResources final : public PreEnqueuePlugin,
 
   Outcome pre_enqueue(const Pod& pod) const override;
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   Task<PostFilterResult> post_filter(Cycle& cycle, const Diagnosis& diagnosis) const override;
   bool score_keys(Cycle& cycle, RowKeys& keys) const override;
@@ -80,7 +81,8 @@ class DynamicResources final : public PreEnqueuePlugin,
 
   // ---- PostFilter, Reserve
   Task<Outcome> release_something(const Pod& pod, PodDevices& devices) const;
-  void reserve_on(const NodeJudgement& judgement, const Node& node, PodDevices& devices) const;
+  Result<void> reserve_on(const NodeJudgement& judgement, const Node& node,
+                          PodDevices& devices) const;
 
   // ---- PreBind
   bool is_still_reserved(PodClaim& claim, const std::string& pod_uid) const;
@@ -96,8 +98,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   // ---- hints
   Result<QueueingHint> after_claim_change(const Pod& pod, const AnyObject& before,
                                           const AnyObject& after) const;
-  Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
-                                        const AnyObject& after) const;
+  Result<QueueingHint> after_own_update(const AnyObject& after) const;
 
   const Handle handle_;
   Observer* const measurements_;   // null: nobody counts

@@ -76,9 +76,10 @@ TEST_F(ExtendedBindingTest, DevicesStayTakenAlsoWhenNobodyWaitsForTheClaimAnyMor
   fixture.run_for(1s);
   EXPECT_NE(attempt.bound(), "…");
   EXPECT_EQ(fixture.taken(), "d1") << "the claim is written, the watch has yet to show it";
+  EXPECT_EQ(pending(), 2U) << "as the pod's own, and as the server's";
   server.show();
   fixture.run_for(1s);
-  EXPECT_EQ(pending(), 0U);
+  EXPECT_EQ(pending(), 1U) << "until Unreserve";
   EXPECT_EQ(fixture.taken(), "d1");
 }
 
@@ -116,12 +117,23 @@ TEST_F(ExtendedBindingTest, WhatFailsIsUndoneAndTheClaimDeleted) {
     if (const std::size_t place = error.find("{}"); place != std::string::npos)
       error.replace(place, 2, name);
     EXPECT_EQ(outcome, "Error: " + error);
-    EXPECT_EQ(pending(), 0U);
     attempt.unreserve("n1");
     fixture.run_for(1s);
+    EXPECT_EQ(pending(), 0U);
     EXPECT_EQ(created(), "");
     EXPECT_EQ(fixture.taken(), "");
   }
+}
+
+TEST_F(ExtendedBindingTest, AClaimThatIsGoneIsDeleted) {
+  Attempt first(fixture, pod);
+  EXPECT_EQ(first.reach_reserve("n1"), "ok");
+  EXPECT_EQ(first.pre_bind("n1"), "ok");
+  Attempt second(fixture, pod);
+  EXPECT_EQ(second.pre_filter(), "ok");
+  EXPECT_EQ(second.filter("n1"), "n1 cannot schedule extended resource claim");
+  server.fails("delete", {ErrorKind::kNotFound, "not found"});
+  EXPECT_EQ(second.post_filter(), "Unschedulable: deletion of ResourceClaim completed");
 }
 
 TEST_F(ExtendedBindingTest, AnAttemptThatComesTooSoonWaitsForTheDeletion) {

@@ -18,6 +18,15 @@ constexpr std::string_view kReasons[] = {
     "resourceclaim not available on the node",
 };
 
+// The feature of nodes that can leave out what a device says is to be skipped.
+constexpr std::string_view kOptionalNodeOperations = "DRAOptionalNodeOperations";
+
+bool declares(const Node& node, std::string_view feature, const Symbols& symbols) {
+  return std::ranges::any_of(node.declared_features, [&](Symbol declared) {
+    return symbols.text(declared) == feature;
+  });
+}
+
 // A request with a list of at most so many alternatives scores this much for the first.
 constexpr Score kFirstAlternative = 8;
 
@@ -135,7 +144,9 @@ void DynamicResources::judge(const Cycle& cycle, PodDevices& devices, NodeRow ro
   // Only where everything else would work out: releasing these claims is then what helps.
   for (std::size_t i = 0; i < devices.claims.size(); ++i) {
     const PodClaim& claim = devices.claims[i];
-    if (!claim.stuck && (!claim.available_on || claim.available_on->matches(node, cycle.symbols())))
+    if (!claim.stuck &&
+        (!claim.available_on || claim.available_on->matches(node, cycle.symbols())) &&
+        (!claim.skips_node_operations || declares(node, kOptionalNodeOperations, cycle.symbols())))
       continue;
     devices.unavailable.insert(i);
     judgement.reject(kNotAvailable);

@@ -134,9 +134,10 @@ TEST(DynamicResources, EveryClassThatIsAskedForMustBeThere) {
     EXPECT_EQ(attempt.pre_filter(), answer);
     // What it has been turned away with leaves nothing to release.
     if (answer == "ok") continue;
-    EXPECT_EQ(attempt.post_filter(), "Unschedulable: no new claims to deallocate");
+    EXPECT_EQ(attempt.post_filter(), "Unschedulable: ");
   }
   DevicesFixture fixture;
+  fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("DRAPrioritizedList=false").has_value());
   fixture.add(claim_of("c", first_available("r", sub("a"))));
   EXPECT_EQ(Attempt(fixture, fixture.pod("p", {"c"})).pre_filter(),
@@ -171,6 +172,18 @@ TEST(DynamicResources, AClaimThatIsBeingAllocatedIsWaitedFor) {
 
 // ---- Filter
 
+TEST(DynamicResources, WhatNodesAreToLeaveOutNeedsNodesThatCan) {
+  DevicesFixture fixture;
+  fixture.cluster.update_node(fixture.world.node("n2").feature("Other").feature(
+      "DRAOptionalNodeOperations"));
+  fixture.add(claim_of(
+      "c", exact("r"),
+      {.status = allocation("d1", "", "skipNodeOperations: [NodePrepareResources]")}));
+  Attempt attempt(fixture, fixture.pod("p", {"c"}));
+  EXPECT_EQ(attempt.pre_filter(), "ok");
+  EXPECT_EQ(attempt.filter(), "n1 resourceclaim not available on the node, n2 ok");
+}
+
 TEST(DynamicResources, NodesAreJudgedByTheirDevices) {
   struct Case {
     const char* name;
@@ -201,13 +214,16 @@ TEST(DynamicResources, NodesAreJudgedByTheirDevices) {
       {"allocated before, for everywhere",
        {claim_of("c", exact("r"), {.status = allocation("d1", "")})},
        "n1 ok, n2 ok"},
+      {"allocated before, with something that nodes are to leave out",
+       {claim_of("c", exact("r"), {.status = allocation("d1", "", "skipNodeOperations: [\"*\"]")})},
+       "n1 " + elsewhere + ", n2 " + elsewhere},
       {"a pool that is not valid",
        {slice("s", on("n1"), "{name: d1}, {name: d1}"), claim_of("c", exact("r"))},
        std::string("n1 invalid resource pools were encountered, n2 ") + kNone},
       {"an error ends it",
        {slice("s", on("n1"), "{name: d1}"), claim_of("c", exact("r", 33))},
-       "n1 Error: claim default/c: number of requested devices 33 exceeds the claim limit of 32, "
-       "n2 ok"},
+       "n1 Error: claim default/c, request r: adding 33 devices exceeds the claim limit of 32, "
+       "with 0 already accounted for, n2 ok"},
   };
   for (const Case& row : cases) {
     SCOPED_TRACE(row.name);
@@ -356,6 +372,7 @@ TEST(DynamicResources, OtherExtendedResourcesAreNoneOfItsBusiness) {
   EXPECT_EQ(Attempt(fixture, fixture.pod("p").request(kGpuResource, "0")).pre_filter(), "skip");
   EXPECT_EQ(Attempt(fixture, fixture.pod("p").request(kGpuResource, "1")).pre_filter(), "ok");
   DevicesFixture without;
+  without.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(without.gates.set("DRAExtendedResource=false").has_value());
   without.add(device_class("gpus", "", std::string("extendedResourceName: ") + kGpuResource));
   EXPECT_EQ(Attempt(without, without.pod("p").request(kGpuResource, "1")).pre_filter(), "skip");

@@ -14,14 +14,14 @@ std::optional<std::vector<EventRegistration>> DynamicResources::events_to_regist
   const auto claim_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
     return after_claim_change(pod, before, after);
   };
-  const auto pod_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
-    return after_pod_change(pod, before, after);
+  const auto pod_hint = [this](const Pod&, const AnyObject&, const AnyObject& after) {
+    return after_own_update(after);
   };
   // Where devices can be used may depend on labels, and what devices there are on classes and
   // slices: any change of those may help.
   return {{{{EventResource::kNode, kNodeChange, {}}, {}},
-           {{EventResource::kResourceClaim, kAddOrUpdate, {}}, claim_hint},
-           {{EventResource::kPod, action::kUpdatePodGeneratedResourceClaim, {}}, pod_hint},
+           {{EventResource::kResourceClaim, kAddOrUpdate | action::kDelete, {}}, claim_hint},
+           {{EventResource::kTargetPod, action::kUpdatePodGeneratedResourceClaim, {}}, pod_hint},
            {{EventResource::kDeviceClass, kAddOrUpdate, {}}, {}},
            {{EventResource::kResourceSlice, kAddOrUpdate, {}}, {}}}};
 }
@@ -34,7 +34,8 @@ Result<QueueingHint> DynamicResources::after_claim_change(const Pod& pod, const 
     return fail(change.error().kind,
                 "unexpected object in isSchedulableAfterClaimChange: " + change.error().message);
   const auto [old_claim, new_claim] = *change;
-  if (!new_claim) return QueueingHint::kSkip;
+  if (!new_claim)  // deleted; one that was still allocated has freed its devices
+    return old_claim && !old_claim->allocated() ? QueueingHint::kSkip : QueueingHint::kQueue;
   const auto claims = claims_of(pod, *tracker_);
   if (!claims) return QueueingHint::kSkip;  // the pod would be turned away again
   // Devices have become free.
@@ -46,14 +47,13 @@ Result<QueueingHint> DynamicResources::after_claim_change(const Pod& pod, const 
                                                              : QueueingHint::kQueue;
 }
 
-Result<QueueingHint> DynamicResources::after_pod_change(const Pod& pod, const AnyObject&,
-                                                        const AnyObject& after) const {
+Result<QueueingHint> DynamicResources::after_own_update(const AnyObject& after) const {
   const Result<const Pod*> changed = pod_in(after);
-  // Parity: the name of the other hint.
   if (!changed)
-    return fail(changed.error().kind,
-                "unexpected object in isSchedulableAfterClaimChange: " + changed.error().message);
-  if (!*changed || (*changed)->uid() != pod.uid()) return QueueingHint::kSkip;
+    return fail(
+        changed.error().kind,
+        "unexpected object in isSchedulableAfterTargetPodUpdate: " + changed.error().message);
+  if (!*changed) return QueueingHint::kSkip;
   return claims_of(**changed, *tracker_) ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 

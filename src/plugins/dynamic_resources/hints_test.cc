@@ -9,19 +9,19 @@ namespace {
 using namespace berth::testing;
 
 constexpr ClusterEvent kClaimChange{
-    EventResource::kResourceClaim, action::kAdd | action::kUpdate, {}};
+    EventResource::kResourceClaim, action::kAdd | action::kUpdate | action::kDelete, {}};
 constexpr ClusterEvent kPodChange{
-    EventResource::kPod, action::kUpdatePodGeneratedResourceClaim, {}};
+    EventResource::kTargetPod, action::kUpdatePodGeneratedResourceClaim, {}};
 
 TEST(DynamicResourcesHints, RegistersForNodesClaimsClassesAndSlices) {
   using enum EventResource;
   DevicesFixture fixture;
   EXPECT_EQ(registered_events(fixture.plugin()),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{kNode, 13},
-                                                                  {kResourceClaim, 8189},
-                                                                  {kPod, 4096},
-                                                                  {kDeviceClass, 8189},
-                                                                  {kResourceSlice, 8189}}));
+                                                                  {kResourceClaim, 32767},
+                                                                  {kTargetPod, 16384},
+                                                                  {kDeviceClass, 32765},
+                                                                  {kResourceSlice, 32765}}));
 }
 
 TEST(DynamicResourcesHints, AChangedClaimHelpsWhoUsesItOrWaitsForDevices) {
@@ -45,6 +45,9 @@ TEST(DynamicResourcesHints, AChangedClaimHelpsWhoUsesItOrWaitsForDevices) {
       {"deallocated", allocated, "", "c", {}, kQueue},
       {"somebody's, deallocated", allocated, "", "x", {"c"}, kQueue},
       {"somebody's, deallocated, ours is missing", allocated, "", "x", {}, kSkip},
+      {"deleted", "", "-", "c", {}, kSkip},
+      {"somebody's, deleted while it was allocated", allocated, "-", "x", {"c"}, kQueue},
+      {"deleted, nobody knows how it was", "-", "-", "c", {}, kQueue},
   };
   for (const Case& row : cases) {
     SCOPED_TRACE(row.name);
@@ -60,7 +63,7 @@ TEST(DynamicResourcesHints, AChangedClaimHelpsWhoUsesItOrWaitsForDevices) {
       return object_of(fixture.world, claim_of(row.claim, exact("r"), {.status = status}));
     };
     const AnyObject before = object(row.before), after = object(row.after);
-    fixture.add(claim_of(row.claim, exact("r"), {.status = row.after}));
+    if (row.after != "-") fixture.add(claim_of(row.claim, exact("r"), {.status = row.after}));
     PodBuilder pod = fixture.pod("p");
     for (const std::string_view claim : uses)
       pod.spec().resource_claims.push_back({pod.symbol(claim), pod.symbol(claim), {}});
@@ -88,7 +91,8 @@ TEST(DynamicResourcesHints, APodIsHelpedByItsGeneratedClaims) {
                        {.metadata = "ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: "
                                     "u, controller: true}]"}));
   EXPECT_EQ(hint(named), QueueingHint::kQueue);
-  EXPECT_EQ(hint(pod("other", "{name: gpu, resourceClaimName: c}")), QueueingHint::kSkip);
+  EXPECT_EQ(hint(pod("other", "{name: gpu, resourceClaimName: c}")), QueueingHint::kSkip)
+      << "the claim is of another pod";
   EXPECT_EQ(hint(pod("u", "{name: gpu}")), QueueingHint::kQueue) << "none is needed";
 }
 
@@ -99,14 +103,16 @@ TEST(DynamicResourcesHints, OtherObjectsAreErrors) {
       fixture.plugin().events_to_register().value();
   for (const EventRegistration& registration : registrations) {
     if (!registration.hint) continue;
-    const AnyObject wrong = registration.event.resource == EventResource::kPod
-                                ? object_of(fixture.world, claim_of("c", ""))
-                                : AnyObject(pod);
+    const bool of_pod = registration.event.resource == EventResource::kTargetPod;
+    const AnyObject wrong =
+        of_pod ? object_of(fixture.world, claim_of("c", "")) : AnyObject(pod);
     const Result<QueueingHint> answer = registration.hint(*pod, {}, wrong);
     ASSERT_FALSE(answer.has_value());
-    EXPECT_TRUE(
-        answer.error().message.starts_with("unexpected object in isSchedulableAfterClaimChange: "))
-        << answer.error().message;
+    EXPECT_EQ(answer.error().message,
+              of_pod ? "unexpected object in isSchedulableAfterTargetPodUpdate: expected *v1.Pod, "
+                       "but got *v1.ResourceClaim"
+                     : "unexpected object in isSchedulableAfterClaimChange: expected "
+                       "*v1.ResourceClaim, but got *v1.Pod");
   }
 }
 

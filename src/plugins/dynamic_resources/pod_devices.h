@@ -26,7 +26,8 @@ struct PodClaim {
   Ref<const ResourceClaim> claim;            // as it was when last looked at
   std::optional<NodeSelector> available_on;  // where its allocation can be used; absent: everywhere
   bool stuck = false;  // allocated, but its devices have failed, or took too long, to get ready
-  // From Reserve to PreBind: the claim with the allocation that is to be written.
+  bool skips_node_operations = false;  // allocated devices are not for every node's kubelet
+  // From Reserve to the end of PreBind: the claim with the allocation that is to be written.
   Ref<const ResourceClaim> reserved;
 
   bool allocated() const { return claim->allocated(); }

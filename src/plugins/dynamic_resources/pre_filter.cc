@@ -164,6 +164,9 @@ Outcome DynamicResources::look_at(PodClaim& claim) const {
     if (!selector) return Outcome::failure(std::move(selector.error().message));
     claim.available_on = std::move(*selector);
   }
+  claim.skips_node_operations =
+      std::ranges::any_of(object.status.allocation->results,
+                          [](const auto& result) { return !result.skip_node_operations.empty(); });
   if (binding_conditions_) {
     const Result<bool> ready = is_ready_for_binding(object);
     const std::optional<WallTime> deadline = binding_deadline(object, binding_timeout_);

@@ -1,5 +1,7 @@
 // DynamicResources: what it does when no node is left, and what is set aside on the node that was
 // chosen until PreBind, or given back (volumes-dra-gang.md §10.4, §10.6, §10.7).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +37,7 @@ Task<PostFilterResult> DynamicResources::post_filter(Cycle& cycle, const Diagnos
     // there is nothing to read, and that is an error.
     result.outcome = Outcome::failure("not found");
   } else if (!seen->devices) {
-    result.outcome = Outcome::unschedulable("no new claims to deallocate");
+    result.outcome = Outcome::of(Code::kUnschedulable);
   } else {
     Task<Outcome> releasing = release_something(cycle.pod(), *seen->devices);
     result.outcome = co_await releasing;
@@ -58,7 +60,7 @@ Task<Outcome> DynamicResources::release_something(const Pod& pod, PodDevices& de
     co_return released ? Outcome::unschedulable("deallocation of ResourceClaim completed")
                        : Outcome::failure(released.error().message);
   }
-  if (!left_over) co_return Outcome::unschedulable("still not schedulable");
+  if (!left_over) co_return Outcome::of(Code::kUnschedulable);
 
   // The attempt that made it may be removing it at this moment.
   Task<void> undone = writes_->undone(pod.uid());
@@ -98,7 +100,10 @@ Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) {
   if (judgement.code != Code::kSuccess)
     return Outcome::failure("claim allocation not found for node");
   // Without claims a device plugin serves all that was asked for.
-  if (judgement.claims) reserve_on(judgement, cycle.nodes().node(row), devices);
+  if (judgement.claims) {
+    const Result<void> reserved = reserve_on(judgement, cycle.nodes().node(row), devices);
+    if (!reserved) return Outcome::failure(reserved.error().message);
+  }
   if (devices.extended) devices.extended->chosen = judgement.variant;
   devices.allocator.reset();
   devices.to_allocate.clear();
@@ -107,8 +112,8 @@ Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) {
   return Outcome::success();
 }
 
-void DynamicResources::reserve_on(const NodeJudgement& judgement, const Node& node,
-                                  PodDevices& devices) const {
+Result<void> DynamicResources::reserve_on(const NodeJudgement& judgement, const Node& node,
+                                          PodDevices& devices) const {
   std::size_t next = 0;
   for (PodClaim& claim : devices.claims) {
     if (claim.allocated() || next == judgement.claims->size()) continue;
@@ -118,9 +123,14 @@ void DynamicResources::reserve_on(const NodeJudgement& judgement, const Node& no
         judgement.allocation, next, asking, node, reserved->symbols, handle_.random);
     if (!has_finalizer(*reserved)) reserved->finalizers.emplace_back(kClaimFinalizer);
     claim.reserved = std::move(reserved);
-    tracker_->begin_pending(claim.reserved);
+    const Result<void> pending = tracker_->begin_pending(claim.reserved);
+    if (!pending)
+      return fail(pending.error().kind,
+                  fmt::format("internal error, couldn't signal allocation for claim {}: {}",
+                              asking.name, pending.error().message));
     ++next;
   }
+  return {};
 }
 
 // ---- Unreserve
@@ -136,14 +146,16 @@ void DynamicResources::unreserve(Cycle& cycle, std::string_view) {
     const ResourceClaim& claim = *devices.claims[i].claim;
     // What is in flight may be another pod's: this one may have seen the claim allocated before.
     const bool ours = devices.claims[i].reserved != nullptr;
-    if (ours && tracker_->end_pending(claim.uid)) tracker_->restore(claim);
+    // One that was written stays as it was written, so that its devices do not look free.
+    if (ours && tracker_->end_pending(claim.uid) && !claim.allocated()) tracker_->restore(claim);
     // The allocation stays with the claim; only the pod has to go.
     if (claim.allocated() && is_reserved_for(claim, pod_uid))
       reservations.push_back(devices.claims[i].claim);
   }
   Ref<const ResourceClaim> created;
   if (const PodClaim* extended = devices.extended_claim()) {
-    if (tracker_->end_pending(devices.extended->in_memory_uid)) tracker_->restore(*extended->claim);
+    if (tracker_->end_pending(devices.extended->in_memory_uid) && !extended->allocated())
+      tracker_->restore(*extended->claim);
     if (!is_in_memory(*extended->claim)) created = extended->claim;
   }
   writes_->undo(cycle.pod(), std::move(reservations), std::move(created));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kMinThreshold = 23 * kMiB;
-constexpr std::int64_t kMaxThresholdPerContainer = 1000 * kMiB;
+constexpr std::int64_t kMaxThresholdPerImage = 1000 * kMiB;
 
 // Calls `visit(image)` for the image of every container.
 template <typename Visit>
@@ -88,13 +88,10 @@ Result<std::unique_ptr<Plugin>> ImageLocality::create(const config::PluginArgs&,
 
 Outcome ImageLocality::score(const Cycle& cycle, const NodeSet& feasible,
                              std::span<Score> by_row) const {
-  const PodSpec& spec = cycle.pod().spec();
   const NodeTable& nodes = cycle.nodes();
   const std::vector<ImageNames::Wanted>& wanted = names_.of(cycle.pod());
-  // Image volumes count as images, but not as containers.
-  const std::int64_t max_threshold =
-      kMaxThresholdPerContainer *
-      static_cast<std::int64_t>(spec.init_containers.size() + spec.containers.size());
+  std::int64_t max_threshold = 0;
+  for (const ImageNames::Wanted& image : wanted) max_threshold += image.uses * kMaxThresholdPerImage;
   if (std::ranges::none_of(
           wanted, [&](Symbol image) { return nodes.may_have_image(image); },
           &ImageNames::Wanted::name)) {

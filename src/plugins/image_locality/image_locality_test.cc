@@ -76,7 +76,7 @@ TEST_F(ImageLocalityTest, PrefersNodesThatHaveMoreOfThePodsImages) {
       {"unknown images", pod({"x", "y"}), 0, 0},
       {"init containers count", pod({"gcr.io/40"}, {"gcr.io/300"}), 7, 0},
       {"one image used twice", pod({"gcr.io/300", "gcr.io/300"}), 14, 0},
-      {"image volumes count, but not as containers", pod({"x"}, {}, {"gcr.io/300"}), 12, 0},
+      {"image volumes count like containers", pod({"x"}, {}, {"gcr.io/300"}), 6, 0},
       {"no containers, nothing there", pod({}), 0, 0},
   };
   for (const Row& row : table)

@@ -160,8 +160,8 @@ PreFilterResult InterPodAffinity::pre_filter(Cycle& cycle) const {
     if (!terms->errors.empty())
       return Outcome::of(Code::kUnschedulableAndUnresolvable,
                          "parsing pod: " + aggregate(terms->errors).message);
-    required.affinity = incoming_terms(terms->required, *namespaces_, cycle.symbols());
-    required.anti_affinity = incoming_terms(terms->required_anti, *namespaces_, cycle.symbols());
+    required.affinity = incoming_terms(terms->required, *namespaces_);
+    required.anti_affinity = incoming_terms(terms->required_anti, *namespaces_);
   }
   if (required.affinity.empty() && required.anti_affinity.empty() && required.avoiding.empty())
     return PreFilterResult::skip();

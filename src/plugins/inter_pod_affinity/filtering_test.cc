@@ -180,10 +180,22 @@ TEST_F(InterPodAffinityFilter, TermsSelectNamespacesByTheirLabels) {
   EXPECT_EQ(avoided({has("team")}), (std::pair(true, false)));
   EXPECT_EQ(avoided({in("team", {"blue"})}), (std::pair(false, false)));
   EXPECT_EQ(avoided({}), (std::pair(true, true)));
-  // What is true of no labels is taken to be true of every namespace.
-  EXPECT_EQ(avoided({not_in("team", {"red"})}), (std::pair(true, true)));
-  EXPECT_EQ(avoided({lacks("team")}), (std::pair(true, true)));
+  // A namespace that nobody knows is not selected by the labels that it does not have.
+  EXPECT_EQ(avoided({not_in("team", {"red"})}), (std::pair(false, false)));
+  EXPECT_EQ(avoided({not_in("team", {"blue"})}), (std::pair(true, false)));
+  EXPECT_EQ(avoided({lacks("team")}), (std::pair(false, false)));
   EXPECT_EQ(avoided({has("team"), not_in("team", {"red"})}), (std::pair(false, false)));
+}
+
+TEST_F(InterPodAffinityFilter, TheFirstPodOfAGroupHasToBeInANamespaceThatItsTermSelects) {
+  const auto first = [&] {
+    return filter(pod("p", {{"app", "web"}},
+                      {near({{has("app")}}).of_chosen({not_in("team", {"red"})})}))["a1"];
+  };
+  add_namespace("default", {{"team", "blue"}});
+  EXPECT_EQ(first(), kFits);
+  add_namespace("default", {{"team", "red"}});
+  EXPECT_EQ(first(), kNoAffinity);
 }
 
 TEST_F(InterPodAffinityFilter, ChosenNamespacesFollowTheirLabels) {

@@ -11,11 +11,20 @@ namespace {
 using Terms = std::vector<AffinityTerm>;
 
 // Parity: hints know neither the labels of namespaces nor which namespaces a selector chooses.
-bool matches_all(const Terms& terms, const Pod& pod) {
+bool matches_by_name(const AffinityTerm& term, const Pod& pod) {
   static const LabelSet kNoLabels;
-  return !terms.empty() && std::ranges::all_of(terms, [&](const AffinityTerm& term) {
-    return term.matches(pod, kNoLabels);
+  return term.matches(pod, kNoLabels);
+}
+
+// Affinity wants one pod that matches all terms; anti-affinity avoids a pod that matches any.
+bool matches_all(const Terms& affinity, const Pod& pod) {
+  return !affinity.empty() && std::ranges::all_of(affinity, [&](const AffinityTerm& term) {
+    return matches_by_name(term, pod);
   });
+}
+bool matches_any(const Terms& anti_affinity, const Pod& pod) {
+  return std::ranges::any_of(anti_affinity,
+                             [&](const AffinityTerm& term) { return matches_by_name(term, pod); });
 }
 
 bool is_placed(const Pod& pod) { return !pod.node().empty() || !pod.nominated_node().empty(); }
@@ -24,12 +33,12 @@ QueueingHint queue_if(bool helps) { return helps ? QueueingHint::kQueue : Queuei
 
 }  // namespace
 
-Result<QueueingHint> InterPodAffinity::after_pod_change(const Pod& pod, const AnyObject& before,
-                                                        const AnyObject& after) const {
+Result<QueueingHint> InterPodAffinity::after_assigned_pod_change(const Pod& pod,
+                                                                 const AnyObject& before,
+                                                                 const AnyObject& after) const {
   Result<Change<Pod>> other = change_of(pod_in(before), pod_in(after));
   if (!other) return fail(other.error());
   const auto [was, is] = *other;
-  if (was && is && is->uid() == pod.uid()) return QueueingHint::kQueue;
   if ((was && !is_placed(*was)) || (is && !is_placed(*is))) return QueueingHint::kSkip;
   const HintTerms::Terms& required = hint_terms_->of(pod);
   if (!required.affinity) return fail(required.affinity.error());
@@ -38,13 +47,13 @@ Result<QueueingHint> InterPodAffinity::after_pod_change(const Pod& pod, const An
   const Terms& anti_affinity = *required.anti_affinity;
   if (was && is)
     return queue_if((!matches_all(affinity, *was) && matches_all(affinity, *is)) ||
-                    (matches_all(anti_affinity, *was) && !matches_all(anti_affinity, *is)));
+                    (matches_any(anti_affinity, *was) && !matches_any(anti_affinity, *is)));
   if (is) return queue_if(matches_all(affinity, *is));
   if (!was) return QueueingHint::kSkip;
-  if (matches_all(anti_affinity, *was)) return QueueingHint::kQueue;
+  if (matches_any(anti_affinity, *was)) return QueueingHint::kQueue;
   Result<Terms> avoided = required_anti_affinity_terms(*was);
   if (!avoided) return fail(std::move(avoided).error());
-  return queue_if(matches_all(*avoided, pod));
+  return queue_if(matches_any(*avoided, pod));
 }
 
 Result<QueueingHint> InterPodAffinity::after_node_change(const Pod& pod, const AnyObject& before,
@@ -72,15 +81,17 @@ Result<QueueingHint> InterPodAffinity::after_node_change(const Pod& pod, const A
 
 std::optional<std::vector<EventRegistration>> InterPodAffinity::events_to_register() const {
   const auto pod_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
-    return after_pod_change(pod, before, after);
+    return after_assigned_pod_change(pod, before, after);
   };
   const auto node_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
     return after_node_change(pod, before, after);
   };
-  return {{{{EventResource::kPod, action::kAdd | action::kUpdatePodLabel | action::kDelete, {}},
+  using namespace action;
+  return {{{{EventResource::kAssignedPod, kAdd | kUpdatePodLabel | kDelete, {}},
             pod_hint,
             HintScope::kClass},
-           {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}},
+           {{EventResource::kTargetPod, kUpdatePodLabel, {}}, {}},
+           {{EventResource::kNode, kAdd | kUpdateNodeLabel, {}},
             node_hint,
             HintScope::kClass}}};
 }

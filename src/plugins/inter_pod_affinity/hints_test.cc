@@ -6,7 +6,8 @@ namespace berth::plugins {
 namespace {
 
 constexpr ClusterEvent kPodEvent{
-    EventResource::kPod, action::kAdd | action::kUpdatePodLabel | action::kDelete, {}};
+    EventResource::kAssignedPod, action::kAdd | action::kUpdatePodLabel | action::kDelete, {}};
+constexpr ClusterEvent kOwnEvent{EventResource::kTargetPod, action::kUpdatePodLabel, {}};
 constexpr ClusterEvent kNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}};
 constexpr QueueingHint kQueue = QueueingHint::kQueue;
@@ -29,20 +30,25 @@ class InterPodAffinityHints : public AffinityFixture {
 };
 
 TEST_F(InterPodAffinityHints, RegistersForPodsAndNodes) {
-  EXPECT_EQ(testing::registered_events(*make()),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kPod, 259},
-                                                                  {EventResource::kNode, 9}}));
+  using Events = std::vector<std::pair<EventResource, std::uint32_t>>;
+  EXPECT_EQ(testing::registered_events(*make()), (Events{{EventResource::kAssignedPod, 515},
+                                                         {EventResource::kTargetPod, 512},
+                                                         {EventResource::kNode, 9}}));
 }
 
 TEST_F(InterPodAffinityHints, PodsHelpWhenTheyComeGoOrChangeSides) {
   const Ref<const Pod> wants = pod("p", {}, {near(web)});
   const Ref<const Pod> wants_two = pod("p", {}, {near(web), near({{has("db")}})});
   const Ref<const Pod> avoids = pod("p", {{"own", "label"}}, {away(web)});
+  const Ref<const Pod> avoids_two =
+      pod("p", {{"own", "label"}}, {away(web), away({{has("db")}})});
   const Ref<const Pod> match = pod("e", {{"app", "web"}}, {}, "n");
   const Ref<const Pod> other = pod("e", {{"app", "x"}}, {}, "n");
   const Ref<const Pod> elsewhere = pod("e", {{"app", "web"}}, {}, "n", "elsewhere");
   const Ref<const Pod> unplaced = pod("e", {{"app", "web"}});
   const Ref<const Pod> loner = pod("e", {}, {away({{has("own")}})}, "n");
+  const Ref<const Pod> picky = pod("e", {}, {away({{has("own")}}), away({{has("db")}})}, "n");
+  const Ref<const Pod> database = pod("e", {{"db", "x"}}, {}, "n");
   testing::PodBuilder nominated = world.pod("e");
   nominated.label("app", "web").nominated("n");
   struct Row {
@@ -69,15 +75,19 @@ TEST_F(InterPodAffinityHints, PodsHelpWhenTheyComeGoOrChangeSides) {
       {"the avoided pod goes, but was nowhere", avoids, unplaced, nothing, kSkip},
       {"the avoided pod changes", avoids, match, other, kQueue},
       {"a pod becomes avoided", avoids, other, match, kSkip},
+      {"one of two avoided pods goes", avoids_two, match, nothing, kQueue},
+      {"it matches no term any more", avoids_two, match, other, kQueue},
+      {"it matches the other term now", avoids_two, match, database, kSkip},
       {"one goes that avoids this pod", avoids, loner, nothing, kQueue},
+      {"one goes that avoids this pod by one of two terms", avoids, picky, nothing, kQueue},
       {"one goes that avoids others", wants, loner, nothing, kSkip},
   };
   for (const Row& row : table)
     EXPECT_EQ(hint(kPodEvent, row.rejected, row.before, row.after), row.hint) << row.why;
 }
 
-TEST_F(InterPodAffinityHints, AChangeOfThePodItselfHelps) {
-  EXPECT_EQ(hint(kPodEvent, pod("p", {}, {near(web)}), pod("p", {}, {near(web)}),
+TEST_F(InterPodAffinityHints, NewLabelsOfThePodItselfHelp) {
+  EXPECT_EQ(hint(kOwnEvent, pod("p", {}, {near(web)}), pod("p", {}, {near(web)}),
                  pod("p", {{"app", "web"}}, {near(web)})),
             kQueue);
 }
@@ -132,8 +142,8 @@ TEST_F(InterPodAffinityHints, WhatCannotBeUnderstoodIsAnErrorAndSoQueues) {
   const auto registrations = *plugin->events_to_register();
   EXPECT_FALSE(registrations[0].hint(*bad, nothing, pod("e", {}, {}, "n")).has_value());
   EXPECT_FALSE(registrations[0].hint(*fine, bad_loner, nothing).has_value());
-  EXPECT_FALSE(registrations[1].hint(*bad, nothing, node({})).has_value());
-  const auto wrong = registrations[1].hint(*fine, nothing, pod("e"));
+  EXPECT_FALSE(registrations[2].hint(*bad, nothing, node({})).has_value());
+  const auto wrong = registrations[2].hint(*fine, nothing, pod("e"));
   ASSERT_FALSE(wrong.has_value());
   EXPECT_EQ(wrong.error().message, "expected *v1.Node, but got *v1.Pod");
 }

@@ -49,8 +49,8 @@ class InterPodAffinity final : public PreFilterPlugin,
  private:
   // The result of PreScore for Score; Skip when there are no preferred terms.
   Outcome weigh(Cycle& cycle) const;
-  Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
-                                        const AnyObject& after) const;
+  Result<QueueingHint> after_assigned_pod_change(const Pod& pod, const AnyObject& before,
+                                                 const AnyObject& after) const;
   Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
                                          const AnyObject& after) const;
   Outcome count_pod(Cycle& cycle, const Pod& pod, NodeRow row, std::int64_t change) const;

@@ -87,10 +87,9 @@ Outcome InterPodAffinity::weigh(Cycle& cycle) const {
     const TermsOf terms(pod, cluster);
     if (!terms->errors.empty())
       return Outcome::failure("failed to parse pod: " + aggregate(terms->errors).message);
-    for (const IncomingTerm& term : incoming_terms(terms->preferred, *namespaces_, cycle.symbols()))
+    for (const IncomingTerm& term : incoming_terms(terms->preferred, *namespaces_))
       add_incoming(preferred, term, term.weight, cluster);
-    for (const IncomingTerm& term :
-         incoming_terms(terms->preferred_anti, *namespaces_, cycle.symbols()))
+    for (const IncomingTerm& term : incoming_terms(terms->preferred_anti, *namespaces_))
       add_incoming(preferred, term, negative(term.weight), cluster);
   }
   const bool any = preferred.any;

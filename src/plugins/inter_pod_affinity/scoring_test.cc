@@ -167,7 +167,9 @@ TEST_F(InterPodAffinityScore, NamespacesAreChosenAsForFiltering) {
     return raw(pod("p", {}, {likes(4, {{has("app")}}).of_chosen(std::move(namespaces))}));
   };
   EXPECT_EQ(liking({in("team", {"red"})}), (Scores{{"n1", 4}, {"n2", 0}}));
-  EXPECT_EQ(liking({not_in("team", {"red"})}), (Scores{{"n1", 4}, {"n2", 4}}));
+  EXPECT_EQ(liking({not_in("team", {"blue"})}), (Scores{{"n1", 4}, {"n2", 0}}));
+  EXPECT_EQ(liking({not_in("team", {"red"})}), std::nullopt) << "nobody is near anybody";
+  EXPECT_EQ(liking({}), (Scores{{"n1", 4}, {"n2", 4}}));
   // The others look at the namespace's own labels.
   add(pod("f1", {}, {likes(9, {{has("x")}}).of_chosen({not_in("team", {"blue"})})}, "n1", "red"));
   add(pod("f2", {}, {likes(7, {{has("x")}}).of_chosen({in("team", {"blue"})})}, "n2", "red"));

@@ -54,7 +54,7 @@ const LabelSet& NamespaceLabels::operator*() const { return labels_of(namespace_
 // ---- terms --------------------------------------------------------------------------------------
 
 std::vector<IncomingTerm> incoming_terms(std::span<const AffinityTerm> terms,
-                                         SelectedNamespaces& namespaces, const Symbols& symbols) {
+                                         SelectedNamespaces& namespaces) {
   std::vector<IncomingTerm> incoming;
   incoming.reserve(terms.size());
   for (const AffinityTerm& term : terms) {
@@ -62,10 +62,7 @@ std::vector<IncomingTerm> incoming_terms(std::span<const AffinityTerm> terms,
     made.topology_key = term.topology_key;
     made.weight = term.weight;
     made.pods.selector = term.selector;
-    // Parity: the chosen namespaces are added to the list, but then each pod is asked about with no
-    // namespace labels at all. A selector that no labels satisfy (only NotIn and DoesNotExist) thus
-    // chooses every namespace.
-    made.pods.all_namespaces = term.namespace_selector.matches(kNoLabels, symbols);
+    made.pods.all_namespaces = term.namespace_selector.is_empty();
     if (made.pods.all_namespaces) continue;
     made.pods.namespaces = term.namespaces;
     if (term.namespace_selector.is_nothing()) continue;

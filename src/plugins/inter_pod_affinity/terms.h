@@ -46,8 +46,9 @@ class SelectedNamespaces {
   SymbolHold names_;                                   // of the selectors and the namespaces
 };
 
+// With the names of the namespaces that each term selects, as they are now.
 std::vector<IncomingTerm> incoming_terms(std::span<const AffinityTerm> terms,
-                                         SelectedNamespaces& namespaces, const Symbols& symbols);
+                                         SelectedNamespaces& namespaces);
 
 // Whether the pod matches every one, and there is one.
 bool matches_all(std::span<const IncomingTerm> terms, const Pod& pod);

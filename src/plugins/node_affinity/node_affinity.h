@@ -34,6 +34,7 @@ class NodeAffinity final : public PreFilterPlugin,
   Dependence dependence() const override { return Dependence::kRow; }
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,

@@ -12,17 +12,22 @@ enum : std::uint8_t { kLacking };
 constexpr std::string_view kDeclaredFeaturesReasons[] = {
     "node(s) didn't match Pod's required features"};
 
-// Sorted; the place of a name is its bit. The first three are declared by nodes, but no pod asks
-// for them when it is scheduled.
+// Sorted; the place of a name is its bit. The first six are declared by nodes, but no pod asks for
+// them when it is scheduled.
 constexpr std::string_view kFeatures[] = {
+    "DRANodeAllocatableResources",
+    "DRAOptionalNodeOperations",
     "ExtendWebSocketsToKubelet",
     "InPlacePodLevelResourcesVerticalScaling",
     "InPlacePodVerticalScalingInitContainers",
+    "InPlacePodVerticalScalingMemoryBackedVolumes",
     "RestartAllContainersOnContainerExits",
     "UserNamespacesHostNetworkSupport",
+    "VolumeBindMountOptions",
 };
-constexpr std::size_t kRestartAllContainers = 3;
-constexpr std::size_t kUserNamespacesHostNetwork = 4;
+constexpr std::size_t kRestartAllContainers = 6;
+constexpr std::size_t kUserNamespacesHostNetwork = 7;
+constexpr std::size_t kVolumeBindMountOptions = 8;
 static_assert(std::size(kFeatures) == NodeFeatures().size());
 
 Result<QueueingHint> after_feature_change(const Pod&, const AnyObject& before,
@@ -34,12 +39,10 @@ Result<QueueingHint> after_feature_change(const Pod&, const AnyObject& before,
   return same ? QueueingHint::kSkip : QueueingHint::kQueue;
 }
 
-Result<QueueingHint> after_pod_update(const Pod& pod, const AnyObject& before,
-                                      const AnyObject& after) {
+Result<QueueingHint> after_pod_update(const Pod&, const AnyObject& before, const AnyObject& after) {
   Result<Change<Pod>> updated = change_of(pod_in(before), pod_in(after));
   if (!updated) return fail(updated.error());
-  if (!updated->before || !updated->after || updated->after->uid() != pod.uid())
-    return QueueingHint::kSkip;
+  if (!updated->before || !updated->after) return QueueingHint::kSkip;
   const bool same =
       features_needed_by(updated->before->spec()) == features_needed_by(updated->after->spec());
   return same ? QueueingHint::kSkip : QueueingHint::kQueue;
@@ -48,13 +51,15 @@ Result<QueueingHint> after_pod_update(const Pod& pod, const AnyObject& before,
 }  // namespace
 
 NodeFeatures features_needed_by(const PodSpec& spec) {
-  const auto restarts_all = [](const std::vector<Container>& containers) {
-    return std::ranges::any_of(containers, &Container::restarts_all);
+  const auto any = [&](bool Container::*property) {
+    return std::ranges::any_of(spec.containers, property) ||
+           std::ranges::any_of(spec.init_containers, property);
   };
   NodeFeatures needed;
-  needed[kRestartAllContainers] =
-      restarts_all(spec.containers) || restarts_all(spec.init_containers);
+  needed[kRestartAllContainers] = any(&Container::restarts_all);
   needed[kUserNamespacesHostNetwork] = spec.host_network && spec.own_users;
+  needed[kVolumeBindMountOptions] =
+      any(&Container::bind_mount_options) || spec.ephemeral_bind_mount_options;
   return needed;
 }
 
@@ -107,7 +112,9 @@ std::optional<std::vector<EventRegistration>> NodeDeclaredFeatures::events_to_re
   return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}},
             after_feature_change,
             HintScope::kClass},
-           {{EventResource::kPod, action::kUpdate, {}}, after_pod_update, HintScope::kClass}}};
+           {{EventResource::kTargetPod, action::kUpdate, {}},
+            after_pod_update,
+            HintScope::kClass}}};
 }
 
 Outcome NodeDeclaredFeatures::sign(const Pod& pod,

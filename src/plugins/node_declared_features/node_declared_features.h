@@ -1,6 +1,6 @@
 // NodeDeclaredFeatures rejects nodes whose kubelet does not declare a feature that the pod needs.
 // Reads the nodes' declared features, and of the pod what needs one: rules that restart all
-// containers, and a user namespace beside the host's network. Changes its mind when a node is added
+// containers, a user namespace beside the host's network, and options of mounts. Changes its mind when a node is added
 // or declares other features, or when the pod itself changes. Without the gate NodeDeclaredFeatures
 // it rejects nothing.
 #pragma once
@@ -13,7 +13,7 @@
 namespace berth::plugins {
 
 // A bit per feature that a node may declare, in the order of their names.
-using NodeFeatures = std::bitset<5>;
+using NodeFeatures = std::bitset<9>;
 
 NodeFeatures features_needed_by(const PodSpec& spec);
 NodeFeatures features_declared_by(const Node& node, const Symbols& symbols);
@@ -29,6 +29,7 @@ class NodeDeclaredFeatures final : public PreFilterPlugin, public FilterPlugin, 
   Dependence dependence() const override { return Dependence::kRow; }
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;

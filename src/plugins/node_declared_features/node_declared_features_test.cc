@@ -16,7 +16,8 @@ constexpr const char* kRestart = "RestartAllContainersOnContainerExits";
 constexpr const char* kUsers = "UserNamespacesHostNetworkSupport";
 constexpr ClusterEvent kNodeDeclaredFeaturesNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}};
-constexpr ClusterEvent kNodeDeclaredFeaturesPodEvent{EventResource::kPod, action::kUpdate, {}};
+constexpr ClusterEvent kNodeDeclaredFeaturesPodEvent{
+    EventResource::kTargetPod, action::kUpdate, {}};
 
 class NodeDeclaredFeaturesTest : public ::testing::Test {
  protected:
@@ -63,6 +64,23 @@ TEST_F(NodeDeclaredFeaturesTest, RejectsNodesThatDoNotDeclareWhatThePodNeeds) {
           {"none", lacking}, {"restart", lacking}, {"users", {}}, {"both", {}}, {"unsorted", {}}}));
 }
 
+TEST_F(NodeDeclaredFeaturesTest, MountsWithOptionsNeedANodeThatKnowsThem) {
+  fixture.add_node(world.node("none").feature(kUsers));
+  fixture.add_node(world.node("able").feature(kUsers).feature("VolumeBindMountOptions"));
+  const auto plugin = fixture.make<NodeDeclaredFeatures>();
+  const auto judged = [&](void (*mount)(PodSpec&)) {
+    testing::PodBuilder pod = world.pod("p");
+    mount(pod.spec());
+    return fixture.filter(*plugin, pod);
+  };
+  const std::map<std::string, Verdict> expected{{"none", lacking}, {"able", {}}};
+  EXPECT_EQ(judged([](PodSpec& s) { s.containers.emplace_back().bind_mount_options = true; }),
+            expected);
+  EXPECT_EQ(judged([](PodSpec& s) { s.init_containers.emplace_back().bind_mount_options = true; }),
+            expected);
+  EXPECT_EQ(judged([](PodSpec& s) { s.ephemeral_bind_mount_options = true; }), expected);
+}
+
 TEST_F(NodeDeclaredFeaturesTest, APodThatNeedsNothingIsNotLookedAt) {
   EXPECT_EQ(pre_filter(world.pod("p")), Code::kSkip);
   EXPECT_EQ(pre_filter(with_users(true, false)), Code::kSkip);
@@ -78,6 +96,7 @@ TEST_F(NodeDeclaredFeaturesTest, WithoutTheGateItHasNothingToSay) {
   std::vector<SignatureFragment> fragments;
   EXPECT_EQ(off.sign(*restarting(), fragments).message(), "target version cannot be nil");
   EXPECT_FALSE(fixture.make<NodeDeclaredFeatures>()->events_to_register()->empty());
+  fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("NodeDeclaredFeatures=false").has_value());
   EXPECT_TRUE(fixture.make<NodeDeclaredFeatures>()->events_to_register()->empty());
 }
@@ -112,7 +131,8 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenANodeDeclaresOtherFeatures) {
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, one, relabelled), kSkip);
   EXPECT_EQ(registered_events(*plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 129},
-                                                                  {EventResource::kPod, 8188}}));
+                                                                  {EventResource::kTargetPod,
+                                                                   32764}}));
 }
 
 TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {
@@ -120,11 +140,9 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {
   const Ref<const Pod> needing = restarting();
   const Ref<const Pod> plain = world.pod("p");
   const Ref<const Pod> labelled = world.pod("p").label("a", "b");
-  const Ref<const Pod> other = world.pod("q");
   using enum QueueingHint;
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, needing, needing, plain), kQueue);
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, needing, plain, labelled), kSkip);
-  EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesPodEvent, other, needing, plain), kSkip);
 }
 
 TEST_F(NodeDeclaredFeaturesTest, SignsWhatThePodNeeds) {
@@ -136,9 +154,9 @@ TEST_F(NodeDeclaredFeaturesTest, SignsWhatThePodNeeds) {
     EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.RequiredFeatures()");
     return fragments[0].value;
   };
-  EXPECT_EQ(signature(world.pod("p")), "00000");
-  EXPECT_EQ(signature(restarting()), "00010");
-  EXPECT_EQ(signature(with_users(true, true)), "00001");
+  EXPECT_EQ(signature(world.pod("p")), "000000000");
+  EXPECT_EQ(signature(restarting()), "000000100");
+  EXPECT_EQ(signature(with_users(true, true)), "000000010");
 }
 
 }  // namespace

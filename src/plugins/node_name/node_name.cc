@@ -14,6 +14,12 @@ Result<std::unique_ptr<Plugin>> NodeName::create(const config::PluginArgs&, cons
 
 std::span<const std::string_view> NodeName::reasons() const { return kNodeNameReasons; }
 
+PreFilterResult NodeName::pre_filter(Cycle& cycle) const {
+  const Symbol node = cycle.pod().node();
+  if (node.empty()) return PreFilterResult::success();
+  return {Outcome::success(), {node}};
+}
+
 void NodeName::filter(const Cycle& cycle, FilterPass& pass) const {
   if (cycle.pod().node().empty()) return;
   const NodeRow wanted = cycle.nodes().find(cycle.pod().node());

@@ -1,4 +1,5 @@
-// NodeName rejects every node but the one that a pod names in spec.nodeName, if it names one.
+// NodeName leaves a pod that names a node in spec.nodeName no other: PreFilter narrows the search to
+// it, and Filter rejects the others wherever it is asked about them.
 // Reads spec.nodeName and the nodes' names.
 // Changes its mind when a node is added.
 #pragma once
@@ -9,7 +10,7 @@
 
 namespace berth::plugins {
 
-class NodeName final : public FilterPlugin, public SignPlugin {
+class NodeName final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -17,6 +18,8 @@ class NodeName final : public FilterPlugin, public SignPlugin {
   std::string_view name() const override { return "NodeName"; }
   std::span<const std::string_view> reasons() const override;
   Dependence dependence() const override { return Dependence::kRow; }
+  PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;

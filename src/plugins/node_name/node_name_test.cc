@@ -37,6 +37,19 @@ TEST_F(NodeNameTest, APodWithANodeNameMayGoThereOnly) {
             (Verdicts{{"bar", other}, {"foo", other}}));
 }
 
+TEST_F(NodeNameTest, NarrowsTheSearchToTheNodeThatThePodNames) {
+  const auto narrowed_to = [&](const Ref<const Pod>& pod) {
+    Cycle cycle(pod, fixture.cluster);
+    PreFilterResult result = plugin.pre_filter(cycle);
+    EXPECT_TRUE(result.outcome.ok());
+    return result.nodes;
+  };
+  EXPECT_EQ(narrowed_to(fixture.world.pod("p")), std::nullopt);
+  EXPECT_EQ(narrowed_to(fixture.world.pod("p").on("foo")),
+            (std::vector<Symbol>{fixture.world.symbol("foo")}));
+  EXPECT_FALSE(plugin.has_extensions());
+}
+
 TEST_F(NodeNameTest, EveryAddedNodeMayHelp) {
   EXPECT_EQ(registered_events(plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 1}}));

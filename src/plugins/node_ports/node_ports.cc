@@ -59,7 +59,9 @@ void NodePorts::filter(const Cycle& cycle, FilterPass& pass) const {
 }
 
 std::optional<std::vector<EventRegistration>> NodePorts::events_to_register() const {
-  return {{{{EventResource::kPod, action::kDelete, {}}, after_port_pod_delete, HintScope::kClass},
+  return {{{{EventResource::kAssignedPod, action::kDelete, {}},
+            after_port_pod_delete,
+            HintScope::kClass},
            {{EventResource::kNode, action::kAdd, {}}, {}}}};
 }
 

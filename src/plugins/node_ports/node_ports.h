@@ -19,6 +19,7 @@ class NodePorts final : public PreFilterPlugin, public FilterPlugin, public Sign
   Dependence dependence() const override { return Dependence::kRow; }
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;

@@ -16,7 +16,7 @@ using testing::registered_events;
 using testing::unschedulable;
 using testing::Verdict;
 
-constexpr ClusterEvent kNodePortsPodEvent{EventResource::kPod, action::kDelete, {}};
+constexpr ClusterEvent kNodePortsPodEvent{EventResource::kAssignedPod, action::kDelete, {}};
 
 struct Port {
   std::int32_t port;
@@ -154,8 +154,9 @@ TEST_F(NodePortsTest, QueuesWhenAPodWithSuchAPortGoes) {
   for (const Row& row : table)
     EXPECT_EQ(fixture.hint(*plugin, kNodePortsPodEvent, rejected, row.gone, {}), row.hint)
         << row.why;
-  EXPECT_EQ(registered_events(*plugin), (std::vector<std::pair<EventResource, std::uint32_t>>{
-                                            {EventResource::kPod, 2}, {EventResource::kNode, 1}}));
+  EXPECT_EQ(registered_events(*plugin),
+            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kAssignedPod, 2},
+                                                                  {EventResource::kNode, 1}}));
   EXPECT_FALSE(plugin->events_to_register()->at(1).hint);  // every node that is added may do
 }
 

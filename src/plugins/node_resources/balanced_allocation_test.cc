@@ -142,8 +142,7 @@ TEST(NodeResourcesBalancedAllocation, CountsTheStatusOfThePod) {
   draft.extra = std::make_unique<PodExtra>(fixture.world.interner.hold());
   StatusResources status;
   status.container = draft.extra->symbols.intern("main");
-  status.has_resources = true;
-  status.requests.set(fixture.world.symbol("cpu"), *Quantity::parse("4"));
+  status.requests = ResourceList({{fixture.world.symbol("cpu"), *Quantity::parse("4")}});
   draft.extra->container_resources.push_back(std::move(status));
   const Ref<const Pod> resized = make_pod(std::move(draft));
   const auto plugin = fixture.make<NodeResourcesBalancedAllocation>();

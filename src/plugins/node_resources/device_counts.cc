@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "berth/node_selector.h"
-#include "config/feature_gates.h"
 
 namespace berth::plugins {
 namespace {
@@ -79,9 +78,7 @@ DeviceCounts::DeviceCounts(const Handle& handle)
     : cluster_(handle.cluster),
       tracker_(ClaimTracker::of(handle)),
       classes_(DeviceClassResources::of(handle)),
-      selectors_(handle.cluster.symbol_table(),
-                 {.list_type_attributes = handle.gates.enabled("DRAListTypeAttributes")},
-                 /*allow_multiple_allocations=*/false) {}
+      selectors_(handle.cluster.symbol_table(), /*allow_multiple_allocations=*/false) {}
 
 std::shared_ptr<DeviceCounts> DeviceCounts::of(const Handle& handle) {
   return handle.shared->get<DeviceCounts>(

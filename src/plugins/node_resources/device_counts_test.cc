@@ -157,6 +157,7 @@ TEST_F(DeviceScoresTest, SelectorsDoNotSeeThatADeviceCanBeShared) {
 }
 
 TEST_F(DeviceScoresTest, WithoutTheGateThereAreNoDevices) {
+  fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("DRAExtendedResource=false").has_value());
   put(fixture, device_class());
   put(fixture, slice("s", "allNodes: true", kTwo));

@@ -357,6 +357,7 @@ constexpr const char* kGpuClass =
 TEST(NodeResourcesFitFilter, WhatANodeHasNoneOfMayBeDevices) {
   const auto judged = [](const Amounts& requests, const char* gate = "DRAExtendedResource=true") {
     PluginFixture fixture;
+    fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
     EXPECT_TRUE(fixture.gates.set(gate).has_value());
     testing::put(fixture, kGpuClass);
     fixture.add_node(fixture.world.node("has").allocatable({{"example.com/gpu", "2"}}));
@@ -402,6 +403,7 @@ TEST(NodeResourcesFitSign, PodsThatAskForDevicesAreNotSigned) {
   EXPECT_EQ(signed_by(fit, asking_for_some), refused);
   EXPECT_EQ(signed_by(balanced, asking_for_some), refused);
   EXPECT_EQ(signed_by(fit, asking_for_none), "");
+  fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("DRAExtendedResource=false").has_value());
   EXPECT_EQ(signed_by(fixture.make<NodeResourcesFit>(), asking_for_some), "");
 }

@@ -44,6 +44,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   bool score_keys(Cycle& cycle, RowKeys& keys) const override;
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
 
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
@@ -63,8 +64,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
   ScoredAmounts scored(const Cycle& cycle) const;
   std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
 
-  Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
-                                        const AnyObject& after) const;
+  Result<QueueingHint> after_pod_scale_down(const Pod& pod, const AnyObject& before,
+                                            const AnyObject& after) const;
   Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
                                          const AnyObject& after) const;
   bool scaled_down(const Pod& wanting, const Pod& before, const Pod& after) const;

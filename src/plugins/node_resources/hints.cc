@@ -26,6 +26,16 @@ bool any_requested(const Resources& request, Question question) {
   });
 }
 
+// Whether the pod held a place on a node, or had one kept for it.
+Result<QueueingHint> after_placed_pod_delete(const Pod&, const AnyObject& before,
+                                             const AnyObject& after) {
+  Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  if (!change) return fail(change.error());
+  const Pod* gone = change->before;
+  return gone && (!gone->node().empty() || !gone->nominated_node().empty()) ? QueueingHint::kQueue
+                                                                            : QueueingHint::kSkip;
+}
+
 Result<QueueingHint> after_device_class_change(const Pod& pod, const AnyObject& before,
                                                const AnyObject& after) {
   Result<Change<DeviceClass>> change = change_of(device_class_in(before), device_class_in(after));
@@ -48,15 +58,16 @@ Result<QueueingHint> after_device_class_change(const Pod& pod, const AnyObject& 
 }  // namespace
 
 std::optional<std::vector<EventRegistration>> NodeResourcesFit::events_to_register() const {
-  const auto pod_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
-    return after_pod_change(pod, before, after);
+  const auto scaling_hint = [this](const Pod& pod, const AnyObject& before,
+                                   const AnyObject& after) {
+    return after_pod_scale_down(pod, before, after);
   };
   const auto node_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
     return after_node_change(pod, before, after);
   };
   std::vector<EventRegistration> registrations{
-      {{EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown, {}},
-       pod_hint,
+      {{EventResource::kAssignedPod, action::kDelete, {}},
+       after_placed_pod_delete,
        HintScope::kClass},
       {{EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable, {}},
        node_hint,
@@ -66,22 +77,22 @@ std::optional<std::vector<EventRegistration>> NodeResourcesFit::events_to_regist
     registrations.push_back({{EventResource::kDeviceClass, action::kAdd | action::kUpdate, {}},
                              after_device_class_change,
                              HintScope::kClass});
+  if (gates_.in_place_scaling) {
+    registrations.push_back({{EventResource::kAssignedPod, action::kUpdatePodScaleDown, {}},
+                             scaling_hint,
+                             HintScope::kClass});
+    registrations.push_back({{EventResource::kTargetPod, action::kUpdatePodScaleDown, {}}, {}});
+  }
   return registrations;
 }
 
-Result<QueueingHint> NodeResourcesFit::after_pod_change(const Pod& pod, const AnyObject& before,
-                                                        const AnyObject& after) const {
+Result<QueueingHint> NodeResourcesFit::after_pod_scale_down(const Pod& pod,
+                                                            const AnyObject& before,
+                                                            const AnyObject& after) const {
   Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
   if (!change) return fail(change.error());
   const auto [old_pod, new_pod] = *change;
-  if (!new_pod) {
-    const bool held_a_place =
-        old_pod && (!old_pod->node().empty() || !old_pod->nominated_node().empty());
-    return held_a_place ? QueueingHint::kQueue : QueueingHint::kSkip;
-  }
-  if (!gates_.in_place_scaling) return QueueingHint::kSkip;
-  if (new_pod->uid() == pod.uid()) return QueueingHint::kQueue;
-  if (new_pod->node().empty() || !old_pod) return QueueingHint::kSkip;
+  if (!old_pod || !new_pod || new_pod->node().empty()) return QueueingHint::kSkip;
   return scaled_down(pod, *old_pod, *new_pod) ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 

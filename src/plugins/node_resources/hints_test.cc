@@ -10,8 +10,11 @@ namespace {
 using testing::PluginFixture;
 using testing::registered_events;
 
-constexpr ClusterEvent kPodEvent{
-    EventResource::kPod, action::kDelete | action::kUpdatePodScaleDown, {}};
+constexpr ClusterEvent kDeleteEvent{EventResource::kAssignedPod, action::kDelete, {}};
+constexpr ClusterEvent kScaleDownEvent{
+    EventResource::kAssignedPod, action::kUpdatePodScaleDown, {}};
+constexpr ClusterEvent kOwnScaleDownEvent{
+    EventResource::kTargetPod, action::kUpdatePodScaleDown, {}};
 constexpr ClusterEvent kNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeAllocatable, {}};
 constexpr ClusterEvent kClassEvent{EventResource::kDeviceClass, action::kAdd | action::kUpdate, {}};
@@ -48,12 +51,18 @@ class NodeResourcesFitHints : public ::testing::Test {
 TEST_F(NodeResourcesFitHints, RegistersPodsNodesAndDeviceClasses) {
   using Events = std::vector<std::pair<EventResource, std::uint32_t>>;
   EXPECT_EQ(registered_events(*fixture.make<NodeResourcesFit>()),
-            (Events{{EventResource::kPod, 514},
+            (Events{{EventResource::kAssignedPod, 2},
                     {EventResource::kNode, 5},
-                    {EventResource::kDeviceClass, 8189}}));
+                    {EventResource::kDeviceClass, 32765},
+                    {EventResource::kAssignedPod, 1024},
+                    {EventResource::kTargetPod, 1024}}));
+  fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("DRAExtendedResource=false").has_value());
   EXPECT_EQ(registered_events(*fixture.make<NodeResourcesFit>()),
-            (Events{{EventResource::kPod, 514}, {EventResource::kNode, 5}}));
+            (Events{{EventResource::kAssignedPod, 2},
+                    {EventResource::kNode, 5},
+                    {EventResource::kAssignedPod, 1024},
+                    {EventResource::kTargetPod, 1024}}));
 }
 
 TEST_F(NodeResourcesFitHints, ADeletedPodHelpsIfItHeldAPlace) {
@@ -61,7 +70,7 @@ TEST_F(NodeResourcesFitHints, ADeletedPodHelpsIfItHeldAPlace) {
   const Ref<const Pod> placed = world.pod("q").cpu("1").on("n");
   const Ref<const Pod> nominated = world.pod("q").cpu("1").nominated("n");
   const Ref<const Pod> pending = world.pod("q").cpu("1");
-  check(*fixture.make<NodeResourcesFit>(), kPodEvent,
+  check(*fixture.make<NodeResourcesFit>(), kDeleteEvent,
         {
             {"placed", pod, placed, nothing, QueueingHint::kQueue},
             {"nominated", pod, nominated, nothing, QueueingHint::kQueue},
@@ -82,9 +91,8 @@ TEST_F(NodeResourcesFitHints, AScaledDownPodHelpsIfItGivesBackWhatIsWanted) {
   const Ref<const Pod> unplaced_after = world.pod("q").cpu("1");
   const Ref<const Pod> pod_level_before = world.pod("q").cpu("1").pod_level({{"cpu", "4"}}).on("n");
   const Ref<const Pod> pod_level_after = world.pod("q").cpu("1").pod_level({{"cpu", "2"}}).on("n");
-  check(*fixture.make<NodeResourcesFit>(), kPodEvent,
+  check(*fixture.make<NodeResourcesFit>(), kScaleDownEvent,
         {
-            {"itself", wants_cpu, wants_cpu, wants_cpu, QueueingHint::kQueue},
             {"an unassigned pod", wants_cpu, unplaced_before, unplaced_after, QueueingHint::kSkip},
             {"cpu", wants_cpu, there({{"cpu", "2"}}), there({{"cpu", "1"}}), QueueingHint::kQueue},
             {"more cpu", wants_cpu, there({{"cpu", "1"}}), there({{"cpu", "2"}}),
@@ -105,14 +113,20 @@ TEST_F(NodeResourcesFitHints, AScaledDownPodHelpsIfItGivesBackWhatIsWanted) {
         });
 }
 
+TEST_F(NodeResourcesFitHints, ASmallerRequestOfItsOwnHelpsThePod) {
+  const Ref<const Pod> before = world.pod("p").cpu("2");
+  const Ref<const Pod> after = world.pod("p").cpu("1");
+  EXPECT_EQ(
+      fixture.hint(*fixture.make<NodeResourcesFit>(), kOwnScaleDownEvent, after, before, after),
+      QueueingHint::kQueue);
+}
+
 TEST_F(NodeResourcesFitHints, WithoutInPlaceScalingNoUpdateHelps) {
   const NodeResourcesFit plugin({}, {.in_place_scaling = false},
                                 SymbolHold(world.interner.symbols()), nullptr, nullptr);
-  const Ref<const Pod> pod = world.pod("p").cpu("1");
-  const Ref<const Pod> before = world.pod("q").cpu("2").on("n");
-  const Ref<const Pod> after = world.pod("q").cpu("1").on("n");
-  EXPECT_EQ(fixture.hint(plugin, kPodEvent, pod, before, after), QueueingHint::kSkip);
-  EXPECT_EQ(fixture.hint(plugin, kPodEvent, pod, pod, pod), QueueingHint::kSkip);
+  EXPECT_EQ(registered_events(plugin),
+            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kAssignedPod, 2},
+                                                                  {EventResource::kNode, 5}}));
 }
 
 TEST_F(NodeResourcesFitHints, ANodeHelpsIfThePodWouldFitItEmptyAndItGrew) {

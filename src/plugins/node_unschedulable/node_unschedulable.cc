@@ -25,13 +25,11 @@ Result<QueueingHint> after_cordon_change(const Pod&, const AnyObject& before,
   return was_closed && is_open ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 
-Result<QueueingHint> after_cordon_toleration_change(const Pod& pod, const AnyObject&,
+Result<QueueingHint> after_cordon_toleration_change(const Pod&, const AnyObject&,
                                                     const AnyObject& after) {
   Result<const Pod*> updated = pod_in(after);
   if (!updated) return fail(updated.error());
-  return *updated && (*updated)->uid() == pod.uid() && tolerates_cordon(**updated)
-             ? QueueingHint::kQueue
-             : QueueingHint::kSkip;
+  return *updated && tolerates_cordon(**updated) ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 
 }  // namespace
@@ -56,7 +54,7 @@ std::optional<std::vector<EventRegistration>> NodeUnschedulable::events_to_regis
   return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}},
             after_cordon_change,
             HintScope::kClass},
-           {{EventResource::kPod, action::kUpdatePodToleration, {}},
+           {{EventResource::kTargetPod, action::kUpdatePodToleration, {}},
             after_cordon_toleration_change,
             HintScope::kClass}}};
 }

@@ -10,7 +10,7 @@
 
 namespace berth::plugins {
 
-class NodeUnschedulable final : public FilterPlugin, public SignPlugin {
+class NodeUnschedulable final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -18,6 +18,9 @@ class NodeUnschedulable final : public FilterPlugin, public SignPlugin {
   std::string_view name() const override { return "NodeUnschedulable"; }
   std::span<const std::string_view> reasons() const override;
   Dependence dependence() const override { return Dependence::kRow; }
+  // Parity: upstream's has nothing to do here, but counts as an evaluation.
+  PreFilterResult pre_filter(Cycle&) const override { return PreFilterResult::success(); }
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;

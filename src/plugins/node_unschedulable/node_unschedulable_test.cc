@@ -17,7 +17,7 @@ constexpr const char* kTaint = "node.kubernetes.io/unschedulable";
 constexpr ClusterEvent kNodeUnschedulableNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}};
 constexpr ClusterEvent kNodeUnschedulablePodEvent{
-    EventResource::kPod, action::kUpdatePodToleration, {}};
+    EventResource::kTargetPod, action::kUpdatePodToleration, {}};
 
 class NodeUnschedulableTest : public ::testing::Test {
  protected:
@@ -82,19 +82,17 @@ TEST_F(NodeUnschedulableTest, QueuesWhenThePodBeginsToTolerate) {
   const Ref<const Pod> pod = world.pod("p");
   const Ref<const Pod> tolerant = world.pod("p").tolerates(kTaint, "NoSchedule");
   const Ref<const Pod> otherwise = world.pod("p").tolerates("other", "NoSchedule");
-  const Ref<const Pod> somebody_else = world.pod("q").tolerates(kTaint, "NoSchedule");
   EXPECT_EQ(fixture.hint(plugin, kNodeUnschedulablePodEvent, pod, pod, tolerant),
             QueueingHint::kQueue);
   EXPECT_EQ(fixture.hint(plugin, kNodeUnschedulablePodEvent, pod, pod, otherwise),
-            QueueingHint::kSkip);
-  EXPECT_EQ(fixture.hint(plugin, kNodeUnschedulablePodEvent, pod, pod, somebody_else),
             QueueingHint::kSkip);
 }
 
 TEST_F(NodeUnschedulableTest, RegistersNodeAndTolerationEvents) {
   EXPECT_EQ(registered_events(plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 17},
-                                                                  {EventResource::kPod, 1024}}));
+                                                                  {EventResource::kTargetPod,
+                                                                   4096}}));
 }
 
 }  // namespace

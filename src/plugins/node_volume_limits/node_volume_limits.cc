@@ -227,7 +227,10 @@ Result<QueueingHint> after_csi_node_update(const Pod&, const AnyObject& before,
 Result<QueueingHint> after_attached_pod_delete(const Pod&, const AnyObject& before,
                                                const AnyObject& after) {
   Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
-  if (!change) return fail(change.error());
+  if (!change)
+    return fail(
+        change.error().kind,
+        "unexpected objects in isSchedulableAfterAssignedPodDeleted: " + change.error().message);
   const Pod* gone = change->before;
   if (!gone || (gone->node().empty() && gone->nominated_node().empty())) return QueueingHint::kSkip;
   return std::ranges::any_of(gone->spec().volumes,
@@ -279,7 +282,9 @@ std::optional<std::vector<EventRegistration>> NodeVolumeLimits::events_to_regist
   return {
       {{{EventResource::kCSINode, action::kAdd, {}}, {}},
        {{EventResource::kCSINode, action::kUpdate, {}}, after_csi_node_update, HintScope::kClass},
-       {{EventResource::kPod, action::kDelete, {}}, after_attached_pod_delete, HintScope::kClass},
+       {{EventResource::kAssignedPod, action::kDelete, {}},
+        after_attached_pod_delete,
+        HintScope::kClass},
        {{EventResource::kPersistentVolumeClaim, action::kAdd, {}}, after_limited_claim_add},
        {{EventResource::kVolumeAttachment, action::kDelete, {}},
         after_attachment_delete,

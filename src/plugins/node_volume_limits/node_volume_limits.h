@@ -27,6 +27,7 @@ class NodeVolumeLimits final : public PreFilterPlugin, public FilterPlugin, publ
   Dependence dependence() const override { return Dependence::kObjects; }
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;

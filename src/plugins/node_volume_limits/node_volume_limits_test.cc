@@ -339,7 +339,7 @@ TEST_F(NodeVolumeLimitsTest, ATrialSeesWhatItTakesAway) {
   EXPECT_EQ(fixture.filter(*plugin, asked)["n"], unschedulable({kTooMany}));
 }
 
-TEST_F(NodeVolumeLimitsTest, ANodeWithoutADriverThatAsksForItIsRejectedWithTheGate) {
+TEST_F(NodeVolumeLimitsTest, ANodeWithoutADriverThatAsksForItIsRejected) {
   node("with", 5);
   node("without", 5, "csi.example.com");
   fixture.add_node(world.node("bare"));
@@ -347,9 +347,6 @@ TEST_F(NodeVolumeLimitsTest, ANodeWithoutADriverThatAsksForItIsRejectedWithTheGa
   put(object("storage.k8s.io/v1", "CSIDriver", "name: " + kEbs,
              "spec: {preventPodSchedulingIfMissing: true}"));
   const auto asked = pod("p", {pvc("a")});
-  EXPECT_EQ(judge(asked), (Verdicts{{"with", {}}, {"without", {}}, {"bare", {}}}));
-  ASSERT_TRUE(fixture.gates.set("VolumeLimitScaling=true").has_value());
-  plugin = fixture.make<NodeVolumeLimits>();
   const Verdict missing =
       unschedulable({"ebs.csi.aws.com CSI driver is not installed on the node"});
   EXPECT_EQ(judge(asked), (Verdicts{{"with", {}}, {"without", missing}, {"bare", missing}}));
@@ -359,6 +356,18 @@ TEST_F(NodeVolumeLimitsTest, ANodeWithoutADriverThatAsksForItIsRejectedWithTheGa
       {"converting volume(v1) from inline to csi: kind(Shared) is not supported in csi migration"}};
   EXPECT_EQ(judge(pod("p", {pvc("a"), "azureDisk: {diskName: d, diskURI: d, kind: Shared}"})),
             (Verdicts{{"with", error}, {"without", error}, {"bare", missing}}));
+  // A volume that is still to be made needs its driver, too.
+  storage_class("slow", kEbs);
+  put(claim("later", "storageClassName: slow"));
+  EXPECT_EQ(judge(pod("p", {pvc("later")})),
+            (Verdicts{{"with", {}}, {"without", missing}, {"bare", missing}}));
+  {
+    ASSERT_TRUE(fixture.gates.set("VolumeLimitScaling=false").has_value());
+    plugin = fixture.make<NodeVolumeLimits>();
+    EXPECT_EQ(judge(asked), (Verdicts{{"with", {}}, {"without", {}}, {"bare", {}}}));
+    ASSERT_TRUE(fixture.gates.set("VolumeLimitScaling=true").has_value());
+    plugin = fixture.make<NodeVolumeLimits>();
+  }
   put(object("storage.k8s.io/v1", "CSIDriver", "name: " + kEbs, "spec: {}"));
   EXPECT_EQ(judge(asked), (Verdicts{{"with", {}}, {"without", {}}, {"bare", {}}}));
 }
@@ -428,7 +437,7 @@ TEST_F(NodeVolumeLimitsTest, RegistersForWhatMattersToIt) {
   EXPECT_EQ(registered_events(*plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{kCSINode, action::kAdd},
                                                                   {kCSINode, action::kUpdate},
-                                                                  {kPod, action::kDelete},
+                                                                  {kAssignedPod, action::kDelete},
                                                                   {kPersistentVolumeClaim, 1},
                                                                   {kVolumeAttachment, 2}}));
   EXPECT_FALSE(plugin->events_to_register()->front().hint);
@@ -453,7 +462,7 @@ TEST_F(NodeVolumeLimitsTest, MoreRoomOnANodeWakesThePod) {
 
 TEST_F(NodeVolumeLimitsTest, APodWithVolumesThatGoesWakesOthers) {
   const auto hint = [&](const std::vector<std::string>& volumes, const std::string& node) {
-    return fixture.hint(*plugin, {EventResource::kPod, action::kDelete, {}}, pod("p", {}),
+    return fixture.hint(*plugin, {EventResource::kAssignedPod, action::kDelete, {}}, pod("p", {}),
                         pod("gone", volumes, node), {}) == QueueingHint::kQueue;
   };
   EXPECT_TRUE(hint({pvc("c")}, "n"));
@@ -462,13 +471,17 @@ TEST_F(NodeVolumeLimitsTest, APodWithVolumesThatGoesWakesOthers) {
   EXPECT_FALSE(hint({"emptyDir: {}", "csi: {driver: d}"}, "n"));
   EXPECT_FALSE(hint({}, "n"));
   EXPECT_FALSE(hint({pvc("c")}, ""));
-  EXPECT_EQ(fixture.hint(*plugin, {EventResource::kPod, action::kDelete, {}}, pod("p", {}),
+  EXPECT_EQ(fixture.hint(*plugin, {EventResource::kAssignedPod, action::kDelete, {}}, pod("p", {}),
                          testing::pod_of(world,
                                          "{apiVersion: v1, kind: Pod, metadata: {name: q}, spec: "
                                          "{containers: [], volumes: [{name: v, ephemeral: {}}]}, "
                                          "status: {nominatedNodeName: node}}"),
                          {}),
             QueueingHint::kQueue);
+  const std::vector<EventRegistration> registrations = *plugin->events_to_register();
+  EXPECT_EQ(registrations[2].hint(*pod("p", {}), csi_node("n", {}), {}).error().message,
+            "unexpected objects in isSchedulableAfterAssignedPodDeleted: expected *v1.Pod, but got "
+            "*v1.CSINode");
 }
 
 TEST_F(NodeVolumeLimitsTest, TheClaimThatWasMissingWakesThePod) {

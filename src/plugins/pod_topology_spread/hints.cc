@@ -13,10 +13,9 @@ QueueingHint queue_if(bool worth_it) {
   return worth_it ? QueueingHint::kQueue : QueueingHint::kSkip;
 }
 
-// Whether a pod may count where `waiting` wants to go: itself, or one of its namespace that is on
-// a node or on its way there.
+// Whether a pod may count where `waiting` wants to go: it is of its namespace, and on a node or on
+// its way there.
 bool is_involved(const Pod& pod, const Pod& waiting) {
-  if (pod.uid() == waiting.uid()) return true;
   if (pod.node().empty() && pod.nominated_node().empty()) return false;
   return pod.meta().namespace_name == waiting.meta().namespace_name;
 }
@@ -33,11 +32,7 @@ bool has_every_key(Constraints constraints, const Node& node) {
   });
 }
 
-QueueingHint after_pod_update(Constraints constraints, const Pod& waiting, const Pod& before,
-                              const Pod& after) {
-  if (after.uid() == waiting.uid() && before.spec().tolerations != after.spec().tolerations &&
-      std::ranges::any_of(constraints, &SpreadConstraint::honor_taints))
-    return QueueingHint::kQueue;
+QueueingHint after_label_change(Constraints constraints, const Pod& before, const Pod& after) {
   if (before.labels() == after.labels()) return QueueingHint::kSkip;
   return queue_if(std::ranges::any_of(constraints, [&](const SpreadConstraint& constraint) {
     return constraint.selector.matches(before.labels(), before.symbols()) !=
@@ -59,22 +54,43 @@ QueueingHint after_node_update(Constraints constraints, const Node& before, cons
 
 std::optional<std::vector<EventRegistration>> PodTopologySpread::events_to_register() const {
   const auto pod_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
-    return after_pod_change(pod, before, after);
+    return after_assigned_pod_change(pod, before, after);
+  };
+  const auto own_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
+    return after_own_change(pod, before, after);
   };
   const auto node_hint = [this](const Pod& pod, const AnyObject& before, const AnyObject& after) {
     return after_node_change(pod, before, after);
   };
   using namespace action;
-  return {{{{EventResource::kPod, kAdd | kDelete | kUpdatePodLabel | kUpdatePodToleration, {}},
+  return {{{{EventResource::kAssignedPod, kAdd | kDelete | kUpdatePodLabel, {}},
             pod_hint,
+            HintScope::kClass},
+           {{EventResource::kTargetPod, kUpdatePodToleration | kUpdatePodLabel, {}},
+            own_hint,
             HintScope::kClass},
            {{EventResource::kNode, kAdd | kDelete | kUpdateNodeLabel | kUpdateNodeTaint, {}},
             node_hint,
             HintScope::kClass}}};
 }
 
-Result<QueueingHint> PodTopologySpread::after_pod_change(const Pod& pod, const AnyObject& before,
+Result<QueueingHint> PodTopologySpread::after_own_change(const Pod& pod, const AnyObject& before,
                                                          const AnyObject& after) const {
+  const Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  if (!change) return fail(change.error());
+  if (!change->before || !change->after) return QueueingHint::kSkip;
+  const Result<std::vector<SpreadConstraint>> hard =
+      constraints(pod, UnsatisfiableAction::kDoNotSchedule);
+  if (!hard) return fail(hard.error());
+  if (change->before->spec().tolerations != change->after->spec().tolerations &&
+      std::ranges::any_of(*hard, &SpreadConstraint::honor_taints))
+    return QueueingHint::kQueue;
+  return after_label_change(*hard, *change->before, *change->after);
+}
+
+Result<QueueingHint> PodTopologySpread::after_assigned_pod_change(const Pod& pod,
+                                                                  const AnyObject& before,
+                                                                  const AnyObject& after) const {
   const Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
   if (!change) return fail(change.error());
   for (const Pod* version : {change->before, change->after})
@@ -83,7 +99,7 @@ Result<QueueingHint> PodTopologySpread::after_pod_change(const Pod& pod, const A
       constraints(pod, UnsatisfiableAction::kDoNotSchedule);
   if (!hard) return fail(hard.error());
   if (change->before && change->after)
-    return after_pod_update(*hard, pod, *change->before, *change->after);
+    return after_label_change(*hard, *change->before, *change->after);
   const Pod* changed = change->after ? change->after : change->before;
   return queue_if(changed && counts_for_any(*hard, *changed));
 }

@@ -17,7 +17,11 @@ struct SpreadHints : SpreadFixture {
     return hint(*plugin, {resource, actions, {}}, waiting, before, after) == QueueingHint::kQueue;
   }
   bool by_pod(const Ref<const Pod>& waiting, const AnyObject& before, const AnyObject& after) {
-    return queued(1283, EventResource::kPod, waiting, before, after);
+    return queued(515, EventResource::kAssignedPod, waiting, before, after);
+  }
+  bool by_itself(const Ref<const Pod>& waiting, const Ref<const Pod>& before,
+                 const Ref<const Pod>& after) {
+    return queued(4608, EventResource::kTargetPod, waiting, before, after);
   }
   bool by_node(const Ref<const Pod>& waiting, const Ref<const Node>& before,
                const Ref<const Node>& after) {
@@ -30,7 +34,8 @@ struct SpreadHints : SpreadFixture {
 
 TEST_F(SpreadHints, RegistersForPodsAndNodes) {
   EXPECT_THAT(registered_events(*plugin),
-              ElementsAre(Pair(EventResource::kPod, 1283U), Pair(EventResource::kNode, 27U)));
+              ElementsAre(Pair(EventResource::kAssignedPod, 515U),
+                          Pair(EventResource::kTargetPod, 4608U), Pair(EventResource::kNode, 27U)));
 }
 
 TEST_F(SpreadHints, PodsThatComeOrGoMatterWhenTheyCount) {
@@ -63,13 +68,21 @@ TEST_F(SpreadHints, ChangedLabelsMatterWhenTheyChangeWhoCounts) {
 TEST_F(SpreadHints, ThePodsOwnTolerationsMatterWhenTaintsAreHonoured) {
   const Ref<const Pod> before = web("p", {{.taints = NodeInclusionPolicy::kHonor}});
   const Ref<const Pod> after = web("p", {{.taints = NodeInclusionPolicy::kHonor}}).tolerates("gpu");
-  EXPECT_TRUE(by_pod(before, before, after));
-  EXPECT_FALSE(by_pod(before, before, before));
+  EXPECT_TRUE(by_itself(before, before, after));
+  EXPECT_FALSE(by_itself(before, before, before));
   const Ref<const Pod> careless = web("p", {{}}), tolerant = web("p", {{}}).tolerates("gpu");
-  EXPECT_FALSE(by_pod(careless, careless, tolerant));
+  EXPECT_FALSE(by_itself(careless, careless, tolerant));
   // Another pod's tolerations do not.
   const Ref<const Pod> q = web("q").on("a"), r = web("q").on("a").tolerates("gpu");
   EXPECT_FALSE(by_pod(before, q, r));
+}
+
+TEST_F(SpreadHints, ThePodsOwnLabelsMatterWhenTheyChangeWhetherItCounts) {
+  const Ref<const Pod> waiting = web("p", {{}}), counted = web("p"),
+                       still = web("p").label("x", "y"), other = world.pod("p").label("app", "db");
+  EXPECT_TRUE(by_itself(waiting, other, counted));
+  EXPECT_TRUE(by_itself(waiting, counted, other));
+  EXPECT_FALSE(by_itself(waiting, counted, still));
 }
 
 TEST_F(SpreadHints, NodesMatterWhenTheyHaveAllKeys) {
@@ -99,7 +112,8 @@ TEST_F(SpreadHints, ConstraintsThatMakeNoSenseAndForeignObjectsAreErrors) {
   const Ref<const Pod> waiting = pod, other = web("q").on("a");
   const std::vector<EventRegistration> events = plugin->events_to_register().value();
   EXPECT_FALSE(events[0].hint(*waiting, {}, other).has_value());
-  EXPECT_EQ(events[1].hint(*waiting, {}, other).error().message,
+  EXPECT_FALSE(events[1].hint(*waiting, other, other).has_value());
+  EXPECT_EQ(events[2].hint(*waiting, {}, other).error().message,
             "expected *v1.Node, but got *v1.Pod");
 }
 

@@ -64,8 +64,10 @@ class PodTopologySpread final : public PreFilterPlugin,
   }
   Outcome count(Cycle& cycle, const Pod& pod, NodeRow row, std::int32_t by) const;
 
-  Result<QueueingHint> after_pod_change(const Pod& pod, const AnyObject& before,
+  Result<QueueingHint> after_own_change(const Pod& pod, const AnyObject& before,
                                         const AnyObject& after) const;
+  Result<QueueingHint> after_assigned_pod_change(const Pod& pod, const AnyObject& before,
+                                                 const AnyObject& after) const;
   Result<QueueingHint> after_node_change(const Pod& pod, const AnyObject& before,
                                          const AnyObject& after) const;
 

@@ -29,26 +29,14 @@ TEST(SchedulingGates, NamesTheGatesInTheOrderOfTheSpec) {
 TEST(SchedulingGates, OnlyThePodsOwnGatesCanChangeItsMind) {
   PluginFixture fixture;
   const SchedulingGates plugin;
-  const ClusterEvent event{EventResource::kPod, action::kUpdatePodSchedulingGatesEliminated, {}};
-  EXPECT_EQ(registered_events(plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kPod, 2048}}));
+  const ClusterEvent event{
+      EventResource::kTargetPod, action::kUpdatePodSchedulingGatesEliminated, {}};
+  EXPECT_EQ(
+      registered_events(plugin),
+      (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kTargetPod, 8192}}));
   const Ref<const Pod> gated = fixture.world.pod("p").gate("g");
   const Ref<const Pod> ungated = fixture.world.pod("p");
-  const Ref<const Pod> other = fixture.world.pod("other");
   EXPECT_EQ(fixture.hint(plugin, event, gated, gated, ungated), QueueingHint::kQueue);
-  EXPECT_EQ(fixture.hint(plugin, event, gated, other, other), QueueingHint::kSkip);
-}
-
-TEST(SchedulingGates, AnEventAboutSomethingElseIsAnError) {
-  PluginFixture fixture;
-  const Ref<const Pod> gated = fixture.world.pod("p").gate("g");
-  const Ref<const Node> node = fixture.world.node("n");
-  const SchedulingGates plugin;
-  const auto registrations = plugin.events_to_register();
-  const Result<QueueingHint> answer =
-      registrations->front().hint(*gated, AnyObject(), Ref<const Object>(node));
-  ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().message, "expected *v1.Pod, but got *v1.Node");
 }
 
 }  // namespace

@@ -48,13 +48,6 @@ class ToleratedTaints {
   std::vector<Toleration> sorted_;  // by key, where they are many
 };
 
-Result<QueueingHint> after_toleration_change(const Pod& pod, const AnyObject&,
-                                             const AnyObject& after) {
-  Result<const Pod*> updated = pod_in(after);
-  if (!updated) return fail(updated.error());
-  return *updated && (*updated)->uid() == pod.uid() ? QueueingHint::kQueue : QueueingHint::kSkip;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Plugin>> TaintToleration::create(const config::PluginArgs&,
@@ -122,9 +115,7 @@ std::optional<std::vector<EventRegistration>> TaintToleration::events_to_registe
   return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}},
             node_hint,
             HintScope::kClass},
-           {{EventResource::kPod, action::kUpdatePodToleration, {}},
-            after_toleration_change,
-            HintScope::kClass}}};
+           {{EventResource::kTargetPod, action::kUpdatePodToleration, {}}, {}}}};
 }
 
 Result<QueueingHint> TaintToleration::after_node_change(const Pod& pod, const AnyObject& before,

@@ -10,7 +10,8 @@
 
 namespace berth::plugins {
 
-class TaintToleration final : public FilterPlugin,
+class TaintToleration final : public PreFilterPlugin,
+                              public FilterPlugin,
                               public PreScorePlugin,
                               public ScorePlugin,
                               public SignPlugin {
@@ -25,6 +26,9 @@ class TaintToleration final : public FilterPlugin,
   std::span<const std::string_view> reasons() const override;
   Dependence dependence() const override { return Dependence::kRow; }
 
+  // Parity: upstream's has nothing to do here, but counts as an evaluation.
+  PreFilterResult pre_filter(Cycle&) const override { return PreFilterResult::success(); }
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,

@@ -16,7 +16,7 @@ using Scores = std::map<std::string, Score>;
 constexpr ClusterEvent kTaintTolerationNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}};
 constexpr ClusterEvent kTaintTolerationPodEvent{
-    EventResource::kPod, action::kUpdatePodToleration, {}};
+    EventResource::kTargetPod, action::kUpdatePodToleration, {}};
 
 class TaintTolerationTest : public ::testing::Test {
  protected:
@@ -173,14 +173,12 @@ TEST_F(TaintTolerationTest, QueuesWhenThePodsOwnTolerationsChange) {
   const auto plugin = fixture.make<TaintToleration>();
   const Ref<const Pod> pod = world.pod("p");
   const Ref<const Pod> updated = world.pod("p").tolerates("a");
-  const Ref<const Pod> other = world.pod("q").tolerates("a");
   EXPECT_EQ(fixture.hint(*plugin, kTaintTolerationPodEvent, pod, pod, updated),
             QueueingHint::kQueue);
-  EXPECT_EQ(fixture.hint(*plugin, kTaintTolerationPodEvent, pod, other, other),
-            QueueingHint::kSkip);
   EXPECT_EQ(registered_events(*plugin),
             (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 17},
-                                                                  {EventResource::kPod, 1024}}));
+                                                                  {EventResource::kTargetPod,
+                                                                   4096}}));
 }
 
 TEST_F(TaintTolerationTest, SignsTolerationsInWhateverOrder) {

@@ -113,6 +113,7 @@ QueueingHint PluginFixture::hint(const Plugin& plugin, const ClusterEvent& regis
     if (registration.event.resource != registered.resource ||
         registration.event.actions != registered.actions)
       continue;
+    if (!registration.hint) return QueueingHint::kQueue;
     Result<QueueingHint> answer = registration.hint(*rejected, before, after);
     EXPECT_TRUE(answer.has_value()) << answer.error().message;
     return answer.value_or(QueueingHint::kQueue);

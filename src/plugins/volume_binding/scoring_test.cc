@@ -14,7 +14,6 @@ struct VolumeBindingScore : ::testing::Test, VolumeFixture {
   VolumeBindingScore() { add_zoned_nodes({"a", "b"}); }
 
   using Scores = std::map<std::string, Score>;
-  void turn_on() { ASSERT_TRUE(gates.set("StorageCapacityScoring=true").has_value()); }
   // PreFilter and Filter before, as in a cycle.
   Scores score(const Plugin& by, Ref<const Pod> pod) {
     const auto& binding = dynamic_cast<const VolumeBinding&>(by);
@@ -32,12 +31,12 @@ struct VolumeBindingScore : ::testing::Test, VolumeFixture {
 };
 
 TEST_F(VolumeBindingScore, WithoutTheGateNobodyIsScored) {
+  ASSERT_TRUE(gates.set("StorageCapacityScoring=false").has_value());
   Cycle cycle(pod_with({}), cluster);
   EXPECT_EQ(plugin().pre_score(cycle, cluster.nodes().nodes()).code, Code::kSkip);
 }
 
 TEST_F(VolumeBindingScore, APodWithoutClaimsScoresNothing) {
-  turn_on();
   EXPECT_EQ(score(plugin(), pod_with({})), (Scores{{"a", 0}, {"b", 0}}));
   put(volume("pv"));
   put(claim("bound").bound_to("pv"));
@@ -45,7 +44,6 @@ TEST_F(VolumeBindingScore, APodWithoutClaimsScoresNothing) {
 }
 
 TEST_F(VolumeBindingScore, TheMoreIsLeftTheBetter) {
-  turn_on();
   put(storage_class("csi"));
   put(csi_driver(world, "csi.example.com", true));
   put(capacity("in-a", "csi").from("zone", "a").capacity("100Gi"));
@@ -59,7 +57,6 @@ TEST_F(VolumeBindingScore, TheMoreIsLeftTheBetter) {
 }
 
 TEST_F(VolumeBindingScore, AShapeTurnsItAround) {
-  turn_on();
   config::VolumeBindingArgs args;
   args.shape = {{0, 0}, {100, 10}};
   put(storage_class("local").static_only());
@@ -71,7 +68,6 @@ TEST_F(VolumeBindingScore, AShapeTurnsItAround) {
 }
 
 TEST_F(VolumeBindingScore, ClassesCountAlike) {
-  turn_on();
   put(storage_class("x").static_only());
   put(storage_class("y").static_only());
   put(volume("x").of("x").size("100Gi"));
@@ -83,7 +79,6 @@ TEST_F(VolumeBindingScore, ClassesCountAlike) {
 }
 
 TEST_F(VolumeBindingScore, WhereSomethingIsBoundWhatIsMadeDoesNotCount) {
-  turn_on();
   put(storage_class("csi"));
   put(csi_driver(world, "csi.example.com", true));
   put(capacity("all", "csi").from_everywhere().capacity("1000Gi"));
@@ -94,7 +89,6 @@ TEST_F(VolumeBindingScore, WhereSomethingIsBoundWhatIsMadeDoesNotCount) {
 }
 
 TEST_F(VolumeBindingScore, NoKnownCapacityIsFull) {
-  turn_on();
   put(storage_class("csi"));
   put(csi_driver(world, "csi.example.com", true));
   put(capacity("in-a", "csi").from("zone", "a").capacity("5Gi").maximum("100Gi"));
@@ -104,7 +98,6 @@ TEST_F(VolumeBindingScore, NoKnownCapacityIsFull) {
 }
 
 TEST_F(VolumeBindingScore, ProvisioningWithoutFiguresScoresNothing) {
-  turn_on();
   put(storage_class("csi"));
   put(claim("c").of("csi"));
   EXPECT_EQ(score(plugin(), pod_with({"c"})), (Scores{{"a", 0}, {"b", 0}}));

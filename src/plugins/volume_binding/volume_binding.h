@@ -43,6 +43,7 @@ class VolumeBinding final : public PreFilterPlugin,
   Dependence dependence() const override { return Dependence::kAnything; }
 
   PreFilterResult pre_filter(Cycle& cycle) const override;
+  bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   bool score_keys(Cycle& cycle, RowKeys& keys) const override;
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;

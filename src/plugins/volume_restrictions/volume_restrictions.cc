@@ -73,7 +73,10 @@ bool conflict(const Disks& disks, const Pod& other) {
 Result<QueueingHint> after_volume_pod_delete(const Pod& pod, const AnyObject& before,
                                              const AnyObject& after) {
   Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
-  if (!change) return fail(change.error());
+  if (!change)
+    return fail(
+        change.error().kind,
+        "unexpected objects in isSchedulableAfterAssignedPodDeleted: " + change.error().message);
   const Pod* gone = change->before;
   if (!gone || gone->meta().namespace_name != pod.meta().namespace_name) return QueueingHint::kSkip;
   if (conflict(restricted_disks(pod), *gone)) return QueueingHint::kQueue;
@@ -162,7 +165,9 @@ void VolumeRestrictions::filter(const Cycle& cycle, FilterPass& pass) const {
 }
 
 std::optional<std::vector<EventRegistration>> VolumeRestrictions::events_to_register() const {
-  return {{{{EventResource::kPod, action::kDelete, {}}, after_volume_pod_delete, HintScope::kClass},
+  return {{{{EventResource::kAssignedPod, action::kDelete, {}},
+            after_volume_pod_delete,
+            HintScope::kClass},
            {{EventResource::kNode, action::kAdd, {}}, {}},
            {{EventResource::kPersistentVolumeClaim, action::kAdd, {}},
             after_claim_add,

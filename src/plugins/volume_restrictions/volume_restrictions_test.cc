@@ -217,12 +217,13 @@ TEST_F(VolumeRestrictionsTest, WithoutPreFilterItCannotTell) {
 TEST_F(VolumeRestrictionsTest, RegistersForWhatMattersToIt) {
   using enum EventResource;
   EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{
-                {kPod, action::kDelete}, {kNode, action::kAdd}, {kPersistentVolumeClaim, 1}}));
+            (std::vector<std::pair<EventResource, std::uint32_t>>{{kAssignedPod, action::kDelete},
+                                                                  {kNode, action::kAdd},
+                                                                  {kPersistentVolumeClaim, 1}}));
 }
 
 TEST_F(VolumeRestrictionsTest, APodThatHadTheVolumeWakesOthers) {
-  const ClusterEvent event{EventResource::kPod, action::kDelete, {}};
+  const ClusterEvent event{EventResource::kAssignedPod, action::kDelete, {}};
   const auto asked = pod("p", {pvc("data"), "awsElasticBlockStore: {volumeID: d}"});
   const auto hint = [&](const Ref<const Pod>& gone) {
     return fixture.hint(*plugin, event, asked, gone, {});
@@ -234,6 +235,10 @@ TEST_F(VolumeRestrictionsTest, APodThatHadTheVolumeWakesOthers) {
   EXPECT_EQ(hint(pod("q", {})), QueueingHint::kSkip);
   EXPECT_EQ(hint(pod("q", {pvc("data"), "awsElasticBlockStore: {volumeID: d}"}, "", "elsewhere")),
             QueueingHint::kSkip);
+  EXPECT_EQ(
+      plugin->events_to_register()->front().hint(*asked, claim("data", ""), {}).error().message,
+      "unexpected objects in isSchedulableAfterAssignedPodDeleted: expected *v1.Pod, but got "
+      "*v1.PersistentVolumeClaim");
 }
 
 TEST_F(VolumeRestrictionsTest, TheClaimThatWasMissingWakesThePod) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <set>
@@ -52,7 +53,7 @@ class NamedGate final : public PreEnqueuePlugin {
   std::string name_;
 };
 
-// "active a UnschedulablePodAdd", …
+// "active a UnscheduledPodAdd", …
 class QueueLog final : public Observer {
  public:
   void queued(const Pod& pod, QueueName queue, std::string_view event) override {
@@ -61,10 +62,20 @@ class QueueLog final : public Observer {
                       std::string(event));
   }
   void internal_error(std::string_view message) override { internal_errors.emplace_back(message); }
+  Observer* measuring() override { return measures ? this : nullptr; }
+  void rejector_changed(std::string_view, std::string_view plugin, int change) override {
+    rejectors[std::string(plugin)] += change;
+  }
+  void entity_queued(QueuedEntity, QueueName queue, std::string_view event) override {
+    counted.push_back(std::string(to_string(queue)) + " " + std::string(event));
+  }
   std::vector<std::string> take() { return std::exchange(entered, {}); }
 
-  bool silent = false;  // does not record who entered
+  bool silent = false;                   // does not record who entered
+  bool measures = false;                 // set before the queue is made
+  std::map<std::string, int> rejectors;  // when it measures: how many pods each rejected
   std::vector<std::string> entered;
+  std::vector<std::string> counted;  // of what entered, when it measures
   std::vector<std::string> internal_errors;
 };
 

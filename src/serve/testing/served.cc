@@ -54,8 +54,8 @@ Served::Served() {
   options.metrics = &registry;
   options.program.started = loop.wall_now();
   options.program.go_version = "go1.26.8";
-  options.program.binary_version = "1.36.4";
-  options.program.emulated_version = "1.36";
+  options.program.binary_version = "1.37.1";
+  options.program.emulated_version = "1.37";
   options.program.flags = {{"bind-address", "127.0.0.1"}, {"config", ""}, {"v", "4"}};
   options.component_config = [] { return std::string(R"({"kind":"KubeSchedulerConfiguration"})"); };
   options.health.healthz = {ping_check()};

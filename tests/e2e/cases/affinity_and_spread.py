@@ -50,8 +50,8 @@ def a_follower_waits_for_its_leader(w):
     w.pod("follower", affinity=pod_affinity({"app": "db"}, ZONE))
     w.unschedulable(
         "follower",
-        "0/2 nodes are available: 2 node(s) didn't match pod affinity rules. no new claims to "
-        "deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
+        "0/2 nodes are available: 2 node(s) didn't match pod affinity rules. preemption: "
+        "0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     )
     w.pod("leader", labels={"app": "db"}, nodeSelector={ZONE: "east"})
     assert w.bound("leader", "follower") == ["east-0", "east-0"]
@@ -67,9 +67,8 @@ def those_who_avoid_each_other_get_a_node_each(w):
     w.pod("fourth", labels=labels, affinity=pod_affinity(labels, HOST, anti=True))
     w.unschedulable(
         "fourth",
-        "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules. no new claims to "
-        "deallocate, preemption: 0/3 nodes are available: "
-        "3 No preemption victims found for incoming pod.",
+        "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules. preemption: "
+        "0/3 nodes are available: 3 No preemption victims found for incoming pod.",
     )
     w.delete_pod("pod-1")
     w.bound("fourth")
@@ -84,8 +83,8 @@ def those_who_are_there_can_refuse_others(w):
     w.pod("noisy", labels={"app": "noisy"})
     w.unschedulable(
         "noisy",
-        "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules. no new "
-        "claims to deallocate, preemption: 0/1 nodes are available: "
+        "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules. "
+        "preemption: 0/1 nodes are available: "
         "1 No preemption victims found for incoming pod.",
     )
     w.delete_pod("loner")
@@ -127,8 +126,8 @@ def too_much_skew_is_refused(w):
     w.unschedulable(
         waiting,
         "0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, "
-        "1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are "
-        "available: 1 No preemption victims found for incoming pod, "
+        "1 node(s) were unschedulable. preemption: 0/2 nodes are available: "
+        "1 No preemption victims found for incoming pod, "
         "1 Preemption is not helpful for scheduling.",
     )
 

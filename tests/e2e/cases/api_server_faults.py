@@ -193,3 +193,20 @@ def a_server_that_holds_still_for_a_while(w):
     w.server.resume()
     w.pod("after")
     assert w.bound("after") == ["only"]
+
+
+@case()
+def a_server_of_the_version_before_has_no_device_taint_rules(w):
+    w.node("only", cpu="2")
+    proxy = w.proxy()
+    rules = is_request("GET", "/apis/resource.k8s.io/v1/devicetaintrules")
+    missing = proxy.on(rules, answer(404, "NotFound", "the server could not find the requested resource"))
+    waiting = w.start_scheduler(through=proxy, ready=False)
+    w.pod("web", cpu="1")
+    w.eventually("it to ask again", lambda: missing.done >= 2)
+    w.always("it is not ready", lambda: not waiting.ready(), 1)
+    assert not w.events("web")
+    waiting.stop()
+    # Without the rules it asks for nothing that is not there.
+    w.start_scheduler(through=proxy, flags=["--feature-gates=DRADeviceTaintRules=false"])
+    assert w.bound("web") == ["only"]

@@ -122,6 +122,24 @@ def two_pods_share_a_claim(w):
 
 
 @case()
+def a_rule_taints_the_only_device(w):
+    w.node("only")
+    device_class(w)
+    devices(w, "only", 1)
+    taint = {"key": "example.com/broken", "effect": "NoSchedule"}
+    rule = {"metadata": {"name": "broken"}, "spec": {"deviceSelector": {"driver": DRIVER}, "taint": taint}}
+    w.api.create("devicetaintrules", rule)
+    claim(w, "mine")
+    w.start_scheduler()
+    pod_with(w, "train", "mine")
+    w.unschedulable("train")
+    assert not allocated(w, "mine")
+    w.api.delete("devicetaintrules", "broken")
+    assert w.bound("train") == ["only"]
+    assert allocated(w, "mine") == [("only", "dev-0")]
+
+
+@case()
 def a_device_that_is_free_again(w):
     w.node("only")
     device_class(w)

@@ -128,7 +128,7 @@ def the_values_of_metrics_mean_something(w):
         ("scheduler_scheduling_attempt_duration_seconds_count", {"result": "scheduled"}, 3),
         ("scheduler_pod_scheduling_sli_duration_seconds_count", {"attempts": "1"}, 3),
         ("scheduler_preemption_attempts_total", {}, 1),
-        ("scheduler_queue_incoming_pods_total", {"queue": "active", "event": "UnschedulablePodAdd"}, 4),
+        ("scheduler_queue_incoming_pods_total", {"queue": "active", "event": "UnscheduledPodAdd"}, 4),
         ("scheduler_unschedulable_pods", {"plugin": "NodeResourcesFit"}, 1),
         ("scheduler_cache_size", {"type": "nodes"}, 2),
         ("scheduler_cache_size", {"type": "pods"}, 3),
@@ -194,7 +194,7 @@ def status_and_flags_as_text(w):
     scheduler = w.start_scheduler(flags=flags)
     status = body(scheduler, "/statusz")
     assert "kube-scheduler statusz" in status, status
-    assert re.search(r"Emulation version *[:= ] *1\.36", status), status
+    assert re.search(r"Emulation version *[:= ] *1\.37", status), status
     given = body(scheduler, "/flagz")
     assert "kube-scheduler flagz" in given, given
     assert re.search(rf"^secure-port *[:= ] *{scheduler.port}$", given, re.MULTILINE), given

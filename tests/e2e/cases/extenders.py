@@ -113,8 +113,8 @@ def what_it_says_is_what_the_pod_is_told(w):
     w.pod("other")
     w.unschedulable(
         "other",
-        "0/2 nodes are available: 1 a, 1 b. no new claims to deallocate, preemption: 0/2 nodes are "
-        "available: 2 Preemption is not helpful for scheduling.",
+        "0/2 nodes are available: 1 a, 1 b. preemption: 0/2 nodes are available: "
+        "2 Preemption is not helpful for scheduling.",
     )
     # Any event may have changed its mind.
     extender.answer("filter", only("n0", "n1", "n2"))

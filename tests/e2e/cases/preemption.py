@@ -38,6 +38,12 @@ def a_victim_goes_and_the_preemptor_comes(w):
     uid = w.get_pod("important")["metadata"]["uid"]
     event = w.event("victim", "Preempted", f"Preempted by pod {uid} on node only")
     assert event["type"] == "Normal" and event["action"] == "Preempting", event
+    w.event(
+        "important",
+        "FailedScheduling",
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: "
+        "found a potential placement for pod on node only, preempting 1 victims",
+    )
     w.event("important", "Scheduled")
 
 
@@ -77,7 +83,7 @@ def one_that_may_not_preempt_waits(w):
     w.pod("polite", cpu="2", priorityClassName="e2e-polite")
     w.unschedulable(
         "polite",
-        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
+        "0/1 nodes are available: 1 Insufficient cpu. preemption: "
         "not eligible due to preemptionPolicy=Never.",
     )
     assert not w.get_pod("resident")["metadata"].get("deletionTimestamp")

@@ -86,7 +86,7 @@ def affinity_that_a_profile_adds(w):
     w.unschedulable(
         "torn",
         "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, "
-        "1 node(s) didn't match scheduler-enforced node affinity. no new claims to deallocate, "
+        "1 node(s) didn't match scheduler-enforced node affinity. "
         "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     )
 

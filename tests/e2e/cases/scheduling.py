@@ -115,8 +115,7 @@ def a_host_port_is_given_once_per_node(w):
     w.unschedulable(
         "second",
         "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports. "
-        "no new claims to deallocate, preemption: 0/1 nodes are available: "
-        "1 No preemption victims found for incoming pod.",
+        "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
     )
 
 

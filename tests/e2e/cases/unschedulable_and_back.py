@@ -11,7 +11,7 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 def refusal(nodes, *reasons, preemption):
     """The message of the condition: `reasons` and `preemption` with their counts."""
     return (
-        f"0/{nodes} nodes are available: {', '.join(reasons)}. no new claims to deallocate, "
+        f"0/{nodes} nodes are available: {', '.join(reasons)}. "
         f"preemption: 0/{nodes} nodes are available: {', '.join(preemption)}."
     )
 

@@ -29,12 +29,13 @@ _BASES = {
     "replicasets": "/apis/apps/v1",
     "newevents": "/apis/events.k8s.io/v1",
     "deviceclasses": "/apis/resource.k8s.io/v1",
+    "devicetaintrules": "/apis/resource.k8s.io/v1",
     "resourceslices": "/apis/resource.k8s.io/v1",
     "resourceclaims": "/apis/resource.k8s.io/v1",
 }
 _CLUSTER_WIDE = {
     "nodes", "namespaces", "priorityclasses", "persistentvolumes", "storageclasses", "deviceclasses",
-    "resourceslices",
+    "devicetaintrules", "resourceslices",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from .world import condition
 
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # Families of the Go runtime and of libraries that say nothing about scheduling.
-_NOISE = re.compile(r"^(go_|aggregator_|apiserver_|rest_client_(exec_plugin|transport)_|informer_)")
+_NOISE = re.compile(r"^(go_|aggregator_|apiserver_|rest_client_(exec_plugin|transport)_)")
 
 
 def observe(world, case):

@@ -5,6 +5,7 @@ scheduler needs to know to get in.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -222,7 +223,8 @@ class RealServer:
         for lease in admin.list("leases", "kube-system"):
             if not lease["metadata"]["name"].startswith("apiserver-"):
                 _remove(admin, "leases", lease)
-        for resource in ("nodes", "persistentvolumes", "storageclasses", "resourceslices", "deviceclasses"):
+        for resource in ("nodes", "persistentvolumes", "storageclasses", "resourceslices", "deviceclasses",
+                         "devicetaintrules"):  # fmt: skip
             for item in admin.list(resource):
                 _remove(admin, resource, item)
         for item in admin.list("priorityclasses"):
@@ -246,20 +248,28 @@ def _write_rsa_key(path):
     subprocess.run(["openssl", "genrsa", "-out", path, "2048"], check=True, capture_output=True)
 
 
+def upstream_folders():
+    """Where real components may be: the folder that the user names, and what scripts/upstream/build.sh made."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    with open(os.path.join(root, "scripts", "upstream", "go.mod")) as f:
+        version = re.search(r"^\tk8s\.io/kubernetes v(\S+)", f.read(), re.MULTILINE).group(1)
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    named = os.environ.get("KUBEBUILDER_ASSETS")
+    return ([named] if named else []) + [os.path.join(cache, "berth", f"upstream-{version}")]
+
+
 def real_binaries():
     """The folder that has etcd and kube-apiserver, or None."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    for folder in (os.environ.get("KUBEBUILDER_ASSETS"), os.path.join(cache, "berth", "upstream")):
-        if folder and all(os.access(os.path.join(folder, n), os.X_OK) for n in ("etcd", "kube-apiserver")):
+    for folder in upstream_folders():
+        if all(os.access(os.path.join(folder, n), os.X_OK) for n in ("etcd", "kube-apiserver")):
             return folder
     return None
 
 
 def upstream_program(name):
     """Where kube-scheduler or kubectl is: beside the real API server, in the cache, or on the PATH."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    for folder in (os.environ.get("KUBEBUILDER_ASSETS"), os.path.join(cache, "berth", "upstream")):
-        path = os.path.join(folder, name) if folder else ""
-        if path and os.access(path, os.X_OK):
+    for folder in upstream_folders():
+        path = os.path.join(folder, name)
+        if os.access(path, os.X_OK):
             return path
     return shutil.which(name) if name == "kubectl" else None
