@@ -348,9 +348,7 @@ class Pod : public RefCounted<Pod> {
   const PodCondition* condition(std::string_view type) const;
 
   // What the pod takes from its node, status resources included.
-  const PodUsage& usage() const {
-    return extra_ && extra_->usage ? *extra_->usage : spec_->usage;
-  }
+  const PodUsage& usage() const { return extra_ && extra_->usage ? *extra_->usage : spec_->usage; }
 
  private:
   friend Ref<const Pod> make_pod(PodDraft draft);

@@ -122,8 +122,8 @@ struct Fields<DeviceRequestAllocationResult>
                       &DeviceRequestAllocationResult::binding_failure_conditions>,
                 Field<"shareID", &DeviceRequestAllocationResult::share_id>,
                 Field<"consumedCapacity", &DeviceRequestAllocationResult::consumed_capacity>,
-                Field<"skipNodeOperations",
-                      &DeviceRequestAllocationResult::skip_node_operations>> {};
+                Field<"skipNodeOperations", &DeviceRequestAllocationResult::skip_node_operations>> {
+};
 
 inline constexpr auto config_source = [](std::string_view text) {
   return text == "FromClaim" ? AllocationConfigSource::kFromClaim

@@ -78,8 +78,8 @@ bool changes_taints(const DeviceTaintRule* before, const DeviceTaintRule* after,
   const auto selects = [](const DeviceTaintRule* rule, const DeviceId& id) {
     return rule && rule->selector && rule->selector->selects(id);
   };
-  const bool same_taint = before && after && before->taint == after->taint &&
-                          before->time_added == after->time_added;
+  const bool same_taint =
+      before && after && before->taint == after->taint && before->time_added == after->time_added;
   return std::ranges::any_of(slice.devices, [&](const Device& device) {
     const DeviceId id{slice.driver, slice.pool.name, device.name};
     const bool had = selects(before, id);

@@ -111,19 +111,18 @@ struct ReadBasic {
 
 template <>
 struct Fields<Device>
-    : FieldList<
-          "api.resource.v1.Device", Field<"name", &Device::name>,
-          Field<"attributes", &Device::attributes, Keyed<&DeviceAttribute::name>{}>,
-          Field<"capacity", &Device::capacity, Keyed<&DeviceCapacity::name>{}>,
-          Field<"consumesCounters", &Device::consumes_counters>,
-          Field<"nodeName", path<&Device::nodes, &DeviceNodeSelection::node_name>>,
-          Field<"nodeSelector", path<&Device::nodes, &DeviceNodeSelection::node_selector>>,
-          Field<"allNodes", path<&Device::nodes, &DeviceNodeSelection::all_nodes>>,
-          Field<"taints", &Device::taints>, Field<"bindsToNode", &Device::binds_to_node>,
-          Field<"bindingConditions", &Device::binding_conditions>,
-          Field<"bindingFailureConditions", &Device::binding_failure_conditions>,
-          Field<"allowMultipleAllocations", &Device::allow_multiple_allocations>,
-          Otherwise<ReadBasic{}>> {};
+    : FieldList<"api.resource.v1.Device", Field<"name", &Device::name>,
+                Field<"attributes", &Device::attributes, Keyed<&DeviceAttribute::name>{}>,
+                Field<"capacity", &Device::capacity, Keyed<&DeviceCapacity::name>{}>,
+                Field<"consumesCounters", &Device::consumes_counters>,
+                Field<"nodeName", path<&Device::nodes, &DeviceNodeSelection::node_name>>,
+                Field<"nodeSelector", path<&Device::nodes, &DeviceNodeSelection::node_selector>>,
+                Field<"allNodes", path<&Device::nodes, &DeviceNodeSelection::all_nodes>>,
+                Field<"taints", &Device::taints>, Field<"bindsToNode", &Device::binds_to_node>,
+                Field<"bindingConditions", &Device::binding_conditions>,
+                Field<"bindingFailureConditions", &Device::binding_failure_conditions>,
+                Field<"allowMultipleAllocations", &Device::allow_multiple_allocations>,
+                Otherwise<ReadBasic{}>> {};
 
 bool ReadBasic::operator()(JsonReader& json, SymbolHold& symbols, Device& device,
                            std::string_view name) const {
@@ -167,11 +166,10 @@ struct Fields<DeviceClass>
                        Field<"extendedResourceName", &DeviceClass::extended_resource_name>>> {};
 
 template <>
-struct Fields<DeviceTaintSelector>
-    : FieldList<"api.resource.v1.DeviceTaintSelector",
-                Field<"driver", &DeviceTaintSelector::driver>,
-                Field<"pool", &DeviceTaintSelector::pool>,
-                Field<"device", &DeviceTaintSelector::device>> {};
+struct Fields<DeviceTaintSelector> : FieldList<"api.resource.v1.DeviceTaintSelector",
+                                               Field<"driver", &DeviceTaintSelector::driver>,
+                                               Field<"pool", &DeviceTaintSelector::pool>,
+                                               Field<"device", &DeviceTaintSelector::device>> {};
 
 template <>
 struct Fields<DeviceTaintRule>

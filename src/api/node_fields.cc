@@ -17,9 +17,9 @@ struct Fields<NodeCondition>
 
 template <>
 struct Fields<NodePodPreemptionPolicy>
-    : FieldList<"api.core.v1.NodePodPreemptionPolicy",  //
-                Field<"disableResizePreemption",
-                      &NodePodPreemptionPolicy::disable_resize_preemption>> {};
+    : FieldList<
+          "api.core.v1.NodePodPreemptionPolicy",  //
+          Field<"disableResizePreemption", &NodePodPreemptionPolicy::disable_resize_preemption>> {};
 
 template <>
 struct Fields<Node>

@@ -156,8 +156,8 @@ bool container_within(const std::optional<ResourceList>& status, const ResourceL
 }
 
 bool pod_resources_matter(const StatusResources& status, const PodSpec& spec) {
-  if (spec.pod_requests &&
-      !(within(status.requests, *spec.pod_requests) && within(status.allocated, *spec.pod_requests)))
+  if (spec.pod_requests && !(within(status.requests, *spec.pod_requests) &&
+                             within(status.allocated, *spec.pod_requests)))
     return true;
   if (!status.requests || !status.allocated) return false;
   const ResourceList total = pod_requests(spec, {.pod_level = false, .overhead = false});

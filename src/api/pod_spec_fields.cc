@@ -217,8 +217,7 @@ using PodSpecFields = FieldList<
     Inside<"resources", Field<"limits", &PodSpec::pod_limits>,
            Field<"requests", &PodSpec::pod_requests>>,
     Inside<"schedulingGroup", Field<"podGroupName", &PodSpec::scheduling_group>>,
-    Custom<"ephemeralContainers", read_ephemeral_containers>,
-    After<sort_node_selector>>;
+    Custom<"ephemeralContainers", read_ephemeral_containers>, After<sort_node_selector>>;
 
 void read_pod_spec(JsonReader& json, PodTemplate& pod, std::string& node_name) {
   SpecTarget target{pod, node_name};

@@ -337,8 +337,8 @@ TEST_F(ResizeTest, WhatAStatusDoesNotHaveIsReadFromTheNextBest) {
   const Amounts two{{"cpu", "2"}}, six{{"cpu", "6"}};
   const std::vector<Row> rows = {
       {two, {}, "cpu=4", "cpu=2"},  // allocated: by the spec, or nothing
-      {six, {}, "cpu=6", "cpu=6"},    {{}, two, "cpu=4", "cpu=2"}, {{}, six, "cpu=6", "cpu=6"},
-      {two, six, "cpu=6", "cpu=6"},   {{}, {}, "cpu=4", ""},       {none, none, "cpu=4", ""},
+      {six, {}, "cpu=6", "cpu=6"},   {{}, two, "cpu=4", "cpu=2"}, {{}, six, "cpu=6", "cpu=6"},
+      {two, six, "cpu=6", "cpu=6"},  {{}, {}, "cpu=4", ""},       {none, none, "cpu=4", ""},
       {none, six, "cpu=6", "cpu=6"},  // an empty list is a list
   };
   for (const Row& row : rows) {
@@ -371,9 +371,8 @@ TEST_F(ResizeTest, OfEqualNamesTheFirstStatusCounts) {
 TEST_F(ResizeTest, PodLevelStatusStandsForTheContainers) {
   const auto resized = [&](const std::optional<Amounts>& requests,
                            const std::optional<Amounts>& allocated) {
-    start(std::move(world.pod("p")
-                        .container({{"cpu", "1"}, {"memory", "1Gi"}})
-                        .overhead({{"cpu", "500m"}})));
+    start(std::move(
+        world.pod("p").container({{"cpu", "1"}, {"memory", "1Gi"}}).overhead({{"cpu", "500m"}})));
     status("c0", Amounts{{"cpu", "9"}});
     pod_status(requests, allocated);
   };

@@ -357,8 +357,7 @@ int print_help(const CLI::App& program, const std::string& command, std::ostream
 std::string version_line() {
   const std::string_view commit = kCommit;
   return fmt::format("berth {}{}, as Kubernetes {}", kVersion,
-                     commit.empty() ? "" : fmt::format(" (commit {})", commit),
-                     kKubernetesVersion);
+                     commit.empty() ? "" : fmt::format(" (commit {})", commit), kKubernetesVersion);
 }
 
 }  // namespace

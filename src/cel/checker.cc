@@ -55,8 +55,7 @@ class Checker {
     device_fields_ = {
         {"driver", types::string()},
         {"allowMultipleAllocations", types::boolean()},
-        {"attributes",
-         types::map(types::string(), types::map(types::string(), types::dyn()))},
+        {"attributes", types::map(types::string(), types::map(types::string(), types::dyn()))},
         {"capacity", types::map(types::string(), types::map(types::string(), types::quantity()))}};
     scopes_.push_back({"device", types::device()});
   }

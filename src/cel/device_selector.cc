@@ -189,9 +189,8 @@ Result<std::shared_ptr<const DeviceSelector>> DeviceSelector::compile(std::strin
   }
   auto program = cel::plan(parsed, checked);
   if (!program) return wrong("program instantiation failed: " + program.error().message);
-  return std::shared_ptr<const DeviceSelector>(
-      new DeviceSelector(std::string(expression),
-                         std::make_unique<const cel::Program>(std::move(*program))));
+  return std::shared_ptr<const DeviceSelector>(new DeviceSelector(
+      std::string(expression), std::make_unique<const cel::Program>(std::move(*program))));
 }
 
 Result<bool> DeviceSelector::matches(const SelectorDevice& device, std::uint64_t* cost) const {

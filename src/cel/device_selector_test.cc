@@ -223,8 +223,10 @@ TEST(DeviceSelector, NamesOfMacrosHideTheDevice) {
       {"[{'driver': 1}].all(device, device.driver == 1)", "true"},
       {"[1].all(x, cel.bind(device, 2, [.device].all(d, d.driver.size() > x)))", "true"},
   });
-  EXPECT_TRUE(ask("[1].all(x, .x == 1)").text.starts_with(
-      "compile: compilation failed: ERROR: <input>:1:13: undeclared reference to '.x'"));
+  EXPECT_TRUE(
+      ask("[1].all(x, .x == 1)")
+          .text.starts_with(
+              "compile: compilation failed: ERROR: <input>:1:13: undeclared reference to '.x'"));
 }
 
 TEST(DeviceSelector, FieldsMayBeQuoted) {

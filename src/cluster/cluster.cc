@@ -193,9 +193,9 @@ Result<void> Cluster::forget(const Pod& pod) {
                 fmt::format("pod {} was assumed on {} but assigned to {}", describe(pod),
                             pod.node_name(), nodes_.name_text(entry->row)));
   if (!entry->assumed)
-    return fail(ErrorKind::kConflict,
-                fmt::format("pod {} is not assumed, so it cannot be removed or forgotten",
-                            describe(pod)));
+    return fail(
+        ErrorKind::kConflict,
+        fmt::format("pod {} is not assumed, so it cannot be removed or forgotten", describe(pod)));
   state_->remove(*entry);
   return {};
 }

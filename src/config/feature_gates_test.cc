@@ -50,11 +50,10 @@ TEST(FeatureGates, HaveV137Defaults) {
   const FeatureGates gates;
   for (const std::string_view on :
        {"StorageCapacityScoring", "SchedulerAsyncPreemption", "SchedulerPopFromBackoffQ",
-        "VolumeLimitScaling", "DRADeviceTaintRules", "NativeHistograms",
-        "OpportunisticBatching", "NominatedNodeNameForExpectation", "NodeDeclaredFeatures",
-        "DynamicResourceAllocation", "DRAExtendedResource", "DRAPrioritizedList",
-        "PodLevelResources", "MatchLabelKeysInPodTopologySpread", "ComponentFlagz",
-        "WatchListClient"}) {
+        "VolumeLimitScaling", "DRADeviceTaintRules", "NativeHistograms", "OpportunisticBatching",
+        "NominatedNodeNameForExpectation", "NodeDeclaredFeatures", "DynamicResourceAllocation",
+        "DRAExtendedResource", "DRAPrioritizedList", "PodLevelResources",
+        "MatchLabelKeysInPodTopologySpread", "ComponentFlagz", "WatchListClient"}) {
     EXPECT_TRUE(gates.enabled(on)) << on;
   }
   for (const std::string_view off :

@@ -163,9 +163,9 @@ Result<void> Engine::assemble() {
       ScheduleOne::Collaborators{loop_, cluster_, queue_, waiting_pods_, writes_, gate_, *failures_,
                                  *bindings_, tasks_, observer_},
       std::move(schedule_profiles), *search_);
-  ingest_ = std::make_unique<Ingest>(cluster_, queue_, waiting_pods_, gate_, std::move(names),
-                                     observer_, &writes_,
-                                     options_.gates.enabled("DRADeviceTaintRules"));
+  ingest_ =
+      std::make_unique<Ingest>(cluster_, queue_, waiting_pods_, gate_, std::move(names), observer_,
+                               &writes_, options_.gates.enabled("DRADeviceTaintRules"));
   return {};
 }
 

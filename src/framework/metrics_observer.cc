@@ -230,8 +230,7 @@ struct MetricsObserver::Handles {
 
     void set(std::size_t count) {
       pods.set(static_cast<double>(count));
-      if (!entities && count > 0)
-        entities = &family.gauge({queue, to_string(QueuedEntity::kPod)});
+      if (!entities && count > 0) entities = &family.gauge({queue, to_string(QueuedEntity::kPod)});
       if (entities) entities->set(static_cast<double>(count));
     }
 
@@ -261,7 +260,7 @@ struct MetricsObserver::Handles {
   std::array<Gauge*, kCallTypes> calls_pending{};
   std::array<Histogram*, kMostAttempts> sli{};
   std::array<Histogram*, kCodes> permit_waits{};
-  ByText<std::unique_ptr<Incoming>> incoming;                    // by event
+  ByText<std::unique_ptr<Incoming>> incoming;  // by event
   Incoming* last_incoming = nullptr;
   ByText<Gauge*> in_flight;                                      // by event
   boost::unordered_flat_map<std::uint64_t, Histogram*> handled;  // by resource and actions

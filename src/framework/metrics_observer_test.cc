@@ -117,8 +117,7 @@ TEST_F(MetricsObserverTest, CountsWhatEntersTheQueueGatedAmongTheUnschedulable) 
 }
 
 TEST_F(MetricsObserverTest, ShowsEntitiesOfAQueueOnceThereWereAny) {
-  for (const char* queue :
-       {"active", "backoff", "unschedulable", "gated", "incomplete", "pending"})
+  for (const char* queue : {"active", "backoff", "unschedulable", "gated", "incomplete", "pending"})
     EXPECT_TRUE(shows("scheduler_pending_pods{queue=\"" + std::string(queue) + "\"} 0")) << queue;
   EXPECT_FALSE(shows("scheduler_queued_entities"));
   observer_.pending_pods({.active = 2, .gated = 1});

@@ -65,8 +65,7 @@ TEST(Reflector, CountsWhatClientGoCountsOfAnInformer) {
   telemetry::Registry registry;
   telemetry::WatchMetrics metrics(registry);
   Rig rig(BodyFormat::kProtobuf, {kPods}, {.metrics = &metrics});
-  const std::string labels =
-      R"({group="",name="kube-scheduler",resource="pods",version="v1"} )";
+  const std::string labels = R"({group="",name="kube-scheduler",resource="pods",version="v1"} )";
   const auto shows = [&](const std::string& name, const std::string& value) {
     return registry.text().find("\ninformer_" + name + labels + value + "\n") != std::string::npos;
   };

@@ -139,7 +139,8 @@ Answer<void> Writes::check_namespace(const Resource& resource, std::string_view 
 
 Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue object,
                                              bool dry_run) {
-  if (auto done = apply_defaults(resource, object, loop_.wall_now()); !done) return refuse(done.error());
+  if (auto done = apply_defaults(resource, object, loop_.wall_now()); !done)
+    return refuse(done.error());
   JsonValue& metadata = object_at(object, "metadata");
   for (const std::string_view own : {"deletionTimestamp", "deletionGracePeriodSeconds",
                                      "managedFields", "selfLink", "generation"})

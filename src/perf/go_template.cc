@@ -271,8 +271,7 @@ class TemplateReader {
     if (reader.keyword("if")) read.of = Action::Of::kIf;
     if (reader.keyword("range")) read.of = Action::Of::kRange;
     read.variable = reader.declared_variable();
-    if (read.of == Action::Of::kOutput && !read.variable.empty())
-      read.of = Action::Of::kAssignment;
+    if (read.of == Action::Of::kOutput && !read.variable.empty()) read.of = Action::Of::kAssignment;
     auto pipeline = reader.pipeline();
     if (!pipeline || !reader.at_end()) return bad_action(written, "cannot be read");
     read.pipeline = std::move(*pipeline);

@@ -111,8 +111,8 @@ TEST(Templates, AreFilledInWithNumbers) {
 }
 
 TEST(Templates, KnowTheConditionsLoopsAndVariablesOfGo) {
-  const JsonValue data = *parse_json(
-      R"({"Index":7,"class":"gpu","count":2,"none":0,"list":[{"a":"b"}],"text":"3"})");
+  const JsonValue data =
+      *parse_json(R"({"Index":7,"class":"gpu","count":2,"none":0,"list":[{"a":"b"}],"text":"3"})");
   for (const auto& [written, filled] : std::vector<std::pair<std::string, std::string>>{
            {"plain", "plain"},
            {"{{AddInt 8000 (Mod .Index (DivideInt 9 2))}}", "8003"},

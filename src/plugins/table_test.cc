@@ -78,9 +78,8 @@ TEST(PluginTable, EveryBuiltPluginIsWhatItsEntrySays) {
     EXPECT_EQ((*plugin)->name(), entry.name);
     EXPECT_EQ(points_of(**plugin), entry.extension_points) << entry.name;
   }
-  EXPECT_THAT(not_built,
-              ::testing::ElementsAre("DeferredPodScheduling", "GangScheduling",
-                                     "TopologyPlacementGenerator", "PodGroupPodsCount"));
+  EXPECT_THAT(not_built, ::testing::ElementsAre("DeferredPodScheduling", "GangScheduling",
+                                                "TopologyPlacementGenerator", "PodGroupPodsCount"));
 }
 
 TEST(PluginTable, MostPluginsLookAtNothingButTheNodesRow) {

@@ -208,8 +208,7 @@ TEST(Gating, AnUpdateOpensTheGateOnlyWhenAHintSaysSo) {
   const Ref<const Pod> none = w.pod("a");
   w.queue().update(*fewer, none);
   EXPECT_EQ(w.place(none), QueuePlace::kActive);
-  EXPECT_THAT(w.log.take(),
-              ElementsAre("active a TargetPodUpdatePodSchedulingGatesEliminated"));
+  EXPECT_THAT(w.log.take(), ElementsAre("active a TargetPodUpdatePodSchedulingGatesEliminated"));
 }
 
 TEST(Gating, AGatedNewcomerReplacesAPodOfItsName) {

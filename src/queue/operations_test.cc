@@ -122,8 +122,7 @@ TEST(Operations, AnUpdateOfAnUnschedulablePodMovesItWhenAHintSaysSo) {
     if (row.expected == kUnschedulable)
       EXPECT_THAT(w.log.take(), IsEmpty()) << row.what;
     else
-      EXPECT_TRUE(w.log.take().front().ends_with(" a TargetPodUpdatePodToleration"))
-          << row.what;
+      EXPECT_TRUE(w.log.take().front().ends_with(" a TargetPodUpdatePodToleration")) << row.what;
   }
 }
 

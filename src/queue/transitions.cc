@@ -145,9 +145,8 @@ void SchedulingQueue::State::move_to_unschedulable(Slot slot, std::string_view l
   if (enters) leave(slot);
   unschedulable.put(slot);
   if (enters)
-    report_queued(entry.pod(),
-                  entry.queued.gated() ? QueueName::kGated : QueueName::kUnschedulable, label,
-                  strategy);
+    report_queued(entry.pod(), entry.queued.gated() ? QueueName::kGated : QueueName::kUnschedulable,
+                  label, strategy);
   arm_unschedulable_flush();
 }
 

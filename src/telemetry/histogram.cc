@@ -11,9 +11,14 @@ namespace berth::telemetry {
 namespace {
 
 // The bounds of the native buckets of the octave from 1/2 to 1: Prometheus' constants, to the bit.
-constexpr std::array<double, 8> kFractions = {
-    0.5,                0.5452538663326288, 0.5946035575013605, 0.6484197773255048,
-    0.7071067811865475, 0.7711054127039704, 0.8408964152537144, 0.9170040432046711};
+constexpr std::array<double, 8> kFractions = {0.5,
+                                              0.5452538663326288,
+                                              0.5946035575013605,
+                                              0.6484197773255048,
+                                              0.7071067811865475,
+                                              0.7711054127039704,
+                                              0.8408964152537144,
+                                              0.9170040432046711};
 
 constexpr int kExponentBits = 52;  // where the exponent of a double begins
 constexpr int kExponentBias = 1022;

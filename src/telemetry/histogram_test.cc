@@ -45,8 +45,7 @@ TEST(Histogram, ABoundBelongsToItsNativeBucket) {
   histogram.observe(1);
   histogram.observe(std::nextafter(1.0, 2.0));
   histogram.observe(0.25);
-  EXPECT_THAT(histogram.read().native.buckets,
-              ElementsAre(Pair(-16, 1), Pair(0, 1), Pair(1, 1)));
+  EXPECT_THAT(histogram.read().native.buckets, ElementsAre(Pair(-16, 1), Pair(0, 1), Pair(1, 1)));
 }
 
 TEST(Histogram, BothFormsHaveEveryObservation) {
@@ -71,7 +70,8 @@ TEST(Histogram, BucketsGetWiderWhenThereAreTooMany) {
   const HistogramCells cells({1});
   Histogram histogram(cells);
   const auto observe_buckets = [&](int from, int to) {
-    for (int number = from; number <= to; ++number) histogram.observe(std::exp2((number - 0.5) / 8));
+    for (int number = from; number <= to; ++number)
+      histogram.observe(std::exp2((number - 0.5) / 8));
   };
   observe_buckets(1, 160);
   EXPECT_EQ(histogram.read().native.schema, 3);

@@ -172,8 +172,8 @@ bool Registry::expose(const MetricSpec& spec) {
 
 WallTime Registry::wall_now() const {
   if (options_.wall_now) return options_.wall_now();
-  return {std::chrono::duration_cast<Duration>(
-      std::chrono::system_clock::now().time_since_epoch())};
+  return {
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
 }
 
 const Family* Registry::find(std::string_view name) const {

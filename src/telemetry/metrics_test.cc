@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <protozero/pbf_reader.hpp>
 #include <chrono>
 #include <limits>
+#include <protozero/pbf_reader.hpp>
 #include <set>
 
 #include "base/thread.h"
@@ -102,7 +102,7 @@ TEST(RegistryText, LabelledFamiliesAppearWithTheirFirstSeries) {
 // Messages as protoc --decode_raw would show them, in short: "1=name 4={1={1=l 2=v} 3={1:8bytes}}".
 std::string raw(protozero::pbf_reader message, const std::string& path = "") {
   // MetricFamily: metrics, labels, gauges, counters, histograms; buckets, spans, times within them.
-  static const std::set<std::string> nested = {".4",     ".4.1",    ".4.2",   ".4.3", ".4.3.3",
+  static const std::set<std::string> nested = {".4",   ".4.1",   ".4.2",    ".4.3",   ".4.3.3",
                                                ".4.7", ".4.7.3", ".4.7.12", ".4.7.15"};
   static const std::set<std::string> zigzag = {".4.7.5", ".4.7.12.1", ".4.7.13"};
   std::string text;
@@ -161,12 +161,14 @@ TEST(RegistryProtobuf, WritesFamiliesBehindTheirLengths) {
   registry.add({.name = "empty_total", .labels = {"x"}});
   registry.add_computed({.name = "a_total", .help = "Eh."},
                         [] { return std::vector<ComputedSample>{{{}, 7}}; });
-  EXPECT_THAT(families_of(registry), ::testing::ElementsAre(
-                            "1=a_total 2=[ALPHA] Eh. 3=0 4={3={1=7}}",
-                            "1=b_total 2=[ALPHA] Bees. 3=0 4={1={1=a 2=two} 1={1=z 2=one} 3={1=3 3={1=12 2=250000000}}}",
-                            "1=c_gauge 2=Sea\nlevel. 3=1 4={2={1=-1.5}}",
-                            "1=d_seconds 2=[STABLE] Days. 3=4 "
-                            "4={7={1=3 2=5.55 3={1=1 2=0.1} 3={1=2 2=1} 15={1=12 2=250000000}}}"));
+  EXPECT_THAT(
+      families_of(registry),
+      ::testing::ElementsAre("1=a_total 2=[ALPHA] Eh. 3=0 4={3={1=7}}",
+                             "1=b_total 2=[ALPHA] Bees. 3=0 4={1={1=a 2=two} 1={1=z 2=one} 3={1=3 "
+                             "3={1=12 2=250000000}}}",
+                             "1=c_gauge 2=Sea\nlevel. 3=1 4={2={1=-1.5}}",
+                             "1=d_seconds 2=[STABLE] Days. 3=4 "
+                             "4={7={1=3 2=5.55 3={1=1 2=0.1} 3={1=2 2=1} 15={1=12 2=250000000}}}"));
 }
 
 // The numbers are those that Prometheus' Go library wrote for the same observations.
@@ -183,14 +185,13 @@ TEST(RegistryProtobuf, HistogramsHaveNativeBuckets) {
   add("empty");
   Histogram& some = add("some");
   for (const double value : {0.0, 0.25, 0.25, 0.3, 1.0, 1.05, 5.0}) some.observe(value);
-  EXPECT_THAT(
-      families_of(registry),
-      ::testing::ElementsAre(
-          "1=empty 2= 3=4 4={7={1=0 2=0 3={1=0 2=1} 5=3 6=2.938735877055719e-39 7=0 "
-          "15={1=12 2=250000000}}}",
-          "1=some 2= 3=4 4={7={1=7 2=7.85 3={1=5 2=1} 5=3 6=2.938735877055719e-39 7=1 "
-          "12={1=-16 2=4} 12={1=12 2=2} 12={1=17 2=1} 13=2 13=-2 13=0 13=1 13=0 13=0 13=0 "
-          "15={1=12 2=250000000}}}"));
+  EXPECT_THAT(families_of(registry),
+              ::testing::ElementsAre(
+                  "1=empty 2= 3=4 4={7={1=0 2=0 3={1=0 2=1} 5=3 6=2.938735877055719e-39 7=0 "
+                  "15={1=12 2=250000000}}}",
+                  "1=some 2= 3=4 4={7={1=7 2=7.85 3={1=5 2=1} 5=3 6=2.938735877055719e-39 7=1 "
+                  "12={1=-16 2=4} 12={1=12 2=2} 12={1=17 2=1} 13=2 13=-2 13=0 13=1 13=0 13=0 13=0 "
+                  "15={1=12 2=250000000}}}"));
 }
 
 TEST(Registry, GivesTheSameSeriesForTheSameValues) {
@@ -252,9 +253,10 @@ TEST(Registry, ADeprecatedFamilyIsHiddenUnlessAskedFor) {
     EXPECT_EQ(registry.text().find("# HELP old [ALPHA] (Deprecated since 1.37.0) It counts.\n"
                                    "# TYPE old counter\nold 1\n") != std::string::npos,
               shown);
-    EXPECT_EQ(registry.text().find("{deprecated_version=\"1.37.0\",stability_level=\"ALPHA\"} 1\n") !=
-                  std::string::npos,
-              shown);
+    EXPECT_EQ(
+        registry.text().find("{deprecated_version=\"1.37.0\",stability_level=\"ALPHA\"} 1\n") !=
+            std::string::npos,
+        shown);
     EXPECT_NE(registry.text().find(shown ? "hidden_metrics_total 0\n" : "hidden_metrics_total 1\n"),
               std::string::npos);
   }

@@ -26,12 +26,12 @@ SchedulerMetrics::SchedulerMetrics(Registry& registry)
           registry.add({.name = "scheduler_batch_rescore_attempts_total",
                         .labels = {"profile"},
                         .help = "Counts of rescore attempts during opportunistic batching."})),
-      batch_rescore_duration(registry.add(
-          {.name = "scheduler_batch_rescore_duration_seconds",
-           .type = MetricType::kHistogram,
-           .labels = {"profile"},
-           .buckets = exponential(0.00001, 2, 12),
-           .help = "Latency for rescoring a node during opportunistic batching."})),
+      batch_rescore_duration(
+          registry.add({.name = "scheduler_batch_rescore_duration_seconds",
+                        .type = MetricType::kHistogram,
+                        .labels = {"profile"},
+                        .buckets = exponential(0.00001, 2, 12),
+                        .help = "Latency for rescoring a node during opportunistic batching."})),
       cache_size(
           registry.add({.name = "scheduler_cache_size",
                         .type = MetricType::kGauge,

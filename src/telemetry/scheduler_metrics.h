@@ -46,7 +46,7 @@ struct SchedulerMetrics {
   Family& queued_entities;                   // queue, type
   Family& queueing_hint_execution_duration;  // plugin, event, hint
   Family& resourceclaim_creates;  // status, admin_access, owner_api_group, owner_api_kind
-  Family& schedule_attempts;                 // result, profile
+  Family& schedule_attempts;      // result, profile
   Family& scheduling_algorithm_duration;
   Family& scheduling_attempt_duration;      // result, profile
   Family& store_schedule_results_duration;  // profile

@@ -89,8 +89,8 @@ TEST(SchedulerMetrics, OneFamilyIsDeprecated) {
   std::vector<std::string_view> deprecated;
   for (const auto& [name, spec] : our_families())
     if (!spec.deprecated.empty()) deprecated.push_back(spec.name);
-  EXPECT_EQ(deprecated, (std::vector<std::string_view>{
-                            "scheduler_preemption_goroutines_duration_seconds"}));
+  EXPECT_EQ(deprecated,
+            (std::vector<std::string_view>{"scheduler_preemption_goroutines_duration_seconds"}));
 }
 
 TEST(SchedulerMetrics, ThoseThatNeedACauseAreThereToo) {
@@ -147,11 +147,7 @@ TEST(SchedulerMetrics, ThoseThatNeedACauseAreThereToo) {
        Stability::kAlpha,
        {"result"},
        0},
-      {"scheduler_workload_preemption_victims",
-       MetricType::kHistogram,
-       Stability::kAlpha,
-       {},
-       11},
+      {"scheduler_workload_preemption_victims", MetricType::kHistogram, Stability::kAlpha, {}, 11},
       {"scheduler_preemption_workload_disruptions",
        MetricType::kHistogram,
        Stability::kAlpha,

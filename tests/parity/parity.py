@@ -32,7 +32,6 @@ TOPICS = casegen.TOPICS
 CONFIG_EXTRAS = {
     "preemption-args": ["--preempt"],
     "two-profiles": ["--profile", "packer"],
-    "storage-shape": ["--feature-gates", "StorageCapacityScoring=true"],
 }
 COMPARISON_GATE = ["--feature-gates", "TaintTolerationComparisonOperators=true"]
 
@@ -70,7 +69,7 @@ def mode_of_single_pods(topic, seed):
     if topic in ("preempt", "victims", "budgets") and "--preempt" not in flags:
         flags = [*flags, "--preempt"]
     if topic == "storage" and "--feature-gates" not in flags and turn % 5 == 0:
-        flags = [*flags, "--feature-gates", "VolumeLimitScaling=true"]
+        flags = [*flags, "--feature-gates", "VolumeLimitScaling=false"]
     if topic == "devices" and "--feature-gates" not in flags and turn % 4 == 0:
         flags = [*flags, "--feature-gates", casegen_devices.GATES[turn // 4 % len(casegen_devices.GATES)]]
     if topic == "claims" and "--feature-gates" not in flags and turn % 2 == 0:
@@ -128,7 +127,7 @@ class Runner:
         must as a whole be one of upstream's. The same holds where there are devices: on a busy machine the
         oracle may begin to judge before its cache of claims has heard of all of them."""
         said = [theirs] if only_preemption_differs(theirs, ours) else []
-        if not said and topic not in ("volumes", "storage", "capacity", "dra", "devices", "claims", "mixed"):
+        if not said and topic not in ("volumes", "storage", "capacity", "dra", "devices", "claims", "taintrules", "mixed"):
             return False
         for _ in range(8 * self.copies):
             again = self.call([self.oracle, "-cluster", path, *flags])

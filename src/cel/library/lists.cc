@@ -176,8 +176,8 @@ Value range(Args args) {
   if (count < 0)
     return Value::error(fmt::format("lists.range: size must be non-negative, got {}", count));
   if (count > kLongestRange)
-    return Value::error(fmt::format("lists.range: size {} exceeds maximum allowed ({})", count,
-                                    kLongestRange));
+    return Value::error(
+        fmt::format("lists.range: size {} exceeds maximum allowed ({})", count, kLongestRange));
   std::vector<Value> items;
   items.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) items.push_back(Value::integer(i));

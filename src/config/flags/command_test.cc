@@ -278,10 +278,9 @@ TEST_F(CommandTest, EarlierVersionsHaveTheirOwnGates) {
   EXPECT_FALSE(got.options.gates.enabled("NodeDeclaredFeatures"));
   EXPECT_EQ(got.options.emulated, "1.34");
   EXPECT_EQ(got.options.min_compatible, "1.34");
-  EXPECT_EQ(
-      failure({"--emulated-version=kube=1.36", "--feature-gates=CompositePodGroup=true"}),
-      "cannot set feature gate CompositePodGroup to true, feature is PreAlpha at emulated "
-      "version 1.36, min compatibility version 1.35");
+  EXPECT_EQ(failure({"--emulated-version=kube=1.36", "--feature-gates=CompositePodGroup=true"}),
+            "cannot set feature gate CompositePodGroup to true, feature is PreAlpha at emulated "
+            "version 1.36, min compatibility version 1.35");
   EXPECT_EQ(failure({"--emulated-version=1.34.1"}), "patch version not allowed, got: kube=1.34.1");
   EXPECT_EQ(failure({"--emulated-version=foo=1.34"}), "component not registered: foo");
   EXPECT_EQ(failure({"--emulated-version=1.34,1.35"}),

@@ -84,9 +84,9 @@ struct LoggingOptions {
 
 // The versions as given; what comes of them is in SchedulerOptions::gates.
 struct VersionOptions {
-  std::string version = "false";      // --version: "false", "true", "raw", or one to report
+  std::string version = "false";  // --version: "false", "true", "raw", or one to report
   std::string reported = std::string(kKubernetesVersion);  // for --version and the user agent
-  std::vector<std::string> emulated;  // "1.34", "kube=1.34"
+  std::vector<std::string> emulated;                       // "1.34", "kube=1.34"
   std::vector<std::string> min_compatible;
   std::vector<std::string> feature_gates;  // every value of the flag
 };

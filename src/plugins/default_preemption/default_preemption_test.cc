@@ -73,9 +73,9 @@ TEST_F(DefaultPreemptionTest, WhatIsSaidBeginsWithItsName) {
 }
 
 TEST_F(DefaultPreemptionTest, TheTextCountsVictimsThatAreTerminatingAlready) {
-  EXPECT_TRUE(world.cluster
-                  .add_pod(world.pod("going").on("n1").deleted(WallTime{std::chrono::hours(1)}))
-                  .has_value());
+  EXPECT_TRUE(
+      world.cluster.add_pod(world.pod("going").on("n1").deleted(WallTime{std::chrono::hours(1)}))
+          .has_value());
   const PostFilterResult result = post_filter(world.pod("high").priority(1));
   EXPECT_EQ(result.outcome.message(),
             "preemption: found a potential placement for pod on node n1, preempting 2 victims");

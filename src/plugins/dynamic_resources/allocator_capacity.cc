@@ -81,13 +81,13 @@ Result<Quantity> rounded_up(const Quantity& requested, const CapacityRequestPoli
       return not_representable(fmt::format("request {} exceeds MaxInt64", requested.to_string()));
     amount = requested.value();
   }
-  const std::int64_t count = wrapping(steps->min, -1, amount) / steps->step +
-                             (steps->rest(amount) != 0 ? 1 : 0);
+  const std::int64_t count =
+      wrapping(steps->min, -1, amount) / steps->step + (steps->rest(amount) != 0 ? 1 : 0);
   // A negative minimum is nothing that API servers accept; its sum wraps around.
   if (steps->min >= 0 && count > (kMaxInt64 - steps->min) / steps->step)
-    return not_representable(
-        fmt::format("rounding request {} up to the next step passes {}", requested.to_string(),
-                    steps->milli ? "the milli-value range" : "MaxInt64"));
+    return not_representable(fmt::format("rounding request {} up to the next step passes {}",
+                                         requested.to_string(),
+                                         steps->milli ? "the milli-value range" : "MaxInt64"));
   const std::int64_t sum = wrapping(steps->step, count, steps->min);
   const Quantity::Format format = range.step->format();
   if (!steps->milli) return Quantity::of(sum, format);

@@ -112,16 +112,15 @@ std::optional<bool> DeviceSearch::has_capacity(const PreparedClaim& claim,
   const Result<bool> fits = capacity_fits(*of.device, wanted, nullptr, nullptr, symbols);
   if (fits) return *fits;
   // Parity: of the device only the name.
-  stop(Verdict::kError, fmt::format("claim {}, request {}: checking capacity for device {}: {}",
-                                    claim.full_name, symbols.text(request.name),
-                                    symbols.text(of.id.device), fits.error().message));
+  stop(Verdict::kError,
+       fmt::format("claim {}, request {}: checking capacity for device {}: {}", claim.full_name,
+                   symbols.text(request.name), symbols.text(of.id.device), fits.error().message));
   return std::nullopt;
 }
 
 std::optional<bool> DeviceSearch::capacity_left(const PreparedClaim& claim,
                                                 const PreparedRequest& request,
-                                                std::uint32_t candidate,
-                                                std::string_view doing) {
+                                                std::uint32_t candidate, std::string_view doing) {
   if (!context_.pools.features.consumable_capacity) return true;
   const Candidate& of = node_->candidates[candidate];
   const CapacityRequest wanted = capacity_of(request);
@@ -167,9 +166,8 @@ std::optional<bool> DeviceSearch::choose(const Position& at, const Wanted& wante
   chosen.request = at.request;
   chosen.alternative = at.alternative;
   // The first share of a device has taken its counters.
-  const bool partly_used =
-      of.shared &&
-      (state_of(candidate).consumed || state_of(candidate).shared || sharing(candidate));
+  const bool partly_used = of.shared && (state_of(candidate).consumed ||
+                                         state_of(candidate).shared || sharing(candidate));
   if (!partly_used && !of.device->consumes_counters.empty()) {
     if (!counters_.take(*node_, of, context_.allocated, context_.balances)) return false;
     chosen.counters = true;

@@ -92,8 +92,8 @@ bool AttributeConstraint::add_value(const DeviceAttributeValue& value) {
   };
   // Devices that match all have the value of the first.
   const std::span<const DeviceAttributeValue* const> others(
-      values_.data(), kind_ == Kind::kMatch ? std::min<std::size_t>(values_.size(), 1)
-                                            : values_.size());
+      values_.data(),
+      kind_ == Kind::kMatch ? std::min<std::size_t>(values_.size(), 1) : values_.size());
   if (!std::ranges::all_of(others, goes_with)) return false;
   values_.push_back(&value);
   return true;

@@ -6,7 +6,7 @@
 namespace berth::plugins {
 
 const CounterBalance& CounterBalances::of(const NodePool& pool, const AllocatedDevices& allocated) {
-  const auto [entry, added] = 
+  const auto [entry, added] =
       balances_.try_emplace({pool.entry, pool.generation, pool.counter_sets});
   CounterBalance& balance = entry->second;
   if (!added) return balance;

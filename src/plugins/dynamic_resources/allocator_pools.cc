@@ -103,7 +103,7 @@ struct DevicePools::State::Index {
   boost::unordered_flat_map<Symbol, std::vector<OfferedSlice*>, std::hash<Symbol>> by_node;
   std::vector<OfferedSlice*> anywhere;
   boost::unordered_flat_set<PoolEntry*> with_counters;  // that concern every node
-  std::uint64_t shared_version = 1;  // of what concerns more than one node
+  std::uint64_t shared_version = 1;                     // of what concerns more than one node
   boost::unordered_flat_map<Symbol, std::unique_ptr<NodePools>, std::hash<Symbol>> nodes;
   std::vector<NodePool> unusable;  // of pools that a node sees only the counters of
   std::uint64_t unusable_version = 0;

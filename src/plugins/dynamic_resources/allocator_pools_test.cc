@@ -287,7 +287,10 @@ TEST(DevicePools, ASliceWithCompatibilityGroupsIsMissing) {
   const std::string counted = counters("a", on("n1"), set, {.slices = 3});
   const std::string plain = slice("c", on("n1"), "{name: e}", {.slices = 3});
   check({
-      {"so are the others of its pool", {counted, grouped("b", 3), plain}, {}, {kWish},
+      {"so are the others of its pool",
+       {counted, grouped("b", 3), plain},
+       {},
+       {kWish},
        "impossible"},
       {"all devices are not known",
        {counted, grouped("b", 3), plain},

@@ -86,8 +86,7 @@ std::optional<Result<bool>> SelectorTable::matches(SelectorId selector,
   ++evaluations_;
   // An error ends the attempt: rare enough to be found again each time.
   Expression& expression = expressions_[selector];
-  if (!expression.compiled)
-    expression.compiled = DeviceSelector::compile(*expression.text);
+  if (!expression.compiled) expression.compiled = DeviceSelector::compile(*expression.text);
   if (!*expression.compiled) {
     return fail(ErrorKind::kInvalid, "CEL compile error: " + expression.compiled->error().message);
   }

@@ -306,8 +306,8 @@ TEST(ConsumableCapacity, RangesMayHaveFractions) {
       row("whole numbers as well", "default: 1, validRange: {min: 1, step: 2}", "2", consumed("3")),
       row("a request of less than a thousandth", tenths, "600001u",
           error + "request 600001u is not a representable milli value"),
-      row("which is fine for a range of such steps",
-          "default: 1, validRange: {min: 1, step: 100u}", "2", consumed("2")),
+      row("which is fine for a range of such steps", "default: 1, validRange: {min: 1, step: 100u}",
+          "2", consumed("2")),
       row("a step beyond 64 bits of thousandths",
           "default: 1, validRange: {min: 1, step: 9223372036854775}", "9223372036854775",
           error + "rounding request 9223372036854775 up to the next step passes the milli-value "

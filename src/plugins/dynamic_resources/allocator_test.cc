@@ -658,15 +658,14 @@ TEST(Allocator, ConfigurationIsCopiedOnceWithTheRequestsItIsFor) {
                                 "," + opaque("FromClaim", "", 5) + "]")
       << "for all requests";
   fixture.allocate(
-      "n1", {claim("c",
-                   list({first_available("r", list({sub("one", 1, of_class), sub("two", 2)})),
-                         exact("a", 1, of_class)}),
-                   "config: [" + list({config("r/two, a", "3"), config("r/two, r/one, a", "4")}) +
-                       "]")});
-  EXPECT_EQ(parts(fixture), "\"config\":[" + opaque("FromClass", "", 1) + "," +
-                                opaque("FromClass", "", 2) + "," +
-                                opaque("FromClaim", "\"r/two\",\"a\"", 3) + "," +
-                                opaque("FromClaim", "", 4) + "]");
+      "n1",
+      {claim("c",
+             list({first_available("r", list({sub("one", 1, of_class), sub("two", 2)})),
+                   exact("a", 1, of_class)}),
+             "config: [" + list({config("r/two, a", "3"), config("r/two, r/one, a", "4")}) + "]")});
+  EXPECT_EQ(parts(fixture),
+            "\"config\":[" + opaque("FromClass", "", 1) + "," + opaque("FromClass", "", 2) + "," +
+                opaque("FromClaim", "\"r/two\",\"a\"", 3) + "," + opaque("FromClaim", "", 4) + "]");
 }
 
 TEST(Allocator, RemembersWhatSelectorsSaidUntilTheSliceChanges) {

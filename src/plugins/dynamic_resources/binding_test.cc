@@ -417,8 +417,7 @@ TEST_F(BindingTest, AClaimThatNobodyElseUsesIsReleasedWhenNoNodeIsLeft) {
       {"the pod's own", reserved_for({"p"}),
        "Unschedulable: deallocation of ResourceClaim completed", "free"},
       {"somebody's", reserved_for({"q"}), "Unschedulable: ", "d9 @gone for q"},
-      {"shared", reserved_for({"p", "q"}), "Unschedulable: ",
-       "d9 @gone for p q"},
+      {"shared", reserved_for({"p", "q"}), "Unschedulable: ", "d9 @gone for p q"},
   };
   for (const Case& row : cases) {
     SCOPED_TRACE(row.name);

@@ -22,9 +22,8 @@ constexpr std::string_view kReasons[] = {
 constexpr std::string_view kOptionalNodeOperations = "DRAOptionalNodeOperations";
 
 bool declares(const Node& node, std::string_view feature, const Symbols& symbols) {
-  return std::ranges::any_of(node.declared_features, [&](Symbol declared) {
-    return symbols.text(declared) == feature;
-  });
+  return std::ranges::any_of(node.declared_features,
+                             [&](Symbol declared) { return symbols.text(declared) == feature; });
 }
 
 // A request with a list of at most so many alternatives scores this much for the first.

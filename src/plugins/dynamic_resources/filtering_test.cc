@@ -174,11 +174,11 @@ TEST(DynamicResources, AClaimThatIsBeingAllocatedIsWaitedFor) {
 
 TEST(DynamicResources, WhatNodesAreToLeaveOutNeedsNodesThatCan) {
   DevicesFixture fixture;
-  fixture.cluster.update_node(fixture.world.node("n2").feature("Other").feature(
-      "DRAOptionalNodeOperations"));
-  fixture.add(claim_of(
-      "c", exact("r"),
-      {.status = allocation("d1", "", "skipNodeOperations: [NodePrepareResources]")}));
+  fixture.cluster.update_node(
+      fixture.world.node("n2").feature("Other").feature("DRAOptionalNodeOperations"));
+  fixture.add(
+      claim_of("c", exact("r"),
+               {.status = allocation("d1", "", "skipNodeOperations: [NodePrepareResources]")}));
   Attempt attempt(fixture, fixture.pod("p", {"c"}));
   EXPECT_EQ(attempt.pre_filter(), "ok");
   EXPECT_EQ(attempt.filter(), "n1 resourceclaim not available on the node, n2 ok");

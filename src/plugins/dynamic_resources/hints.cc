@@ -50,9 +50,8 @@ Result<QueueingHint> DynamicResources::after_claim_change(const Pod& pod, const 
 Result<QueueingHint> DynamicResources::after_own_update(const AnyObject& after) const {
   const Result<const Pod*> changed = pod_in(after);
   if (!changed)
-    return fail(
-        changed.error().kind,
-        "unexpected object in isSchedulableAfterTargetPodUpdate: " + changed.error().message);
+    return fail(changed.error().kind, "unexpected object in isSchedulableAfterTargetPodUpdate: " +
+                                          changed.error().message);
   if (!*changed) return QueueingHint::kSkip;
   return claims_of(**changed, *tracker_) ? QueueingHint::kQueue : QueueingHint::kSkip;
 }

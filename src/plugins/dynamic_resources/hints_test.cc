@@ -104,8 +104,7 @@ TEST(DynamicResourcesHints, OtherObjectsAreErrors) {
   for (const EventRegistration& registration : registrations) {
     if (!registration.hint) continue;
     const bool of_pod = registration.event.resource == EventResource::kTargetPod;
-    const AnyObject wrong =
-        of_pod ? object_of(fixture.world, claim_of("c", "")) : AnyObject(pod);
+    const AnyObject wrong = of_pod ? object_of(fixture.world, claim_of("c", "")) : AnyObject(pod);
     const Result<QueueingHint> answer = registration.hint(*pod, {}, wrong);
     ASSERT_FALSE(answer.has_value());
     EXPECT_EQ(answer.error().message,

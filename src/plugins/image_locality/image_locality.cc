@@ -91,7 +91,8 @@ Outcome ImageLocality::score(const Cycle& cycle, const NodeSet& feasible,
   const NodeTable& nodes = cycle.nodes();
   const std::vector<ImageNames::Wanted>& wanted = names_.of(cycle.pod());
   std::int64_t max_threshold = 0;
-  for (const ImageNames::Wanted& image : wanted) max_threshold += image.uses * kMaxThresholdPerImage;
+  for (const ImageNames::Wanted& image : wanted)
+    max_threshold += image.uses * kMaxThresholdPerImage;
   if (std::ranges::none_of(
           wanted, [&](Symbol image) { return nodes.may_have_image(image); },
           &ImageNames::Wanted::name)) {

@@ -91,9 +91,7 @@ std::optional<std::vector<EventRegistration>> InterPodAffinity::events_to_regist
             pod_hint,
             HintScope::kClass},
            {{EventResource::kTargetPod, kUpdatePodLabel, {}}, {}},
-           {{EventResource::kNode, kAdd | kUpdateNodeLabel, {}},
-            node_hint,
-            HintScope::kClass}}};
+           {{EventResource::kNode, kAdd | kUpdateNodeLabel, {}}, node_hint, HintScope::kClass}}};
 }
 
 Outcome InterPodAffinity::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

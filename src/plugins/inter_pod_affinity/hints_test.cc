@@ -40,8 +40,7 @@ TEST_F(InterPodAffinityHints, PodsHelpWhenTheyComeGoOrChangeSides) {
   const Ref<const Pod> wants = pod("p", {}, {near(web)});
   const Ref<const Pod> wants_two = pod("p", {}, {near(web), near({{has("db")}})});
   const Ref<const Pod> avoids = pod("p", {{"own", "label"}}, {away(web)});
-  const Ref<const Pod> avoids_two =
-      pod("p", {{"own", "label"}}, {away(web), away({{has("db")}})});
+  const Ref<const Pod> avoids_two = pod("p", {{"own", "label"}}, {away(web), away({{has("db")}})});
   const Ref<const Pod> match = pod("e", {{"app", "web"}}, {}, "n");
   const Ref<const Pod> other = pod("e", {{"app", "x"}}, {}, "n");
   const Ref<const Pod> elsewhere = pod("e", {{"app", "web"}}, {}, "n", "elsewhere");

@@ -51,7 +51,7 @@ Result<QueueingHint> after_pod_update(const Pod&, const AnyObject& before, const
 }  // namespace
 
 NodeFeatures features_needed_by(const PodSpec& spec) {
-  const auto any = [&](bool Container::*property) {
+  const auto any = [&](bool Container::* property) {
     return std::ranges::any_of(spec.containers, property) ||
            std::ranges::any_of(spec.init_containers, property);
   };
@@ -109,12 +109,11 @@ void NodeDeclaredFeatures::filter(const Cycle& cycle, FilterPass& pass) const {
 
 std::optional<std::vector<EventRegistration>> NodeDeclaredFeatures::events_to_register() const {
   if (!enabled_) return std::vector<EventRegistration>{};
-  return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}},
-            after_feature_change,
-            HintScope::kClass},
-           {{EventResource::kTargetPod, action::kUpdate, {}},
-            after_pod_update,
-            HintScope::kClass}}};
+  return {
+      {{{EventResource::kNode, action::kAdd | action::kUpdateNodeDeclaredFeature, {}},
+        after_feature_change,
+        HintScope::kClass},
+       {{EventResource::kTargetPod, action::kUpdate, {}}, after_pod_update, HintScope::kClass}}};
 }
 
 Outcome NodeDeclaredFeatures::sign(const Pod& pod,

@@ -130,9 +130,8 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenANodeDeclaresOtherFeatures) {
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, one, none), kQueue);
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, one, relabelled), kSkip);
   EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 129},
-                                                                  {EventResource::kTargetPod,
-                                                                   32764}}));
+            (std::vector<std::pair<EventResource, std::uint32_t>>{
+                {EventResource::kNode, 129}, {EventResource::kTargetPod, 32764}}));
 }
 
 TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {

@@ -86,8 +86,7 @@ std::optional<std::vector<EventRegistration>> NodeResourcesFit::events_to_regist
   return registrations;
 }
 
-Result<QueueingHint> NodeResourcesFit::after_pod_scale_down(const Pod& pod,
-                                                            const AnyObject& before,
+Result<QueueingHint> NodeResourcesFit::after_pod_scale_down(const Pod& pod, const AnyObject& before,
                                                             const AnyObject& after) const {
   Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
   if (!change) return fail(change.error());

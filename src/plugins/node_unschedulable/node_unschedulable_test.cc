@@ -90,9 +90,8 @@ TEST_F(NodeUnschedulableTest, QueuesWhenThePodBeginsToTolerate) {
 
 TEST_F(NodeUnschedulableTest, RegistersNodeAndTolerationEvents) {
   EXPECT_EQ(registered_events(plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 17},
-                                                                  {EventResource::kTargetPod,
-                                                                   4096}}));
+            (std::vector<std::pair<EventResource, std::uint32_t>>{
+                {EventResource::kNode, 17}, {EventResource::kTargetPod, 4096}}));
 }
 
 }  // namespace

@@ -176,9 +176,8 @@ TEST_F(TaintTolerationTest, QueuesWhenThePodsOwnTolerationsChange) {
   EXPECT_EQ(fixture.hint(*plugin, kTaintTolerationPodEvent, pod, pod, updated),
             QueueingHint::kQueue);
   EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 17},
-                                                                  {EventResource::kTargetPod,
-                                                                   4096}}));
+            (std::vector<std::pair<EventResource, std::uint32_t>>{
+                {EventResource::kNode, 17}, {EventResource::kTargetPod, 4096}}));
 }
 
 TEST_F(TaintTolerationTest, SignsTolerationsInWhateverOrder) {

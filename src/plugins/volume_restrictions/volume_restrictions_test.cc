@@ -216,10 +216,10 @@ TEST_F(VolumeRestrictionsTest, WithoutPreFilterItCannotTell) {
 
 TEST_F(VolumeRestrictionsTest, RegistersForWhatMattersToIt) {
   using enum EventResource;
-  EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{kAssignedPod, action::kDelete},
-                                                                  {kNode, action::kAdd},
-                                                                  {kPersistentVolumeClaim, 1}}));
+  EXPECT_EQ(
+      registered_events(*plugin),
+      (std::vector<std::pair<EventResource, std::uint32_t>>{
+          {kAssignedPod, action::kDelete}, {kNode, action::kAdd}, {kPersistentVolumeClaim, 1}}));
 }
 
 TEST_F(VolumeRestrictionsTest, APodThatHadTheVolumeWakesOthers) {
