@@ -24,6 +24,7 @@ struct DriverShare {
   Symbol driver;  // empty: the symbol is not held, so no node names the driver
   std::string name;
   std::int32_t count = 0;
+  bool is_required = false;  // by its CSIDriver: no pods that need it on nodes without it
 };
 
 // What the pod needs attached.
@@ -43,11 +44,13 @@ Wanted wanted_on_node(const Cluster& cluster, const Pod& pod, bool has_csi_node)
   make_set(wanted.volumes);
   for (const AttachableVolume& volume : wanted.volumes) {
     const auto share = std::ranges::find(wanted.shares, volume.driver(), &DriverShare::name);
-    if (share == wanted.shares.end())
-      wanted.shares.push_back(
-          {cluster.symbols().find(volume.driver()), std::string(volume.driver()), 1});
-    else
+    if (share != wanted.shares.end()) {
       ++share->count;
+      continue;
+    }
+    const Ref<const CSIDriver> driver = find_csi_driver(cluster, volume.driver());
+    wanted.shares.push_back({cluster.symbols().find(volume.driver()), std::string(volume.driver()),
+                             1, driver && driver->prevent_scheduling_if_missing});
   }
   return wanted;
 }
@@ -67,12 +70,14 @@ bool exceeds(const AttachedVolumes& attached, const Wanted& wanted, const CSINod
   return false;
 }
 
-// One of the drivers that ask not to be done without and are not installed on the node.
-const DriverShare* missing_driver(const Cluster& cluster, const Wanted& wanted,
-                                  const CSINode* node) {
+bool any_required(const Wanted& wanted) {
+  return std::ranges::any_of(wanted.shares, &DriverShare::is_required);
+}
+
+// The first required driver that is not installed on the node; null if there is none.
+const DriverShare* missing_driver(const Wanted& wanted, const CSINode* node) {
   for (const DriverShare& share : wanted.shares) {
-    const Ref<const CSIDriver> driver = find_csi_driver(cluster, share.name);
-    if (!driver || !driver->prevent_scheduling_if_missing) continue;
+    if (!share.is_required) continue;
     if (!node ||
         std::ranges::find(node->drivers, share.driver, &CSINodeDriver::name) == node->drivers.end())
       return &share;
@@ -156,7 +161,7 @@ void NodeVolumeLimits::filter_on_trial(const Cycle& cycle, const WantedByNode& b
     if (wanted.error) return pass.reject(row, code_of(*wanted.error), {wanted.error->message});
     if (wanted.volumes.empty()) return;
     if (needs_driver_)
-      if (const DriverShare* share = missing_driver(cycle.cluster(), wanted, node.get()))
+      if (const DriverShare* share = missing_driver(wanted, node.get()))
         return pass.reject(row, Code::kUnschedulable, {not_installed(*share)});
     if (node && has_limits(*node)) judge(row, table_->look_at(row), wanted, *node, pass);
   });
@@ -175,11 +180,10 @@ void NodeVolumeLimits::filter_kept(const Cycle& cycle, const WantedByNode& by_no
   const Wanted& wanted = by_node.with_csi_node;
   if (by_node.without_csi_node.error) reject_all(*by_node.without_csi_node.error, false);
   if (wanted.error) reject_all(*wanted.error, true);
-  if (needs_driver_)
+  if (needs_driver_ && (any_required(wanted) || any_required(by_node.without_csi_node)))
     pass.feasible().for_each([&](NodeRow row) {
       const CSINode* node = table_->csi_node(row);
-      const DriverShare* share =
-          missing_driver(cycle.cluster(), node ? wanted : by_node.without_csi_node, node);
+      const DriverShare* share = missing_driver(node ? wanted : by_node.without_csi_node, node);
       if (share) pass.reject(row, Code::kUnschedulable, {not_installed(*share)});
     });
 

@@ -1,7 +1,9 @@
 // NodeVolumeLimits rejects nodes where more volumes would be attached than a CSI driver can attach
-// there, by the limits of the node's CSINode. Volumes that a node has already cost nothing; those
-// of in-tree types count as their drivers' (csi_translation.h). Reads the volumes of the pod and of
-// the pods on nodes, the claims, volumes and classes behind them, CSINodes and VolumeAttachments.
+// there, by the limits of the node's CSINode, and nodes without a driver that asks not to be done
+// without (CSIDriver's preventPodSchedulingIfMissing). Volumes that a node has already cost
+// nothing; those of in-tree types count as their drivers' (csi_translation.h). Reads the volumes of
+// the pod and of the pods on nodes, the claims, volumes and classes behind them, CSINodes,
+// CSIDrivers and VolumeAttachments.
 // Changes its mind when a CSINode comes or allows more, when a pod with volumes or an attachment
 // goes, or when a claim that the pod names comes.
 #pragma once
