@@ -28,7 +28,8 @@ std::uint8_t difference(const Node& before, const Node& after) {
     changes |= bits(RowChange::kTaints);
   if (before.images != after.images || before.conditions != after.conditions ||
       before.annotations != after.annotations || before.capacity != after.capacity ||
-      before.declared_features != after.declared_features || before.uid != after.uid)
+      before.declared_features != after.declared_features ||
+      before.pod_preemption_policy != after.pod_preemption_policy || before.uid != after.uid)
     changes |= bits(RowChange::kOther);
   return changes;
 }

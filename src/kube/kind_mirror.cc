@@ -54,7 +54,8 @@ bool same_content(const Node& a, const Node& b) {
   return a.generation == b.generation && a.labels == b.labels && a.annotations == b.annotations &&
          a.taints == b.taints && a.unschedulable == b.unschedulable && a.capacity == b.capacity &&
          a.allocatable == b.allocatable && a.images == b.images && a.conditions == b.conditions &&
-         a.declared_features == b.declared_features;
+         a.declared_features == b.declared_features &&
+         a.pod_preemption_policy == b.pod_preemption_policy;
 }
 // Objects of other kinds are few: nobody compares them.
 bool same_content(const Object& a, const Object& b) {
