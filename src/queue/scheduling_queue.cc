@@ -45,9 +45,11 @@ void SchedulingQueue::update(const Pod& before, Ref<const Pod> after) {
   } else if (const Slot slot = state_->entries.find(before); slot == kNoSlot) {
     state_->enter(std::move(after));
   } else if (const Pod& queued = state_->entries[slot].pod(); queued.uid() != after->uid()) {
-    state_->observer.internal_error(
-        fmt::format("Failed to update pod in an entity {}: pod UID mismatch, expected {}, got {}",
-                    queued.full_name(), queued.uid_text(), after->uid_text()));
+    // Parity: upstream finds no fault with a pod in the active or the backoff queue.
+    if (state_->entries[slot].place == QueuePlace::kUnschedulable)
+      state_->observer.internal_error(
+          fmt::format("Failed to update pod in an entity {}: pod UID mismatch, expected {}, got {}",
+                      queued.full_name(), queued.uid_text(), after->uid_text()));
     state_->enter(std::move(after));
   } else {
     state_->update_queued(slot, held, after);

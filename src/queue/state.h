@@ -88,7 +88,7 @@ struct SchedulingQueue::State {
   void enter(Ref<const Pod> pod);
   // Moves the entry to where the strategy and the plugins say.
   void requeue(Slot slot, Requeue strategy, std::string_view label);
-  // `strategy`: why it comes from another queue; nullopt: it does not matter where it was.
+  // `strategy`: the decision that led here, for report_queued; nullopt: always counted.
   bool move_to_active(Slot slot, std::string_view label, bool ask_plugins = true,
                       std::optional<Requeue> strategy = std::nullopt);
   bool move_to_backoff(Slot slot, std::string_view label, std::optional<Requeue> strategy);
