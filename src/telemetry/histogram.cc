@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 
 #include "base/check.h"
@@ -20,7 +21,7 @@ constexpr std::array<double, 8> kFractions = {0.5,
                                               0.8408964152537144,
                                               0.9170040432046711};
 
-constexpr int kExponentBits = 52;  // where the exponent of a double begins
+constexpr int kStepBits = 49;  // where the exponent of a double and three bits more begin
 constexpr int kExponentBias = 1022;
 
 // Native buckets twice as wide.
@@ -59,7 +60,8 @@ HistogramCells::HistogramCells(std::vector<double> classic) : classic_(std::move
                                          std::ranges::lower_bound(native, bound) - native.begin()));
   native_.push_back(kFirstBucket + static_cast<std::int32_t>(native.size()));
   for (std::size_t i = 0; i < first_.size(); ++i) {
-    const double begin = std::ldexp(0.5, kFirstOctave + static_cast<int>(i));
+    const auto [octave, step] = std::div(static_cast<int>(i), kStepsPerOctave);
+    const double begin = std::ldexp(0.5 + 0.5 * step / kStepsPerOctave, kFirstOctave + octave);
     first_[i] =
         static_cast<std::uint16_t>(std::ranges::lower_bound(bounds_, begin) - bounds_.begin());
   }
@@ -68,10 +70,10 @@ HistogramCells::HistogramCells(std::vector<double> classic) : classic_(std::move
 
 std::size_t HistogramCells::cell_of(double value) const {
   if (!(value > 0)) return std::isnan(value) ? bounds_.size() : kZeroCell;
-  const int octave =
-      static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kExponentBits) - kExponentBias;
-  std::size_t cell = first_[static_cast<std::size_t>(
-      std::clamp(octave, kFirstOctave, kLastOctave + 1) - kFirstOctave)];
+  constexpr int kFirstStep = (kFirstOctave + kExponentBias) * kStepsPerOctave;
+  const int step = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kStepBits) - kFirstStep;
+  std::size_t cell =
+      first_[static_cast<std::size_t>(std::clamp(step, 0, static_cast<int>(first_.size()) - 1))];
   while (cell < bounds_.size() && bounds_[cell] < value) ++cell;
   return cell;
 }

@@ -40,7 +40,7 @@ class HistogramCells {
   // The native bucket of a cell other than kZeroCell.
   std::int32_t native_bucket(std::size_t cell) const { return native_[cell]; }
 
-  // What is not above 0. Nothing that we measure is below.
+  // Values that are not above 0; only the lifetime of an expired certificate is below.
   static constexpr std::size_t kZeroCell = 0;
 
  private:
@@ -53,8 +53,10 @@ class HistogramCells {
   std::vector<double> bounds_;  // upper ones; the last cell has none
   std::vector<std::size_t> last_of_classic_;
   std::vector<std::int32_t> native_;  // by cell
-  // By octave: the first cell whose bound is not below the octave.
-  std::array<std::uint16_t, kLastOctave - kFirstOctave + 2> first_;
+  // By step: the first cell whose bound is not below it. The steps are eighths of an octave, as
+  // doubles have them in their first bits.
+  static constexpr int kStepsPerOctave = 8;
+  std::array<std::uint16_t, (kLastOctave - kFirstOctave + 1) * kStepsPerOctave + 1> first_;
 };
 
 // Sparse buckets with exponential bounds, as Prometheus reads them.
