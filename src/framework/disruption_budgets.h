@@ -22,7 +22,8 @@ class DisruptionBudgets {
 
   // Takes from all budgets' allowance anew, pod by pod: the pods of one node in their order.
   void start_over();
-  // Takes the pod out of the budgets that it is under, by name. True: one does not allow it.
+  // Charges the pod to its budgets, in the order of their names, up to the first that does not
+  // allow it. True: there is such a one.
   // Parity: the later ones then keep what they have. (Upstream's order is that of a Go map.)
   bool violated_by(const Pod& pod);
 

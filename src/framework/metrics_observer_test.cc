@@ -104,13 +104,13 @@ TEST_F(MetricsObserverTest, CountsWhatEntersTheQueueGatedAmongTheUnschedulable) 
   EXPECT_TRUE(shows(incoming + "queue=\"active\"} 1"));
   EXPECT_TRUE(shows(incoming + "queue=\"unschedulable\"} 2"));
   EXPECT_EQ(registry_.text().find(incoming + "queue=\"gated\""), std::string::npos);
-  observer_.entity_queued(QueuedEntity::kPod, QueueName::kActive, "UnschedulablePodAdd");
-  observer_.entity_queued(QueuedEntity::kPod, QueueName::kGated, "UnschedulablePodAdd");
+  observer_.entity_queued(QueuedEntity::kPod, QueueName::kActive, "UnscheduledPodAdd");
+  observer_.entity_queued(QueuedEntity::kPod, QueueName::kGated, "UnscheduledPodAdd");
   observer_.entity_queued(QueuedEntity::kPodGroup, QueueName::kActive, "BackoffComplete");
-  observer_.entity_queued(QueuedEntity::kPod, QueueName::kActive, "UnschedulablePodAdd");
+  observer_.entity_queued(QueuedEntity::kPod, QueueName::kActive, "UnscheduledPodAdd");
   const std::string entities = "scheduler_queue_incoming_entities_total{event=";
-  EXPECT_TRUE(shows(entities + R"("UnschedulablePodAdd",queue="active",type="pod"} 2)"));
-  EXPECT_TRUE(shows(entities + R"("UnschedulablePodAdd",queue="unschedulable",type="pod"} 1)"));
+  EXPECT_TRUE(shows(entities + R"("UnscheduledPodAdd",queue="active",type="pod"} 2)"));
+  EXPECT_TRUE(shows(entities + R"("UnscheduledPodAdd",queue="unschedulable",type="pod"} 1)"));
   EXPECT_TRUE(shows(entities + R"("BackoffComplete",queue="active",type="podgroup"} 1)"));
   observer_.wait_ended(*pod, Outcome::success(), seconds(2));
   EXPECT_TRUE(shows("scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 2"));

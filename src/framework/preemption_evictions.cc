@@ -80,8 +80,8 @@ Task<void> Evictions::run(Target target, std::vector<Ref<const Pod>> victims) {
   if (!error.empty())
     internal_error(fmt::format("Error occurred during async preemption of pod {} on node {}: {}",
                                target.preemptor->full_name(), target.node, error));
-  // No deletion will wake the preemptor then. A PreBind that takes longer to end wakes it when it
-  // gives up the place.
+  // No deletion will wake the preemptor then. If the victim is still in PreBind, its end emits
+  // AssignedPod/Delete, which does.
   const bool left_in_memory = last_in_memory && !handle_.cluster.placed(last->uid());
   if (error.empty() && !left_in_memory) co_return;
   const Ref<const Pod> pods[] = {target.preemptor};

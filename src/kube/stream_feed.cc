@@ -30,7 +30,7 @@ std::size_t StreamFeed::hand_over(std::vector<WatchedEvent>& events) {
       events.clear();
     }
     wake_world();
-    if (queued_) queued_->set(static_cast<double>(waiting_.events.size()));
+    if (queued_ && !abandoned()) queued_->set(static_cast<double>(waiting_.events.size()));
   }
   return waiting_.events.size();
 }

@@ -52,7 +52,7 @@ struct StreamBatch {
 
 class StreamFeed : public std::enable_shared_from_this<StreamFeed> {
  public:
-  // `queued`: shows how many events wait; null: nobody wants to know.
+  // `queued`: shows how many events wait; null: it is not shown.
   explicit StreamFeed(Loop& loop, telemetry::Gauge* queued = nullptr)
       : loop_(loop), queued_(queued) {}
 

@@ -144,7 +144,7 @@ Result<bool> capacity_fits(const Device& device, const CapacityRequest& request,
           device.capacity.end())
         return false;
   }
-  // An amount that cannot be worked out counts more than one that does not fit.
+  // An error about any capacity comes before the answer that another one does not fit.
   bool fits = true;
   for (const DeviceCapacity& capacity : device.capacity) {
     Result<Quantity> amount = consumed_of(capacity, request);

@@ -213,8 +213,8 @@ void DevicePools::State::changed(const OfferedSlice& offered) {
 
 // ---- what concerns a node ---------------------------------------------------------------------
 
-// Parity: devices with compatibility groups are nothing for a scheduler without
-// DRADeviceCompatibilityGroups, which is without them in turn: their pool is incomplete.
+// Parity: without the gate DRADeviceCompatibilityGroups, which is not built, slices whose devices
+// have compatibility groups are ignored, and their pool is incomplete.
 bool DevicePools::State::ignored(const OfferedSlice& offered) const {
   if (offered.compatibility_groups) return true;
   return !features.partitionable_devices &&

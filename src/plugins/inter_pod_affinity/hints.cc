@@ -11,7 +11,7 @@ namespace {
 using Terms = std::vector<AffinityTerm>;
 
 // Parity: hints know neither the labels of namespaces nor which namespaces a selector chooses.
-bool matches_by_name(const AffinityTerm& term, const Pod& pod) {
+bool matches_without_namespace_labels(const AffinityTerm& term, const Pod& pod) {
   static const LabelSet kNoLabels;
   return term.matches(pod, kNoLabels);
 }
@@ -19,12 +19,13 @@ bool matches_by_name(const AffinityTerm& term, const Pod& pod) {
 // Affinity wants one pod that matches all terms; anti-affinity avoids a pod that matches any.
 bool matches_all(const Terms& affinity, const Pod& pod) {
   return !affinity.empty() && std::ranges::all_of(affinity, [&](const AffinityTerm& term) {
-    return matches_by_name(term, pod);
+    return matches_without_namespace_labels(term, pod);
   });
 }
 bool matches_any(const Terms& anti_affinity, const Pod& pod) {
-  return std::ranges::any_of(anti_affinity,
-                             [&](const AffinityTerm& term) { return matches_by_name(term, pod); });
+  return std::ranges::any_of(anti_affinity, [&](const AffinityTerm& term) {
+    return matches_without_namespace_labels(term, pod);
+  });
 }
 
 bool is_placed(const Pod& pod) { return !pod.node().empty() || !pod.nominated_node().empty(); }
