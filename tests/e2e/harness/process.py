@@ -1,9 +1,11 @@
 """Children: started with a log of their own, stopped or killed by hand, never left behind."""
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 # Where the system has it, a child dies with the thread that started it, even when the suite itself is
@@ -11,11 +13,26 @@ import time
 _LEASH = [shutil.which("setpriv"), "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
 
 
+# Below the ports that the system gives to connections, which could take one before its program listens.
+_PORTS = range(20000, 32000)
+_given = set()
+_giving = threading.Lock()
+
+
 def free_port():
-    """A port of the loopback address that nobody listens on at this moment."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port of the loopback address that nobody listens on at this moment, and another one each time."""
+    with _giving:
+        while True:
+            port = random.choice(_PORTS)
+            if port in _given:
+                continue
+            with socket.socket() as s:
+                try:
+                    s.bind(("127.0.0.1", port))
+                except OSError:
+                    continue
+            _given.add(port)
+            return port
 
 
 def tail(path, lines=40):
