@@ -1,4 +1,5 @@
 """Pods deleted at every station of their way."""
+import re
 import threading
 
 from harness.faulty_proxy import answer, hold, is_bind
@@ -93,6 +94,7 @@ def while_it_waits_for_its_volume(w):
     w.delete_pod("waiting")
     w.gone("waiting")
     assert w.bound("next") == ["only"]
+    w.event("waiting", "FailedScheduling", re.compile("pod does not exist any more"))
 
 
 @case()
