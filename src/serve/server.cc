@@ -331,8 +331,10 @@ void Pipeline::close() {
     profile = std::move(profile_);
   }
   background_.stop();
-  for (const ExchangePtr& exchange : open)
+  for (const ExchangePtr& exchange : open) {
     respond(exchange, text_error(503, "the server is shutting down"));
+    exchange->departure().go();  // a review that stayed open would hold this
+  }
 }
 
 // In Go's words: "listen tcp 127.0.0.1:10259: bind: address already in use".

@@ -529,5 +529,36 @@ TEST(SchedulerServer, WhoWaitsForTheWorldIsRefusedWhenItStops) {
   answer(TokenReview{});  // too late, and no harm done
 }
 
+TEST(SchedulerServer, StoppingTakesBackTheReviewsThatAreOpen) {
+  std::promise<void> asked;
+  std::promise<void> token_taken_back;
+  std::promise<void> access_taken_back;
+  Served served;
+  served.options.authentication.review_token = [&](const std::string& token, auto done) {
+    if (token != "silent") {
+      TokenReview known;
+      known.authenticated = true;
+      known.user.name = "jane";
+      done(std::move(known));
+      return CancelReview();
+    }
+    asked.set_value();
+    return CancelReview([&] { token_taken_back.set_value(); });
+  };
+  served.options.authorization.review_access = [&](const AccessAttributes&, auto) {
+    asked.set_value();
+    return CancelReview([&] { access_taken_back.set_value(); });
+  };
+  served.start();
+  for (const std::string token : {"silent", "jane"}) {
+    served.ask({.path = "/metrics", .token = token}, [](const net::HttpResponse&) {});
+    asked.get_future().wait();
+    asked = {};
+  }
+  served.server->stop(std::chrono::hours(1));
+  EXPECT_EQ(token_taken_back.get_future().wait_for(Duration::zero()), std::future_status::ready);
+  EXPECT_EQ(access_taken_back.get_future().wait_for(Duration::zero()), std::future_status::ready);
+}
+
 }  // namespace
 }  // namespace berth::serve
