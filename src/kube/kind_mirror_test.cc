@@ -5,13 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 
 namespace berth::kube {
 namespace {
 
-using berth::testing::World;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using Type = WatchedEvent::Type;
 
 struct Mirrored {

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/allocator_case.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 constexpr std::string_view kSmall = "{name: small, attributes: {size: {string: small}}}";
 constexpr std::string_view kLarge = "{name: large, attributes: {size: {string: large}}}";

@@ -1,13 +1,11 @@
 // DynamicResources: PreBind waits for the binding conditions of devices.
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/binding_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 class BindingConditionsTest : public BindingTest {
  protected:

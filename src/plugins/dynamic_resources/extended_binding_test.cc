@@ -1,13 +1,12 @@
 // DynamicResources: claims that are made for extended resources.
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/binding_fixture.h"
 
 namespace berth::plugins {
 namespace {
 
-using namespace berth::testing;
-using namespace std::chrono_literals;
 using Writes = std::vector<std::string>;
 
 const Error kNotAllowed{ErrorKind::kForbidden, "not allowed"};

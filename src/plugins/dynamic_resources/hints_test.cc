@@ -1,12 +1,11 @@
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/devices_fixture.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 constexpr ClusterEvent kClaimChange{
     EventResource::kResourceClaim, action::kAdd | action::kUpdate | action::kDelete, {}};

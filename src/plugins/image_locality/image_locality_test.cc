@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
 
-using testing::PluginFixture;
 using Scores = std::map<std::string, Score>;
 
 constexpr std::int64_t kMiB = 1024 * 1024;

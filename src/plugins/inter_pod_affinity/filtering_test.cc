@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/testing/names.h"
 #include "berth/topology.h"
 #include "cluster/affinity_pods.h"
 #include "cluster/pod_counts.h"
@@ -10,9 +11,6 @@
 namespace berth::plugins {
 namespace {
 
-using testing::unresolvable;
-using testing::unschedulable;
-using testing::Verdict;
 using Verdicts = std::map<std::string, Verdict>;
 
 const Verdict kFits;

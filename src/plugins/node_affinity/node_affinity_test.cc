@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "berth/topology.h"
 #include "plugins/required_node_affinity.h"
 #include "plugins/testing/plugin_fixture.h"
@@ -9,10 +10,6 @@
 namespace berth::plugins {
 namespace {
 
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
 using enum SelectorOperator;
 using Nodes = std::vector<std::string>;
 using Scores = std::map<std::string, Score>;

@@ -2,15 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
 
 constexpr const char* kRestart = "RestartAllContainersOnContainerExits";
 constexpr const char* kUsers = "UserNamespacesHostNetworkSupport";

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/names.h"
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "cluster/host_ports.h"
 #include "cluster/trial.h"
@@ -10,11 +11,6 @@
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unschedulable;
-using testing::Verdict;
 
 constexpr ClusterEvent kNodePortsPodEvent{EventResource::kAssignedPod, action::kDelete, {}};
 

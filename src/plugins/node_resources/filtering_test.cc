@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "base/testing/names.h"
 #include "cluster/trial.h"
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
@@ -10,13 +11,6 @@
 
 namespace berth::plugins {
 namespace {
-
-using testing::Amounts;
-using testing::PluginFixture;
-using testing::PodBuilder;
-using testing::unresolvable;
-using testing::unschedulable;
-using testing::Verdict;
 
 // A node with 10m cpu, 20 bytes of memory and of storage, 5 of example.com/aaa, 5 bytes of huge
 // pages and room for 32 pods; `used` is what is requested on it already.

@@ -1,14 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "api/devices.h"
+#include "base/testing/names.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
 
 constexpr ClusterEvent kDeleteEvent{EventResource::kAssignedPod, action::kDelete, {}};
 constexpr ClusterEvent kScaleDownEvent{

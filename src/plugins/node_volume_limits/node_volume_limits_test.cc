@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "cluster/trial.h"
 #include "plugins/testing/manifest_objects.h"
@@ -11,12 +12,6 @@ namespace berth::plugins {
 namespace {
 
 using Verdicts = std::map<std::string, Verdict>;
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::unschedulable;
-using testing::Verdict;
 
 constexpr const char* kTooMany = "node(s) exceed max volume count";
 const std::string kEbs = "ebs.csi.aws.com";

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "berth/topology.h"
 #include "cluster/pod_counts.h"
@@ -10,13 +11,6 @@
 
 namespace berth::plugins {
 namespace {
-
-using berth::testing::unresolvable;
-using berth::testing::unschedulable;
-using berth::testing::Verdict;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 const Verdict kFits;
 const Verdict kSkewed = unschedulable({"node(s) didn't match pod topology spread constraints"});

@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
 
 TEST(SchedulingGates, AdmitsPodsWithoutGates) {
   testing::World world;

@@ -2,15 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
 
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
 using Scores = std::map<std::string, Score>;
 
 constexpr ClusterEvent kTaintTolerationNodeEvent{

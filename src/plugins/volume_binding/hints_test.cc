@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
-using ::testing::ElementsAre;
-using ::testing::Pair;
 
 constexpr std::uint32_t kAddOrUpdate = action::kAdd | action::kUpdate;
 constexpr AnyObject kNothing;

@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 struct VolumeBindingScore : ::testing::Test, VolumeFixture {
   VolumeBindingScore() { add_zoned_nodes({"a", "b"}); }

@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unschedulable;
-using testing::Verdict;
 
 constexpr const char* kNoDisk = "node(s) had no available disk";
 constexpr const char* kInUse =

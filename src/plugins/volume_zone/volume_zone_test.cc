@@ -4,15 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "api/storage.h"
+#include "base/testing/names.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
 
 const std::string kZone = "topology.kubernetes.io/zone";
 const std::string kRegion = "topology.kubernetes.io/region";
