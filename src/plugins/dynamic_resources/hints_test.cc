@@ -15,12 +15,11 @@ constexpr ClusterEvent kPodChange{
 TEST(DynamicResourcesHints, RegistersForNodesClaimsClassesAndSlices) {
   using enum EventResource;
   DevicesFixture fixture;
-  EXPECT_EQ(registered_events(fixture.plugin()),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{kNode, 13},
-                                                                  {kResourceClaim, 32767},
-                                                                  {kTargetPod, 16384},
-                                                                  {kDeviceClass, 32765},
-                                                                  {kResourceSlice, 32765}}));
+  EXPECT_EQ(registered_events(fixture.plugin()), (RegisteredEvents{{kNode, 13},
+                                                                   {kResourceClaim, 32767},
+                                                                   {kTargetPod, 16384},
+                                                                   {kDeviceClass, 32765},
+                                                                   {kResourceSlice, 32765}}));
 }
 
 TEST(DynamicResourcesHints, AChangedClaimHelpsWhoUsesItOrWaitsForDevices) {

@@ -9,7 +9,6 @@ namespace berth::plugins {
 namespace {
 
 using config::NodeResourcesBalancedAllocationArgs;
-using Scores = std::map<std::string, Score>;
 
 const NodeResourcesBalancedAllocationArgs kWithGpu{
     .resources = {{"cpu", 1}, {"memory", 1}, {"nvidia.com/gpu", 1}}};

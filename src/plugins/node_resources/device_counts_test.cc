@@ -12,8 +12,6 @@
 namespace berth::plugins {
 namespace {
 
-using Scores = std::map<std::string, Score>;
-
 constexpr std::string_view kGpu = "example.com/gpu";
 
 std::string device_class(std::string_view selectors = "") {

@@ -9,7 +9,6 @@ namespace {
 
 using config::NodeResourcesFitArgs;
 using config::ScoringStrategyType;
-using Scores = std::map<std::string, Score>;
 
 struct NodeCase {
   std::string cpu, memory;  // allocatable

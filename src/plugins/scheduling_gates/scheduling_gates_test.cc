@@ -29,9 +29,7 @@ TEST(SchedulingGates, OnlyThePodsOwnGatesCanChangeItsMind) {
   const SchedulingGates plugin;
   const ClusterEvent event{
       EventResource::kTargetPod, action::kUpdatePodSchedulingGatesEliminated, {}};
-  EXPECT_EQ(
-      registered_events(plugin),
-      (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kTargetPod, 8192}}));
+  EXPECT_EQ(registered_events(plugin), (RegisteredEvents{{EventResource::kTargetPod, 8192}}));
   const Ref<const Pod> gated = fixture.world.pod("p").gate("g");
   const Ref<const Pod> ungated = fixture.world.pod("p");
   EXPECT_EQ(fixture.hint(plugin, event, gated, gated, ungated), QueueingHint::kQueue);

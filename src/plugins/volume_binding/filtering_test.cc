@@ -10,7 +10,6 @@ namespace berth::plugins {
 namespace {
 
 struct VolumeBindingFilter : ::testing::Test, VolumeFixture {
-  using Verdicts = std::map<std::string, Verdict>;
   static Verdict ok() { return {}; }
   static Verdict no(std::vector<std::string> reasons) { return unresolvable(std::move(reasons)); }
 };

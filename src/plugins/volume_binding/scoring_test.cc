@@ -12,7 +12,6 @@ namespace {
 struct VolumeBindingScore : ::testing::Test, VolumeFixture {
   VolumeBindingScore() { add_zoned_nodes({"a", "b"}); }
 
-  using Scores = std::map<std::string, Score>;
   // PreFilter and Filter before, as in a cycle.
   Scores score(const Plugin& by, Ref<const Pod> pod) {
     const auto& binding = dynamic_cast<const VolumeBinding&>(by);
