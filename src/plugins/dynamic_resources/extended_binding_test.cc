@@ -51,9 +51,7 @@ TEST_F(ExtendedBindingTest, TheClaimIsCreatedAllocatedAndToldInThePodsStatus) {
 TEST_F(ExtendedBindingTest, DevicesStayTakenUntilTheWatchShowsTheClaim) {
   fixture.plugin();
   server.keep_back();
-  Attempt attempt(fixture, pod);
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, pod, "n1");
   fixture.run_for(60s);
   EXPECT_EQ(attempt.bound(), "…");
   EXPECT_EQ(pending(), 1U);
@@ -68,9 +66,7 @@ TEST_F(ExtendedBindingTest, DevicesStayTakenUntilTheWatchShowsTheClaim) {
 TEST_F(ExtendedBindingTest, DevicesStayTakenAlsoWhenNobodyWaitsForTheClaimAnyMore) {
   fixture.plugin();
   server.keep_back();
-  Attempt attempt(fixture, pod);
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, pod, "n1");
   attempt.cancel.cancel("preempted");
   fixture.run_for(1s);
   EXPECT_NE(attempt.bound(), "…");
@@ -85,9 +81,7 @@ TEST_F(ExtendedBindingTest, DevicesStayTakenAlsoWhenNobodyWaitsForTheClaimAnyMor
 TEST_F(ExtendedBindingTest, AClaimThatNeverShowsUpIsNoReasonToFail) {
   fixture.plugin();
   server.keep_back();
-  Attempt attempt(fixture, pod);
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, pod, "n1");
   fixture.run_for(120s);
   EXPECT_EQ(attempt.bound(), "ok");
 }
