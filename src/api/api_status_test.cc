@@ -5,11 +5,10 @@
 
 #include "api/envelope.h"
 #include "api/testing/golden.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using testing::golden;
 
 TEST(ApiStatus, IsTheSameInBothEncodings) {
   const auto& failure = golden("Status", "x");

@@ -8,14 +8,11 @@
 #include "api/proto_json.h"
 #include "api/testing/golden.h"
 #include "api/written_pod.h"
+#include "base/testing/names.h"
 #include "berth/node.h"
 
 namespace berth {
 namespace {
-
-using testing::Golden;
-using testing::golden;
-using testing::golden_objects;
 
 template <typename Kind>
 void expect_same_object(const Object& from_json, const Object& from_proto, auto&&... members) {

@@ -7,12 +7,11 @@
 
 #include "api/decode.h"
 #include "api/names.h"
+#include "base/testing/names.h"
 #include "wire/yaml.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
 
 struct Server {
   Interner interner;

@@ -5,13 +5,10 @@
 
 #include "api/api_status.h"
 #include "api/testing/golden.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using testing::golden;
-using ::testing::HasSubstr;
 
 constexpr std::size_t kLimit = 1 << 20;
 

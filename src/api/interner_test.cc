@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "base/thread.h"
 
 namespace berth {
 namespace {
-
-using testing::World;
 
 TEST(Interner, EqualSpecsAndMetasAreOneObject) {
   World world;

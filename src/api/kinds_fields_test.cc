@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "api/decode.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
 
 struct Kinds {
   Interner interner;

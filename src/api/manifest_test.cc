@@ -5,13 +5,11 @@
 
 #include "api/kinds.h"
 #include "api/names.h"
+#include "base/testing/names.h"
 #include "berth/node.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::StartsWith;
 
 struct Manifests {
   Interner interner;

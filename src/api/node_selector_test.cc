@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using testing::World;
 
 const std::string kValueRule =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "

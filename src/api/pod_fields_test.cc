@@ -4,14 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "api/names.h"
+#include "base/testing/names.h"
 #include "wire/yaml.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 // Pods written in YAML, which is easier on the eye.
 struct Pods {

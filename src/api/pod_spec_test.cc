@@ -7,12 +7,11 @@
 
 #include "api/names.h"
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/pod.h"
 
 namespace berth {
 namespace {
-
-using testing::World;
 
 // Changes of one field each; every one makes another spec.
 std::vector<std::function<void(PodSpec&)>> single_changes(SymbolHold& names) {

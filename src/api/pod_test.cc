@@ -7,11 +7,10 @@
 #include "api/names.h"
 #include "api/testing/builders.h"
 #include "base/testing/allocations.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using testing::World;
 
 constexpr std::string_view kUuid = "0ab1c2d3-e4f5-6789-abcd-ef0123456789";
 

@@ -5,13 +5,10 @@
 
 #include "api/envelope.h"
 #include "api/testing/golden.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using testing::golden_objects;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 std::string to_proto(std::string_view kind, std::string_view json) {
   const auto bytes = json_to_proto("v1", kind, json);

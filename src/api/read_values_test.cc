@@ -7,13 +7,10 @@
 #include <vector>
 
 #include "base/testing/hex.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using testing::from_hex;
-using ::testing::StartsWith;
 
 // Of the field "x" of an object.
 std::string quantity_error(std::string_view value) {

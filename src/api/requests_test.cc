@@ -5,13 +5,11 @@
 
 #include "api/envelope.h"
 #include "api/testing/golden.h"
+#include "base/testing/names.h"
 #include "base/time_text.h"
 
 namespace berth {
 namespace {
-
-using testing::Golden;
-using testing::golden;
 
 template <typename Request>
 void expect_bodies(const Request& request, const Golden& expected) {

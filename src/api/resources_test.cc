@@ -6,13 +6,10 @@
 
 #include "api/names.h"
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using testing::Amounts;
-using testing::PodBuilder;
-using testing::World;
 
 struct ResourcesTest : ::testing::Test {
   World world;

@@ -8,11 +8,10 @@
 #include "api/decode.h"
 #include "api/defaulting.h"
 #include "api/proto_json.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
 
 class Storage : public ::testing::Test {
  protected:

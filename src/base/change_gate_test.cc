@@ -5,13 +5,11 @@
 
 #include <vector>
 
+#include "base/testing/names.h"
 #include "berth/task.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 struct Gate {
   ChangeGate gate;

@@ -6,12 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "base/testing/names.h"
 #include "base/thread.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr TimePoint at(Duration since_start) { return {since_start}; }
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
+
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
 
 // Tells when the frame it lives in is gone.
 struct Witness {

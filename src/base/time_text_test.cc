@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
+
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(GoDuration, PrintsAsGoDoes) {
   const std::vector<std::pair<Duration, std::string>> rows = {

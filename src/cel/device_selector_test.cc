@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
+
 namespace berth {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 constexpr const char* kDriver = "gpu.example.com";
 

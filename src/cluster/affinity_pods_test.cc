@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "berth/views.h"
 #include "cluster/trial.h"
@@ -16,7 +17,6 @@ namespace berth {
 namespace {
 
 using Role = AffinityPods::Role;
-using testing::PodBuilder;
 
 // Requirements in short: {"app", {"web"}} is In, {"app", {}} is Exists.
 struct Wanted {

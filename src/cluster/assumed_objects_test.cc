@@ -7,13 +7,11 @@
 #include <memory>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/views.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 // Only what an assume cache looks at; the kind says whose it is.
 struct Thing final : Object {

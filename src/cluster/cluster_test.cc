@@ -6,15 +6,12 @@
 #include <map>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "cluster/testing/table_dump.h"
 
 namespace berth {
 namespace {
-
-using berth::testing::inconsistencies;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 struct ClusterTest : ::testing::Test {
   berth::testing::World world;

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
+
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
 
 NodeSet set_of(std::initializer_list<NodeRow> rows) {
   NodeSet set(200);

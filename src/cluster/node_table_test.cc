@@ -7,14 +7,11 @@
 
 #include "api/names.h"
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "cluster/change_log.h"
 
 namespace berth {
 namespace {
-
-using berth::testing::NodeBuilder;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 struct Table : ::testing::Test {
   berth::testing::World world;

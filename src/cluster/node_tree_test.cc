@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "api/names.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAreArray;
-using ::testing::IsEmpty;
 
 // Zones by a letter; rows by number.
 ZoneKey zone(char letter) { return {Symbol{1000}, Symbol{static_cast<std::uint32_t>(letter)}}; }

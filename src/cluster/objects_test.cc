@@ -4,14 +4,11 @@
 
 #include "api/kinds.h"
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/views.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 struct Objects : ::testing::Test {
   berth::testing::World world;

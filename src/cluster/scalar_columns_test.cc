@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 struct ScalarColumnsTest : ::testing::Test {
   std::shared_ptr<Symbols> symbols = std::make_shared<Symbols>();

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "berth/views.h"
 #include "cluster/testing/table_dump.h"
@@ -11,10 +12,6 @@
 
 namespace berth {
 namespace {
-
-using berth::testing::dump;
-using berth::testing::inconsistencies;
-using berth::testing::PodBuilder;
 
 struct Trials : ::testing::Test {
   berth::testing::World world;

@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "config/testing/parse.h"
 
 namespace berth::config {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::ElementsAreArray;
 
 std::vector<std::string> names_of(const std::vector<PluginConfig>& configs) {
   std::vector<std::string> names;

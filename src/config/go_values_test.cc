@@ -5,10 +5,10 @@
 
 #include <cmath>
 
+#include "base/testing/names.h"
+
 namespace berth::config {
 namespace {
-
-using ::testing::ElementsAre;
 
 template <typename T>
 std::string message(const Result<T>& result) {

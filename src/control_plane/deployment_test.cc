@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "base/testing/names.h"
 #include "control_plane/testing/small_cluster.h"
 
-namespace berth::control_plane {
+namespace berth::control_plane::testing {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::SmallCluster;
-using testing::workload_json;
 
 const std::string kApps = "/apis/apps/v1/namespaces/default/";
 const std::string kWeb = kApps + "deployments/web";
@@ -216,4 +213,4 @@ TEST(ReplicaSet, AReplicationControllerDoesTheSame) {
 }
 
 }  // namespace
-}  // namespace berth::control_plane
+}  // namespace berth::control_plane::testing

@@ -4,10 +4,8 @@
 
 #include "control_plane/testing/small_cluster.h"
 
-namespace berth::control_plane {
+namespace berth::control_plane::testing {
 namespace {
-
-using testing::SmallCluster;
 
 const std::string kMaps = "/api/v1/namespaces/default/configmaps";
 
@@ -106,4 +104,4 @@ TEST(GarbageCollector, AnUnknownPolicyIsRefused) {
 }
 
 }  // namespace
-}  // namespace berth::control_plane
+}  // namespace berth::control_plane::testing

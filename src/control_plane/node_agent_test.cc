@@ -2,15 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "control_plane/testing/small_cluster.h"
 
-namespace berth::control_plane {
+namespace berth::control_plane::testing {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::kPods;
-using testing::pod_json;
-using testing::SmallCluster;
 
 const std::string kPod = std::string(kPods) + "/p";
 
@@ -139,4 +135,4 @@ TEST(NodeAgent, APodWithAFinalizerEndsAndStays) {
 }
 
 }  // namespace
-}  // namespace berth::control_plane
+}  // namespace berth::control_plane::testing

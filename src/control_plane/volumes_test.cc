@@ -1,14 +1,11 @@
 // Volumes and the claims for them, and claims for devices: what their controllers do.
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "control_plane/testing/small_cluster.h"
 
-namespace berth::control_plane {
+namespace berth::control_plane::testing {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::pod_json;
-using testing::SmallCluster;
 
 const std::string kVolumes = "/api/v1/persistentvolumes";
 const std::string kClaims = "/api/v1/namespaces/default/persistentvolumeclaims";
@@ -279,4 +276,4 @@ TEST_F(ResourceClaims, APodThatIsStillThereKeepsItsReservation) {
 }
 
 }  // namespace
-}  // namespace berth::control_plane
+}  // namespace berth::control_plane::testing

@@ -2,14 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "control_plane/testing/small_cluster.h"
 
-namespace berth::control_plane {
+namespace berth::control_plane::testing {
 namespace {
 
-using namespace std::chrono_literals;
-using testing::SmallCluster;
-using testing::workload_json;
 using Names = std::vector<std::string>;
 
 const std::string kAppsPath = "/apis/apps/v1/namespaces/default/";
@@ -359,4 +357,4 @@ TEST(Namespaces, GoWithAllThatIsInThem) {
 }
 
 }  // namespace
-}  // namespace berth::control_plane
+}  // namespace berth::control_plane::testing

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
+
 namespace berth::controllers {
 namespace {
-
-using namespace std::chrono_literals;
 
 struct NodelessWorld final : OrphanedPodWorld {
   explicit NodelessWorld(PodIndex& index) : pods(index) {}

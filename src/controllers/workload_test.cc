@@ -3,12 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
+
 namespace berth::controllers {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-using ::testing::MatchesRegex;
 
 TEST(Workloads, ShareOfATotal) {
   EXPECT_EQ(scaled_value("3", 10, true, 0), 3);

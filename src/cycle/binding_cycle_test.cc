@@ -3,18 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "cycle/testing/cycle_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 Task<Outcome> answer(Outcome outcome) { co_return outcome; }
 

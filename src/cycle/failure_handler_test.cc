@@ -3,15 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "cycle/testing/cycle_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using namespace berth::testing;
 
 // A node that nobody fits on, and something to do in the middle of the attempt.
 struct FailureHandlerTest : ::testing::Test {

@@ -3,16 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "cycle/testing/cycle_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 struct ScheduleOneTest : ::testing::Test {
   CycleFixture fixture;

@@ -3,18 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "embed/testing/scheduler_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 struct EvaluatorTest : ::testing::Test {
   Evaluator::Options options{.plugins = Scheduler::built_in_plugins()};

@@ -7,18 +7,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/testing/names.h"
 #include "base/thread.h"
 #include "embed/testing/scheduler_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 // ---- a loop of the embedder's own
 

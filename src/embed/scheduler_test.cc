@@ -4,18 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "embed/testing/scheduler_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 // ---- the plain way
 

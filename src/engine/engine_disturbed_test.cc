@@ -2,14 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "engine/testing/engine_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using namespace berth::testing;
 
 // ---- extenders
 

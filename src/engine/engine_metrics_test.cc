@@ -1,13 +1,10 @@
 // What the metrics say about whole journeys.
+#include "base/testing/names.h"
 #include "engine/testing/engine_fixture.h"
 #include "framework/metrics_observer.h"
 
 namespace berth {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-using namespace berth::testing;
 
 struct EngineMetricsTest : EngineTest {
   telemetry::Registry registry;

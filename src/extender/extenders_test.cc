@@ -14,6 +14,7 @@
 
 #include "api/testing/builders.h"
 #include "base/file.h"
+#include "base/testing/names.h"
 #include "base/thread.h"
 #include "berth/task.h"
 #include "extender/transport.h"
@@ -23,13 +24,7 @@
 namespace berth::extender {
 namespace {
 
-using ::berth::testing::World;
 using net::testing::certificates;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class ExtendersTest : public ::testing::Test {
  protected:

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 
 namespace berth::extender {
 namespace {
 
-using ::berth::testing::World;
 using Pods = ObjectNeeds::Pods;
 
 ObjectText text(std::string json) { return std::make_shared<const std::string>(std::move(json)); }

@@ -10,18 +10,12 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/task.h"
 #include "extender/testing/scripted_transport.h"
 
-namespace berth::extender {
+namespace berth::extender::testing {
 namespace {
-
-using ::berth::extender::testing::ScriptedTransport;
-using ::berth::testing::World;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::ElementsAre;
-using ::testing::Pair;
 
 class WebhookExtenderTest : public ::testing::Test {
  protected:
@@ -264,4 +258,4 @@ TEST_F(WebhookExtenderTest, DoesWhatItHasVerbsFor) {
 }
 
 }  // namespace
-}  // namespace berth::extender
+}  // namespace berth::extender::testing

@@ -7,15 +7,10 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 
 namespace berth::extender {
 namespace {
-
-using ::berth::testing::World;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::StartsWith;
 
 // ---- requests
 

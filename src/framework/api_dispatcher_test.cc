@@ -4,18 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "framework/metrics_observer.h"
 #include "framework/pod_status.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using testing::FakeWorld;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using namespace std::chrono_literals;
 
 PodStatusPatch unschedulable(std::string message) {
   PodStatusPatch patch;

@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using testing::World;
 
 TEST(ClusterEvent, LabelIsResourceAndAction) {
   EXPECT_EQ(events::kNodeAdd.label(), "NodeAdd");

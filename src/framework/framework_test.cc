@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using namespace berth::testing;
 
 // A cluster of three nodes, a pod, and a profile to be filled in.
 struct FrameworkTest : ::testing::Test {

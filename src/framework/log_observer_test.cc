@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/search_trace.h"
 #include "berth/status.h"
 #include "framework/observers.h"
@@ -11,10 +12,6 @@
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class LogObserverTest : public ::testing::Test {
  protected:

@@ -3,13 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 class MetricsObserverTest : public ::testing::Test {
  protected:

@@ -8,14 +8,11 @@
 
 #include "api/kinds.h"
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/task.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 struct ObjectWaitsTest : ::testing::Test {
   berth::testing::World world;

@@ -4,14 +4,11 @@
 
 #include <stdexcept>
 
+#include "base/testing/names.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 // Takes until `when`, unless it is cancelled before.
 Task<Outcome> work_until(Loop& loop, TimePoint when, CancelToken cancel, Outcome finished,

@@ -5,16 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "base/change_gate.h"
+#include "base/testing/names.h"
 #include "framework/metrics_observer.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using testing::FakeWorld;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 // The call that gives a victim its condition.
 std::string mark(const std::string& victim) {

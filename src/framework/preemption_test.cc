@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "framework/testing/preemption_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using namespace berth::testing;
 
 // ---- which node
 

@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "framework/testing/preemption_fixture.h"
 
 namespace berth {
 namespace {
-
-using namespace berth::testing;
 
 TEST_F(PreemptionTest, OnlyAsManyGoAsAreNeededTheLeastImportantOnes) {
   node("n1");

@@ -6,15 +6,13 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/testing/names.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth {
 namespace {
 
 using config::ExtensionPoint;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using namespace berth::testing;
 
 class Sorter final : public FakePlugin, public QueueSortPlugin {
  public:

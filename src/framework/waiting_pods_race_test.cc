@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "base/thread.h"
 #include "berth/task.h"
 #include "berth/waiting_pods.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr int kRounds = 500;
 using Holds = std::vector<PermitHold>;

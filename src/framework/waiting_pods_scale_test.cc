@@ -8,14 +8,13 @@
 
 #include "api/testing/builders.h"
 #include "base/testing/allocations.h"
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "berth/task.h"
 #include "berth/waiting_pods.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr std::size_t kPods = 100'000;
 constexpr std::size_t kBudget = 1024;

@@ -9,14 +9,11 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/task.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 using Holds = std::vector<PermitHold>;
 using Names = std::vector<std::string>;

@@ -2,15 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "ingest/testing/ingest_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
-using namespace berth::testing;
 
 // ---- pods that go while they are assumed (§13.4)
 

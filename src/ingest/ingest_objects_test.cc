@@ -3,15 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "api/devices.h"
+#include "base/testing/names.h"
 #include "ingest/testing/ingest_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
-using namespace berth::testing;
 
 // ---- other objects
 

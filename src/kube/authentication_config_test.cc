@@ -5,21 +5,11 @@
 
 #include <memory>
 
+#include "base/testing/names.h"
 #include "kube/testing/fake_api_client.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using testing::answered;
-using ::testing::ElementsAre;
-using testing::FakeApiClient;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::no_answer;
-using testing::refused;
-using ::testing::StartsWith;
 
 constexpr const char* kPath =
     "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
@@ -266,4 +256,4 @@ TEST_F(AuthenticationConfigTest, StopsWhenItIsTold) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

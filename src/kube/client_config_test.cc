@@ -6,15 +6,11 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/testing/names.h"
 #include "kube/kubeconfig.h"
 
 namespace berth::kube {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::SizeIs;
 
 constexpr char kNothingGiven[] =
     "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER "

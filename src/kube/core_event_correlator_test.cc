@@ -5,13 +5,11 @@
 
 #include <chrono>
 
+#include "base/testing/names.h"
 #include "base/time_text.h"
 
 namespace berth::kube {
 namespace {
-
-using std::chrono::minutes;
-using std::chrono::seconds;
 
 const WallTime kStart = parse_rfc3339("2026-01-01T00:00:00Z").value();
 

@@ -6,16 +6,11 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/testing/names.h"
 #include "base/time_text.h"
 
 namespace berth::kube {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::Pair;
-
-using std::chrono::seconds;
 
 struct CredentialsTest : ::testing::Test {
   std::string path;

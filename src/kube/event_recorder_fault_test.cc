@@ -6,27 +6,11 @@
 
 #include <chrono>
 
+#include "base/testing/names.h"
 #include "kube/testing/event_recorder_fixture.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::minutes;
-using std::chrono::seconds;
-using ::testing::AllOf;
-using testing::answered;
-using ::testing::ElementsAre;
-using testing::EventRecorderTest;
-using ::testing::Ge;
-using ::testing::HasSubstr;
-using testing::kCorePost;
-using testing::kFirstName;
-using testing::kPost;
-using testing::kProbe;
-using ::testing::Le;
-using testing::no_answer;
-using testing::refused;
 
 // ---- when it does not work ----------------------------------------------------------------------
 
@@ -307,4 +291,4 @@ TEST_F(EventRecorderTest, WhatIsUnderWayAtTheEndIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

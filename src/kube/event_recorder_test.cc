@@ -8,25 +8,11 @@
 
 #include "api/envelope.h"
 #include "api/proto_json.h"
+#include "base/testing/names.h"
 #include "kube/testing/event_recorder_fixture.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::minutes;
-using std::chrono::seconds;
-using testing::answered;
-using ::testing::ElementsAre;
-using testing::EventRecorderTest;
-using testing::FakeApiClient;
-using ::testing::HasSubstr;
-using testing::kCorePost;
-using testing::kFirstName;
-using testing::kPost;
-using testing::kProbe;
-using testing::no_answer;
-using testing::refused;
-using ::testing::StartsWith;
 
 // ---- which API ----------------------------------------------------------------------------------
 
@@ -265,4 +251,4 @@ TEST_F(EventRecorderTest, ASingleEventIsForgottenAfterAWhile) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

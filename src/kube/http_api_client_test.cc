@@ -6,9 +6,10 @@
 #include <future>
 #include <latch>
 
+#include "base/testing/names.h"
 #include "kube/testing/http_api_fixture.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
 
 using net::HttpRequest;
@@ -16,14 +17,6 @@ using net::HttpResponder;
 using net::testing::certificates;
 using net::testing::server_tls;
 using net::testing::StreamLog;
-using ::testing::AllOf;
-using testing::at;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using testing::HttpApiClientTest;
-using ::testing::Not;
-using testing::Server;
-using testing::status;
 
 // ---- what is sent -------------------------------------------------------------------------------
 
@@ -249,4 +242,4 @@ TEST_F(HttpApiClientTest, AStreamToNobodyEnds) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

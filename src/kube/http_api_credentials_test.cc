@@ -7,23 +7,16 @@
 #include <latch>
 
 #include "base/file.h"
+#include "base/testing/names.h"
 #include "kube/testing/http_api_fixture.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
 
 using net::HttpRequest;
 using net::testing::certificates;
 using net::testing::server_tls;
 using net::testing::StreamLog;
-using ::testing::AllOf;
-using testing::at;
-using ::testing::HasSubstr;
-using testing::HttpApiClientTest;
-using ::testing::IsEmpty;
-using testing::Server;
-using ::testing::StartsWith;
-using testing::status;
 
 // ---- who we are ---------------------------------------------------------------------------------
 
@@ -205,4 +198,4 @@ TEST_F(ProgramTest, AProgramThatIsMissingIsNamed) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

@@ -5,20 +5,15 @@
 
 #include <atomic>
 
+#include "base/testing/names.h"
 #include "kube/testing/http_api_fixture.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
 
 using net::HttpRequest;
 using net::HttpResponder;
 using net::HttpResponse;
-using testing::at;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using testing::HttpApiClientTest;
-using testing::Server;
-using testing::status;
 
 // ---- tries --------------------------------------------------------------------------------------
 
@@ -294,4 +289,4 @@ TEST_F(HttpApiClientTest, SizesAndTimesAreMeasured) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

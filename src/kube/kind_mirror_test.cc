@@ -5,16 +5,24 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 
 namespace berth::kube {
 namespace {
 
-using berth::testing::World;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using Type = WatchedEvent::Type;
 
 struct Mirrored {
+  struct Version {
+    std::string name, uid;
+    int version;
+  };
+  // With objects that the mirror knows already.
+  explicit Mirrored(const std::vector<Version>& known = {}) {
+    for (const auto& [name, uid, version] : known) change(Type::kAdded, name, uid, version);
+    taken();
+  }
+
   World world;
   std::vector<std::string> deltas;
   KindMirror::Apply apply = [this](const Delta& delta) { deltas.push_back(text(delta)); };
@@ -51,6 +59,13 @@ struct Mirrored {
   }
   void list(std::string name, std::string uid, int version) {
     mirror->listed(event(Type::kAdded, std::move(name), std::move(uid), version));
+  }
+  // The deltas of a whole list.
+  std::vector<std::string> relisted(const std::vector<Version>& objects) {
+    mirror->begin_list();
+    for (const auto& [name, uid, version] : objects) list(name, uid, version);
+    mirror->finish_list();
+    return taken();
   }
   std::vector<std::string> taken() { return std::exchange(deltas, {}); }
 };
@@ -89,12 +104,7 @@ TEST(KindMirror, TextsAreHandedOnBeforeTheirDeltas) {
 
 // The store behind the server was set back, and has used versions again.
 TEST(KindMirror, AListThatDoesNotTrustVersionsReplacesWhatIsNotNewer) {
-  Mirrored is;
-  is.change(Type::kAdded, "a", "u1", 5);
-  is.change(Type::kAdded, "b", "u2", 6);
-  is.change(Type::kAdded, "c", "u3", 7);
-  is.change(Type::kAdded, "d", "u4", 8);
-  is.taken();
+  Mirrored is({{"a", "u1", 5}, {"b", "u2", 6}, {"c", "u3", 7}, {"d", "u4", 8}});
   WatchedEvent bound = is.event(Type::kAdded, "a", "u1", 5);
   bound.object = with_node(*std::get<Ref<const Pod>>(bound.object), "n");
   is.mirror->begin_list(/*trusts_versions=*/false);
@@ -208,9 +218,7 @@ TEST(KindMirror, WhatTheServerCallsItDoesNotMatter) {
 }
 
 TEST(KindMirror, AnOlderOrEqualVersionIsNoNews) {
-  Mirrored is;
-  is.change(Type::kAdded, "a", "u1", 10);
-  is.taken();
+  Mirrored is({{"a", "u1", 10}});
   is.change(Type::kModified, "a", "u1", 10);
   is.change(Type::kModified, "a", "u1", 9);  // as texts, 9 would be the larger one
   is.change(Type::kAdded, "a", "u0", 8);     // one that had the name before
@@ -235,13 +243,11 @@ TEST(KindMirror, AnotherUidUnderTheSameNameIsAnotherObject) {
 }
 
 TEST(KindMirror, AListTellsWhatCameChangedAndWent) {
-  Mirrored is;
-  is.change(Type::kAdded, "same", "u1", 1);
-  is.change(Type::kAdded, "changed", "u2", 2);
-  is.change(Type::kAdded, "gone", "u3", 3);
-  is.change(Type::kAdded, "gone-too", "u6", 3);
-  is.change(Type::kAdded, "anew", "u4", 4);
-  is.taken();
+  Mirrored is({{"same", "u1", 1},
+               {"changed", "u2", 2},
+               {"gone", "u3", 3},
+               {"gone-too", "u6", 3},
+               {"anew", "u4", 4}});
   is.mirror->begin_list();
   is.list("new", "u5", 10);
   is.list("anew", "u7", 11);
@@ -255,27 +261,18 @@ TEST(KindMirror, AListTellsWhatCameChangedAndWent) {
 }
 
 TEST(KindMirror, AListThatBreaksOffLeavesNoTrace) {
-  Mirrored is;
-  is.change(Type::kAdded, "a", "u1", 1);
-  is.change(Type::kAdded, "b", "u2", 2);
-  is.taken();
+  Mirrored is({{"a", "u1", 1}, {"b", "u2", 2}});
   is.mirror->begin_list();
   is.list("a", "u1", 1);
   is.list("c", "u3", 3);
   is.mirror->abandon_list();
   EXPECT_THAT(is.taken(), IsEmpty());
   // What the broken one had seen does not count for the next.
-  is.mirror->begin_list();
-  is.list("b", "u2", 2);
-  is.mirror->finish_list();
-  EXPECT_THAT(is.taken(), ElementsAre("-a/u1@1"));
+  EXPECT_THAT(is.relisted({{"b", "u2", 2}}), ElementsAre("-a/u1@1"));
 }
 
 TEST(KindMirror, ChangesDuringAStreamingListAreAppliedInOrder) {
-  Mirrored is;
-  is.change(Type::kAdded, "a", "u1", 1);
-  is.change(Type::kAdded, "b", "u2", 2);
-  is.taken();
+  Mirrored is({{"a", "u1", 1}, {"b", "u2", 2}});
   is.mirror->begin_list();
   is.list("a", "u1", 1);
   is.list("b", "u2", 2);
@@ -289,22 +286,13 @@ TEST(KindMirror, ChangesDuringAStreamingListAreAppliedInOrder) {
 }
 
 TEST(KindMirror, AListIsRightEvenIfTheStoreWasSetBack) {
-  Mirrored is;
-  is.change(Type::kAdded, "a", "u1", 100);
-  is.change(Type::kAdded, "b", "u2", 101);
-  is.taken();
-  is.mirror->begin_list();
-  is.list("a", "u1", 50);
-  is.list("b", "u0", 40);
-  is.mirror->finish_list();
-  EXPECT_THAT(is.taken(), ElementsAre("-a/u1@100", "+a/u1@50", "-b/u2@101", "+b/u0@40"));
+  Mirrored is({{"a", "u1", 100}, {"b", "u2", 101}});
+  EXPECT_THAT(is.relisted({{"a", "u1", 50}, {"b", "u0", 40}}),
+              ElementsAre("-a/u1@100", "+a/u1@50", "-b/u2@101", "+b/u0@40"));
 }
 
 TEST(KindMirror, AnObjectThatCannotBeReadIsNotTakenForGone) {
-  Mirrored is;
-  is.change(Type::kAdded, "a", "u1", 1);
-  is.change(Type::kAdded, "b", "u2", 2);
-  is.taken();
+  Mirrored is({{"a", "u1", 1}, {"b", "u2", 2}});
   is.mirror->changed(Mirrored::unreadable(Type::kModified, "a", "u1", 5));
   is.mirror->begin_list();
   is.mirror->listed(Mirrored::unreadable(Type::kAdded, "a", "u1", 5));
@@ -317,16 +305,12 @@ TEST(KindMirror, AnObjectThatCannotBeReadIsNotTakenForGone) {
 }
 
 TEST(KindMirror, AListWithAnObjectWithoutAReadableNameRemovesNothing) {
-  Mirrored is;
-  is.change(Type::kAdded, "a", "u1", 1);
-  is.taken();
+  Mirrored is({{"a", "u1", 1}});
   is.mirror->begin_list();
   is.mirror->listed(Mirrored::unreadable(Type::kAdded, "", "", 0));
   is.mirror->finish_list();
   EXPECT_THAT(is.taken(), IsEmpty());
-  is.mirror->begin_list();
-  is.mirror->finish_list();
-  EXPECT_THAT(is.taken(), ElementsAre("-a/u1@1"));
+  EXPECT_THAT(is.relisted({}), ElementsAre("-a/u1@1"));
 }
 
 TEST(KindMirror, VersionsAreNumbers) {

@@ -10,21 +10,11 @@
 #include "api/kinds.h"
 #include "api/proto_json.h"
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "kube/testing/fake_api_client.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::AllOf;
-using testing::answered;
-using ::testing::ElementsAre;
-using testing::FakeApiClient;
-using ::testing::Ge;
-using ::testing::Le;
-using testing::no_answer;
-using testing::refused;
 
 constexpr std::string_view kUid = "3b39e09b-c3ab-45e2-945f-cfbbbe88b9c0";
 
@@ -363,4 +353,4 @@ TEST_F(KubeClusterApiTest, ACallThatNobodyWaitsForIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

@@ -4,19 +4,12 @@
 
 #include <memory>
 
+#include "base/testing/names.h"
 #include "kube/leader_election.h"
 #include "kube/testing/lease_server.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using testing::Fault;
-using testing::LeaseClient;
-using testing::LeaseServer;
-using testing::no_answer;
-using testing::refused;
 
 constexpr Duration kTrouble = seconds(300);
 // What may pass until there is a leader again, once everything works: somebody who has just lost
@@ -196,4 +189,4 @@ TEST_P(ElectorsOverABadNetwork, SurviveForeignWrites) {
 INSTANTIATE_TEST_SUITE_P(Electors, ElectorsOverABadNetwork, ::testing::Values(2, 3));
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

@@ -3,23 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "base/time_text.h"
 #include "kube/testing/leader_election_fixture.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using testing::Candidate;
-using ::testing::ElementsAre;
-using testing::Fault;
-using ::testing::HasSubstr;
-using testing::kForeign;
-using testing::LeaderElection;
-using testing::no_answer;
-using ::testing::Not;
-using testing::refused;
 
 // ---- keeping it ---------------------------------------------------------------------------------
 
@@ -320,4 +309,4 @@ TEST_F(LeaderElection, AGoneServerDoesNotHoldUpTheEndForLongerThanTheRenewDeadli
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

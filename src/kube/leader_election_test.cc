@@ -3,25 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "base/time_text.h"
 #include "kube/testing/leader_election_fixture.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using ::testing::AllOf;
-using testing::Candidate;
-using ::testing::ElementsAre;
-using testing::Fault;
-using ::testing::Ge;
-using ::testing::HasSubstr;
-using testing::kForeign;
-using ::testing::Le;
-using testing::LeaderElection;
-using testing::LeaseServer;
-using ::testing::MatchesRegex;
 
 // ---- acquiring ----------------------------------------------------------------------------------
 
@@ -298,4 +285,4 @@ TEST_F(LeaderElection, CoordinatedItLeadsWhenTheLeaseIsGivenToItUntilTheEndOfTer
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

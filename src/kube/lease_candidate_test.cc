@@ -5,17 +5,11 @@
 
 #include <memory>
 
+#include "base/testing/names.h"
 #include "kube/testing/fake_api_client.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::seconds;
-using testing::answered;
-using ::testing::ElementsAre;
-using testing::FakeApiClient;
-using ::testing::HasSubstr;
-using testing::refused;
 
 constexpr const char* kCollection =
     "/apis/coordination.k8s.io/v1beta1/namespaces/kube-system/leasecandidates";
@@ -155,4 +149,4 @@ TEST_F(LeaseCandidateTest, StopsWhenItIsTold) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

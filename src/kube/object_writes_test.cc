@@ -7,16 +7,11 @@
 #include "api/devices.h"
 #include "api/storage.h"
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "kube/testing/fake_api_client.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using testing::answered;
-using ::testing::ElementsAre;
-using testing::FakeApiClient;
-using testing::no_answer;
-using testing::refused;
 
 std::string volume_claim(const char* version, const char* annotations = "") {
   return std::string(R"({"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":)") +
@@ -189,4 +184,4 @@ TEST_F(ObjectWritesTest, AFreshReadIsAsStored) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "base/time_text.h"
 
 namespace berth::kube {
 namespace {
-
-using berth::testing::World;
 
 WallTime wall_time(std::string_view text) { return parse_rfc3339(text).value(); }
 

@@ -5,11 +5,10 @@
 
 #include <limits>
 
+#include "base/testing/names.h"
+
 namespace berth::kube {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 TimePoint time_point(Duration since_start) { return TimePoint{since_start}; }
 

@@ -10,20 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
 #include "berth/pod.h"
 #include "kube/reflectors.h"
 #include "kube/testing/fake_api_client.h"
 #include "kube/testing/watch_words.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using testing::FakeApiClient;
-using testing::pod_json;
-using testing::status_json;
-using testing::WatchWords;
 
 struct Stored {
   std::string uid;
@@ -319,4 +313,4 @@ TEST(ReflectorRandom, TheSameSeedIsTheSameRun) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

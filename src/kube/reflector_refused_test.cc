@@ -2,25 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "kube/reflector.h"
 #include "kube/testing/reflector_rig.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::minutes;
-using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::kNodes;
-using testing::kPods;
-using testing::node_json;
-using ::testing::Not;
-using testing::pod_json;
-using testing::Rig;
-using testing::status_json;
 
 std::size_t occurrences(std::string_view text, std::string_view part) {
   std::size_t count = 0;
@@ -226,4 +213,4 @@ TEST_P(RefusedInEitherFormat, WhatWasKnownOfAnObjectThatCannotBeReadStaysUntilIt
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

@@ -2,25 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "kube/reflector.h"
 #include "kube/testing/reflector_rig.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::minutes;
-using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::kNodes;
-using ::testing::MatchesRegex;
-using testing::node_json;
-using ::testing::Not;
-using testing::pod_json;
-using testing::Rig;
 
 class InEitherFormat : public ::testing::TestWithParam<BodyFormat> {};
 INSTANTIATE_TEST_SUITE_P(, InEitherFormat,
@@ -202,4 +189,4 @@ TEST(Reflector, WatchesThatEndSoonAfterManyEventsAreAskedForAgainAtOnce) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

@@ -2,22 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "kube/reflector.h"
 #include "kube/testing/reflector_rig.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::minutes;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::kNodes;
-using testing::kPods;
-using testing::node_json;
-using ::testing::Not;
-using testing::pod_json;
-using testing::Rig;
 
 // ---- the world and the client's thread
 
@@ -201,4 +191,4 @@ TEST(Reflectors, EverythingIsListedAgainAsItIsNow) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

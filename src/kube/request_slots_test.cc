@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
+
 namespace berth::kube {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class RequestSlotsTest : public ::testing::Test {
  protected:

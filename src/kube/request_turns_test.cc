@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
+
 namespace berth::kube {
 namespace {
-
-using std::chrono::seconds;
 
 struct RequestTurnsTest : ::testing::Test {
   VirtualLoop loop;

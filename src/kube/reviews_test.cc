@@ -6,19 +6,11 @@
 #include <memory>
 #include <utility>
 
+#include "base/testing/names.h"
 #include "kube/testing/fake_api_client.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-using testing::answered;
-using ::testing::ElementsAre;
-using testing::FakeApiClient;
-using ::testing::HasSubstr;
-using testing::no_answer;
-using testing::refused;
 
 class ReviewsTest : public ::testing::Test {
  protected:
@@ -222,4 +214,4 @@ TEST_F(ReviewsTest, Decisions) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

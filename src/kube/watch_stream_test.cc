@@ -4,21 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "api/written_pod.h"
+#include "base/testing/names.h"
 #include "berth/node.h"
 #include "berth/pod.h"
 #include "kube/json_stream.h"
 #include "kube/testing/watch_words.h"
 
-namespace berth::kube {
+namespace berth::kube::testing {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::node_json;
-using testing::pod_json;
-using testing::status_json;
-using testing::WatchWords;
 
 constexpr std::size_t kLimit = 1 << 16;
 const StreamedKind kPodStream{ObjectKind::kPod, "v1", "Pod"};
@@ -289,4 +282,4 @@ TEST(JsonListReader, AnItemBeyondTheLimitIsAnError) {
 }
 
 }  // namespace
-}  // namespace berth::kube
+}  // namespace berth::kube::testing

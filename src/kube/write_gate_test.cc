@@ -4,11 +4,10 @@
 
 #include <optional>
 
+#include "base/testing/names.h"
+
 namespace berth::kube {
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr Duration kDoubt = seconds(5);
 

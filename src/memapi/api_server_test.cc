@@ -6,17 +6,12 @@
 
 #include <string>
 
+#include "base/testing/names.h"
 #include "memapi/table_codec.h"
 #include "memapi/testing/client.h"
 
-namespace berth::memapi {
+namespace berth::memapi::testing {
 namespace {
-
-using testing::Client;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::kPods;
-using testing::pod_json;
 
 const std::string kPodList(kPods);
 
@@ -580,4 +575,4 @@ TEST(ApiServer, ReviewsAllowEverything) {
 }
 
 }  // namespace
-}  // namespace berth::memapi
+}  // namespace berth::memapi::testing

@@ -9,12 +9,8 @@
 #include "base/loop_thread.h"
 #include "memapi/testing/client.h"
 
-namespace berth::memapi {
+namespace berth::memapi::testing {
 namespace {
-
-using testing::kPods;
-using testing::pod_json;
-using testing::Recorder;
 
 constexpr int kClients = 4;
 constexpr int kPodsOfAClient = 25;
@@ -102,4 +98,4 @@ TEST(ConcurrentApiServer, ClientsWatchersAndFollowersMissNothing) {
 }
 
 }  // namespace
-}  // namespace berth::memapi
+}  // namespace berth::memapi::testing

@@ -4,11 +4,8 @@
 
 #include "memapi/testing/client.h"
 
-namespace berth::memapi {
+namespace berth::memapi::testing {
 namespace {
-
-using testing::Client;
-using testing::kPods;
 
 std::string pod_with_more() {
   return R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}],"foo":1}})";
@@ -53,4 +50,4 @@ TEST(FieldValidation, PatchesAreLookedAtToo) {
 }
 
 }  // namespace
-}  // namespace berth::memapi
+}  // namespace berth::memapi::testing

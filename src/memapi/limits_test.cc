@@ -5,18 +5,12 @@
 
 #include <string>
 
+#include "base/testing/names.h"
 #include "memapi/table_codec.h"
 #include "memapi/testing/client.h"
 
-namespace berth::memapi {
+namespace berth::memapi::testing {
 namespace {
-
-using testing::nested_lists;
-
-using testing::Client;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr const char* kEvents = "/api/v1/namespaces/default/events";
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
@@ -213,4 +207,4 @@ TEST(Limits, HistoryIsBoundedInBytes) {
 }
 
 }  // namespace
-}  // namespace berth::memapi
+}  // namespace berth::memapi::testing

@@ -4,10 +4,8 @@
 
 #include "memapi/testing/client.h"
 
-namespace berth::memapi {
+namespace berth::memapi::testing {
 namespace {
-
-using testing::Client;
 
 const JsonValue& member(const JsonValue& value, std::initializer_list<std::string_view> names) {
   static const JsonValue kNothing;
@@ -53,4 +51,4 @@ TEST(OpenApiSchema, EveryReferenceLeadsSomewhere) {
 }
 
 }  // namespace
-}  // namespace berth::memapi
+}  // namespace berth::memapi::testing

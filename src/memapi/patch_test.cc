@@ -9,10 +9,8 @@
 #include "memapi/strategic_merge.h"
 #include "memapi/testing/client.h"
 
-namespace berth::memapi {
+namespace berth::memapi::testing {
 namespace {
-
-using testing::nested_lists;
 
 struct PatchCase {
   const char* name;
@@ -253,4 +251,4 @@ INSTANTIATE_TEST_SUITE_P(
         PatchCase{"unknown directive", R"({"spec":{}})", R"({"spec":{"$patch":"jump"}})", "!"}));
 
 }  // namespace
-}  // namespace berth::memapi
+}  // namespace berth::memapi::testing

@@ -3,18 +3,11 @@
 
 #include <string>
 
+#include "base/testing/names.h"
 #include "memapi/testing/client.h"
 
-namespace berth::memapi {
+namespace berth::memapi::testing {
 namespace {
-
-using testing::Client;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::kPods;
-using testing::pod_json;
-using testing::Recorder;
 
 const std::string kWatchedPods(kPods);
 
@@ -160,4 +153,4 @@ TEST(Watch, AsATableOnlyTheFirstEventHasColumns) {
 }
 
 }  // namespace
-}  // namespace berth::memapi
+}  // namespace berth::memapi::testing

@@ -8,22 +8,13 @@
 #include <future>
 #include <set>
 
+#include "base/testing/names.h"
 #include "net/http_client.h"
 #include "net/testing/http2_server.h"
 #include "net/testing/loopback.h"
 
-namespace berth::net {
+namespace berth::net::testing {
 namespace {
-
-using testing::client_tls;
-using testing::get;
-using ::testing::HasSubstr;
-using testing::Http2Peer;
-using testing::Http2Request;
-using testing::Http2Server;
-using testing::plain_options;
-using testing::send;
-using testing::StreamLog;
 
 HttpClientOptions options() {
   HttpClientOptions options = plain_options();
@@ -418,4 +409,4 @@ TEST(Http2Client, AServerWithoutHttp2IsSpokenToInHttp1) {
 }
 
 }  // namespace
-}  // namespace berth::net
+}  // namespace berth::net::testing

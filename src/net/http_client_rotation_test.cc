@@ -10,18 +10,8 @@
 #include "net/testing/http2_server.h"
 #include "net/testing/loopback.h"
 
-namespace berth::net {
+namespace berth::net::testing {
 namespace {
-
-using testing::certificates;
-using testing::get;
-using testing::Http2Peer;
-using testing::Http2Request;
-using testing::Http2Server;
-using testing::plain_options;
-using testing::send;
-using testing::server_tls;
-using testing::StreamLog;
 
 KeyPair issued(const KeyPair& authority, const std::string& name) {
   CertificateOrder order;
@@ -184,4 +174,4 @@ TEST_F(HttpClientRotation, ConnectionsOfHttp1AreRetiredToo) {
 }
 
 }  // namespace
-}  // namespace berth::net
+}  // namespace berth::net::testing

@@ -6,22 +6,12 @@
 #include <atomic>
 #include <latch>
 
+#include "base/testing/names.h"
 #include "net/http_server.h"
 #include "net/testing/loopback.h"
 
-namespace berth::net {
+namespace berth::net::testing {
 namespace {
-
-using testing::get;
-using ::testing::HasSubstr;
-using testing::plain_options;
-using testing::RawListener;
-using testing::RawSocket;
-using testing::send;
-using testing::start;
-using ::testing::StartsWith;
-using testing::StreamLog;
-using testing::url;
 
 // Answers with the request in words, and says which connection it came on.
 void describe(const HttpRequest& request, const std::shared_ptr<HttpResponder>& responder) {
@@ -440,4 +430,4 @@ TEST(HttpClient, ConcurrentCallersShareAClient) {
 }
 
 }  // namespace
-}  // namespace berth::net
+}  // namespace berth::net::testing

@@ -3,12 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
+
 namespace berth::net {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
 
 TEST(HttpHeaders, NamesCompareWithoutRegardToCase) {
   HttpHeaders headers{{"Content-Type", "text/plain"}, {"accept", "a"}, {"Accept", "b"}};

@@ -9,16 +9,12 @@
 #include <map>
 #include <span>
 
+#include "base/testing/names.h"
 #include "net/freed.h"
 
 namespace berth::net {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::StartsWith;
 using End = HttpProtocol::End;
 
 // A server without sockets, whose handler keeps all requests.

@@ -5,18 +5,11 @@
 
 #include <atomic>
 
+#include "base/testing/names.h"
 #include "net/testing/loopback.h"
 
-namespace berth::net {
+namespace berth::net::testing {
 namespace {
-
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using testing::RawSocket;
-using testing::start;
-using ::testing::StartsWith;
 
 // Answers with what it was asked: "GET /path body".
 void echo(const HttpRequest& request, const std::shared_ptr<HttpResponder>& responder) {
@@ -545,4 +538,4 @@ TEST(HttpServer, ConcurrentClientsAndWatchersAreServed) {
 }
 
 }  // namespace
-}  // namespace berth::net
+}  // namespace berth::net::testing

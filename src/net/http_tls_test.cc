@@ -8,24 +8,13 @@
 #include <fstream>
 #include <future>
 
+#include "base/testing/names.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/testing/loopback.h"
 
-namespace berth::net {
+namespace berth::net::testing {
 namespace {
-
-using testing::certificates;
-using testing::client_tls;
-using testing::get;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::plain_options;
-using testing::send;
-using testing::server_tls;
-using testing::start;
-using testing::StreamLog;
-using testing::url;
 
 // "jane system:masters,staff by clients" or "nobody".
 void who(const HttpRequest& request, const std::shared_ptr<HttpResponder>& responder) {
@@ -398,4 +387,4 @@ TEST(HttpTls, ConcurrentHandshakesAreStoppedInGoodOrder) {
 }
 
 }  // namespace
-}  // namespace berth::net
+}  // namespace berth::net::testing

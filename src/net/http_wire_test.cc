@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/testing/names.h"
+
 namespace berth::net {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::Pair;
 
 struct Read {
   std::optional<HttpRequest> request;

@@ -3,15 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "net/http_server.h"
 #include "net/testing/loopback.h"
 
 namespace berth::net {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr WallTime kNow{std::chrono::seconds(1767225600)};
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/testing/names.h"
 #include "perf/result.h"
 #include "perf/test_case.h"
 #include "perf/workload_run.h"
@@ -11,9 +12,6 @@
 
 namespace berth::perf {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr const char* kBasic = R"(
 - name: Basic

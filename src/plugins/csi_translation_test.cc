@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "api/storage.h"
+#include "base/testing/names.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using ::testing::ElementsAre;
 
 struct CsiTranslation : ::testing::Test {
   testing::World world;

@@ -6,14 +6,11 @@
 #include <array>
 #include <limits>
 
+#include "base/testing/names.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using testing::QueueWorld;
 
 TEST(Backoff, DoublesUpToTheLimitWithoutOverflow) {
   struct Row {

@@ -5,13 +5,12 @@
 #include <map>
 #include <string>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using testing::QueueWorld;
 
 TEST(Entries, AreFoundByNamespaceAndNameThroughAnyNumberOfChanges) {
   QueueWorld w;

@@ -6,15 +6,11 @@
 #include <array>
 #include <utility>
 
+#include "base/testing/names.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using testing::NamedGate;
-using testing::QueueWorld;
 
 // Seconds until the pod is where it is expected, or the hour is over.
 double seconds_until(QueueWorld& w, const Ref<const Pod>& pod, QueuePlace expected) {

@@ -6,18 +6,11 @@
 #include <array>
 #include <stdexcept>
 
+#include "base/testing/names.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::always;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using testing::NamedGate;
-using testing::QueueWorld;
 
 // Two PreEnqueue plugins; "Gates" hears of nodes, "Quota" of pods that are gone.
 struct Gated : QueueWorld {

@@ -6,15 +6,11 @@
 #include <array>
 #include <stdexcept>
 
+#include "base/testing/names.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using testing::always;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::QueueWorld;
 
 constexpr auto kQueue = QueueingHint::kQueue;
 constexpr auto kSkip = QueueingHint::kSkip;

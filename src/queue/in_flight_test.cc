@@ -8,17 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
 
 constexpr auto kAll = [](const ClusterEvent&) { return true; };
-
-using testing::always;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using testing::QueueWorld;
 
 Uid uid(std::uint64_t number) { return {1, number}; }
 

@@ -4,15 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
 #include "queue/in_flight.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::always;
-using testing::QueueWorld;
 
 // More than are moved at once.
 constexpr int kMany = 10'000;

@@ -5,16 +5,11 @@
 
 #include <array>
 
+#include "base/testing/names.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using testing::QueueWorld;
 
 struct Nominated : QueueWorld {
   Symbol n1 = world.symbol("n1"), n2 = world.symbol("n2");

@@ -9,15 +9,12 @@
 #include <set>
 #include <string>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::NamedGate;
-using testing::QueueWorld;
 
 class RandomRun {
  public:

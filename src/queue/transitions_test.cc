@@ -6,22 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "base/testing/names.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
 namespace {
-
-using namespace std::chrono_literals;
-using testing::always;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using testing::QueueWorld;
-
-using testing::kActive;
-using testing::kBackoff;
-using testing::kErrorBackoff;
-using testing::kNowhere;
-using testing::kUnschedulable;
 
 // ---- a pod that nobody knew
 

@@ -7,13 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "base/testing/names.h"
 #include "search/testing/search_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using namespace berth::testing;
 
 struct KeptSearch : NodeSearchTest {
   // A filter and a scorer that say they look at the row alone, and count how often they are asked.

@@ -5,15 +5,11 @@
 
 #include <map>
 
+#include "base/testing/names.h"
 #include "search/testing/search_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::Not;
-using namespace berth::testing;
 
 TEST(FeasibleNodesToFind, FollowsThePercentage) {
   struct Case {

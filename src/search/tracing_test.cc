@@ -2,13 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "search/testing/search_fixture.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using namespace berth::testing;
 
 std::string in_words(const FakeWorld& world, const SearchTrace& trace) {
   const NodeTable& nodes = world.cluster.nodes();

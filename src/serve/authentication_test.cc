@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "serve/testing/served.h"
 
-namespace berth::serve {
+namespace berth::serve::testing {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::TestLog;
 
 class AuthenticationTest : public ::testing::Test {
  protected:
@@ -298,4 +295,4 @@ TEST_F(AuthenticationTest, ManyDifferentTokensAreForgotten) {
 }
 
 }  // namespace
-}  // namespace berth::serve
+}  // namespace berth::serve::testing

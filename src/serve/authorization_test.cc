@@ -4,10 +4,8 @@
 
 #include "serve/testing/served.h"
 
-namespace berth::serve {
+namespace berth::serve::testing {
 namespace {
-
-using testing::TestLog;
 
 class AuthorizationTest : public ::testing::Test {
  protected:
@@ -147,4 +145,4 @@ TEST_F(AuthorizationTest, OnlySoManyMayWaitAndWhoGoesIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace berth::serve
+}  // namespace berth::serve::testing

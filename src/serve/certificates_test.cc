@@ -7,16 +7,14 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/testing/names.h"
 #include "serve/testing/served.h"
 
-namespace berth::serve {
+namespace berth::serve::testing {
 namespace {
 
 using net::testing::certificates;
 using net::testing::real_now;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::TestLog;
 
 class CertificatesTest : public ::testing::Test {
  protected:
@@ -166,4 +164,4 @@ TEST_F(CertificatesTest, WhomToBelieveComesFromFilesOrFromTheCluster) {
 }
 
 }  // namespace
-}  // namespace berth::serve
+}  // namespace berth::serve::testing

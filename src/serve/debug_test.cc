@@ -4,13 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "serve/testing/served.h"
 
-namespace berth::serve {
+namespace berth::serve::testing {
 namespace {
-
-using ::testing::HasSubstr;
-using testing::head_of;
 
 class DebugTest : public ::testing::Test {
  protected:
@@ -224,4 +222,4 @@ TEST_F(DebugTest, AProfileTakesAsLongAsAskedFor) {
 }
 
 }  // namespace
-}  // namespace berth::serve
+}  // namespace berth::serve::testing

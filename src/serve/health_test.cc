@@ -4,11 +4,8 @@
 
 #include "serve/testing/served.h"
 
-namespace berth::serve {
+namespace berth::serve::testing {
 namespace {
-
-using testing::head_of;
-using testing::TestLog;
 
 class HealthTest : public ::testing::Test {
  protected:
@@ -104,4 +101,4 @@ TEST_F(HealthTest, EveryLookIsCounted) {
 }
 
 }  // namespace
-}  // namespace berth::serve
+}  // namespace berth::serve::testing

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 
 namespace berth::serve {
 namespace {
-
-using berth::testing::PodBuilder;
-using berth::testing::World;
 
 std::string samples(const std::vector<Ref<const Pod>>& pods) {
   std::string text = pod_resource_page(pods, telemetry::MetricsFormat::kText);

@@ -5,10 +5,8 @@
 
 #include "serve/testing/served.h"
 
-namespace berth::serve {
+namespace berth::serve::testing {
 namespace {
-
-using testing::head_of;
 
 net::HttpRequest request(net::HttpHeaders headers, std::string target = "/metrics") {
   net::HttpRequest made;
@@ -114,4 +112,4 @@ TEST(Responses, AcceptIsReadByQualityThenByPrecision) {
 }
 
 }  // namespace
-}  // namespace berth::serve
+}  // namespace berth::serve::testing

@@ -9,16 +9,14 @@
 
 #include "api/testing/builders.h"
 #include "base/file.h"
+#include "base/testing/names.h"
 #include "serve/testing/served.h"
 
-namespace berth::serve {
+namespace berth::serve::testing {
 namespace {
 
 using net::testing::certificates;
 using net::testing::RawSocket;
-using ::testing::HasSubstr;
-using testing::head_of;
-using testing::Served;
 
 constexpr const char* kText = "content-type: text/plain; charset=utf-8";
 constexpr const char* kNoSniff = "x-content-type-options: nosniff";
@@ -561,4 +559,4 @@ TEST(SchedulerServer, StoppingTakesBackTheReviewsThatAreOpen) {
 }
 
 }  // namespace
-}  // namespace berth::serve
+}  // namespace berth::serve::testing

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/task.h"
 
 namespace berth::serve {
 namespace {
-
-using berth::testing::World;
 
 class WaitingPodsEndpointTest : public ::testing::Test {
  protected:

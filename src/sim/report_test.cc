@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
+
 namespace berth::sim {
 namespace {
-
-using namespace std::chrono_literals;
 
 PodReport bound(std::string name, std::string node, Duration at) {
   PodReport pod;

@@ -5,13 +5,10 @@
 
 #include <string>
 
+#include "base/testing/names.h"
+
 namespace berth::sim {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using namespace std::chrono_literals;
 
 Scenario parsed(const std::string& text) {
   Result<Scenario> scenario = parse_scenario("kind: Scenario\n" + text, "s.yaml");

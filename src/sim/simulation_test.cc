@@ -3,17 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "base/time_text.h"
 #include "sim/testing/simulated.h"
 
-namespace berth::sim {
+namespace berth::sim::testing {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using namespace berth::sim::testing;
-using namespace std::chrono_literals;
 
 TEST(Simulation, PodsThatFitAreBoundAndItEnds) {
   const Simulated run(node("n1") + pod("a") + pod("b"));
@@ -402,4 +397,4 @@ TEST(Simulation, APodThatIsBoundToANodeThatIsGoneIsCollectedAsWell) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::sim::testing

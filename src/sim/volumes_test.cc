@@ -6,15 +6,12 @@
 
 #include "api/devices.h"
 #include "api/storage.h"
+#include "base/testing/names.h"
 #include "sim/simulation.h"
 #include "sim/testing/simulated.h"
 
-namespace berth::sim {
+namespace berth::sim::testing {
 namespace {
-
-using namespace berth::sim::testing;
-using namespace std::chrono_literals;
-using ::testing::HasSubstr;
 
 std::string storage_class(const std::string& name, const std::string& mode,
                           const std::string& provisioner = "disk.example.com") {
@@ -178,4 +175,4 @@ TEST(SimulatedDevices, AConflictIsReadAndWrittenAgain) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::sim::testing

@@ -6,22 +6,12 @@
 
 #include <map>
 
+#include "base/testing/names.h"
 #include "controllers/workload.h"
 #include "sim/testing/simulated.h"
 
-namespace berth::sim {
+namespace berth::sim::testing {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::MatchesRegex;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
-using namespace berth::sim::testing;
-using namespace std::chrono_literals;
 
 std::string workload(const std::string& kind, const std::string& name, const std::string& spec,
                      const std::string& pod_spec = "", const std::string& cpu = "100m") {
@@ -391,4 +381,4 @@ TEST(Workloads, PodsThatAdmissionRefusesAreTrouble) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::sim::testing

@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "base/time_text.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using namespace std::chrono_literals;
 
 struct ClusterStoreTest : ::testing::Test {
   VirtualLoop loop;

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
+
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 struct Text {
   std::string name;

@@ -9,14 +9,12 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "berth/task.h"
 #include "storeapi/store_api.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 // A scheduler's cluster that is fed by the view, and the API over it.
 struct ViewedCluster {

@@ -8,15 +8,12 @@
 #include <vector>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "base/time_text.h"
 #include "store/cluster_store.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::StartsWith;
-using namespace std::chrono_literals;
 
 struct StoreApiTest : ::testing::Test {
   VirtualLoop loop;

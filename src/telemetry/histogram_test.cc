@@ -6,11 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/testing/names.h"
+
 namespace berth::telemetry {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::Pair;
 
 // The number of the native bucket that a value falls into, by the definition of native buckets.
 std::int32_t bucket_by_definition(double value) {

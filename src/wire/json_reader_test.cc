@@ -5,11 +5,10 @@
 
 #include <vector>
 
+#include "base/testing/names.h"
+
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::StartsWith;
 
 std::string error_of(const JsonReader& json) { return json.error() ? json.error()->message : ""; }
 

@@ -6,13 +6,10 @@
 #include <vector>
 
 #include "base/testing/hex.h"
+#include "base/testing/names.h"
 
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using testing::from_hex;
-using ::testing::StartsWith;
 
 // What the reader says about bytes of which every message is entered at field 2.
 std::string error_of(std::string_view hex) {

@@ -5,12 +5,10 @@
 
 #include <string>
 
+#include "base/testing/names.h"
+
 namespace berth {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 // The JSON of the only document, or the error's text.
 std::string one(std::string_view text) {

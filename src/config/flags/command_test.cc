@@ -6,17 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/testing/names.h"
+
 namespace berth::config {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::Pair;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 using Args = std::vector<std::string>;
 

@@ -16,8 +16,8 @@
 
 namespace berth::testing {
 
-inline WallTime minute(int minutes) {
-  return WallTime{std::chrono::hours(24 * 365 * 50) + std::chrono::minutes(minutes)};
+inline WallTime minute(int number) {
+  return WallTime{std::chrono::hours(24 * 365 * 50) + std::chrono::minutes(number)};
 }
 
 class PreemptionTest : public ::testing::Test {

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
 
 Task<void> run_bind(const BindPlugin& plugin, Cycle& cycle, std::optional<Outcome>& outcome) {
   Task<Outcome> call = plugin.bind(cycle, "n1");

@@ -3,15 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "framework/testing/fake_plugins.h"
 
 namespace berth::plugins {
 namespace {
-
-using berth::testing::FakeProfile;
-using berth::testing::FakeWorld;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 // One full node, and a pod that is more important than the one there.
 class DefaultPreemptionTest : public ::testing::Test {

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/allocator_case.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 // Devices d1, d2, … with these values of the attribute `a`; "-" has none.
 std::string valued(std::initializer_list<std::string_view> values) {

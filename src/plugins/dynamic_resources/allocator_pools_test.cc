@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/allocator_case.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 const std::string kAnywhere = "allNodes: true";
 const std::string kPerDevice = "perDeviceNodeSelection: true";

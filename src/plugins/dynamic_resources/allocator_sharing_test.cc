@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/allocator_capacity.h"
 #include "plugins/dynamic_resources/testing/allocator_case.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 std::string device(std::string_view name, std::string_view more) {
   return fmt::format("{{name: {}{}{}}}", name, more.empty() ? "" : ", ", more);

@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/testing/allocator_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 // A claim that cannot be satisfied by 32 devices, which takes ages to find out: eight of them with
 // different values of "a", and eight more with the same "id".

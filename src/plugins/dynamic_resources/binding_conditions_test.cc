@@ -1,13 +1,11 @@
 // DynamicResources: PreBind waits for the binding conditions of devices.
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/binding_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 class BindingConditionsTest : public BindingTest {
  protected:
@@ -35,9 +33,7 @@ class BindingConditionsTest : public BindingTest {
 };
 
 TEST_F(BindingConditionsTest, PreBindWaitsUntilDevicesAreReady) {
-  Attempt attempt(fixture, fixture.pod("p", {"c"}));
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, fixture.pod("p", {"c"}), "n1");
   fixture.run_for(100s);
   EXPECT_EQ(attempt.bound(), "…");
   ASSERT_EQ(server.events.size(), 1U);
@@ -57,9 +53,7 @@ TEST_F(BindingConditionsTest, PreBindWaitsUntilDevicesAreReady) {
 }
 
 TEST_F(BindingConditionsTest, AFailureConditionEndsTheWaitAndTheClaimIsReleased) {
-  Attempt attempt(fixture, fixture.pod("p", {"c"}));
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, fixture.pod("p", {"c"}), "n1");
   reports("Failed");
   fixture.run_for(0s);
   EXPECT_EQ(attempt.bound(),
@@ -76,9 +70,7 @@ TEST_F(BindingConditionsTest, AFailureConditionEndsTheWaitAndTheClaimIsReleased)
 
 TEST_F(BindingConditionsTest, TheWaitHasATimeout) {
   fixture.arguments = config::DynamicResourcesArgs{.filter_timeout = {}, .binding_timeout = 60s};
-  Attempt attempt(fixture, fixture.pod("p", {"c"}));
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, fixture.pod("p", {"c"}), "n1");
   fixture.run_for(59s);
   EXPECT_EQ(attempt.bound(), "…");
   fixture.run_for(1s);
@@ -86,14 +78,10 @@ TEST_F(BindingConditionsTest, TheWaitHasATimeout) {
 }
 
 TEST_F(BindingConditionsTest, AnOlderAllocationTimesOutEarlier) {
-  Attempt first(fixture, fixture.pod("p", {"c"}));
-  EXPECT_EQ(first.reach_reserve("n1"), "ok");
-  first.begin_pre_bind("n1");
+  AttemptInPreBind first(fixture, fixture.pod("p", {"c"}), "n1");
   fixture.run_for(598s);
   // Another pod that uses the claim: two seconds are left, to be noticed after five.
-  Attempt second(fixture, fixture.pod("q", {"c"}));
-  EXPECT_EQ(second.reach_reserve("n1"), "ok");
-  second.begin_pre_bind("n1");
+  AttemptInPreBind second(fixture, fixture.pod("q", {"c"}), "n1");
   fixture.run_for(4s);
   EXPECT_EQ(first.bound(), "Error: device binding timeout: context deadline exceeded");
   EXPECT_EQ(second.bound(), "…");
@@ -102,18 +90,14 @@ TEST_F(BindingConditionsTest, AnOlderAllocationTimesOutEarlier) {
 }
 
 TEST_F(BindingConditionsTest, TheWaitCanBeCancelled) {
-  Attempt attempt(fixture, fixture.pod("p", {"c"}));
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, fixture.pod("p", {"c"}), "n1");
   attempt.cancel.cancel("preempted");
   fixture.run_for(0s);
   EXPECT_EQ(attempt.bound(), "Error: context canceled");
 }
 
 TEST_F(BindingConditionsTest, AClaimThatIsDeletedEndsTheWait) {
-  Attempt attempt(fixture, fixture.pod("p", {"c"}));
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, fixture.pod("p", {"c"}), "n1");
   server.drop("c");
   fixture.run_for(0s);
   EXPECT_EQ(attempt.bound(), "Error: could not find ResourceClaim \"default/c\"");

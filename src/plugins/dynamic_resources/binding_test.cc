@@ -1,13 +1,12 @@
 // DynamicResources: PostFilter, Reserve, Unreserve and PreBind.
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/binding_fixture.h"
 
 namespace berth::plugins {
 namespace {
 
-using namespace berth::testing;
-using namespace std::chrono_literals;
 using Writes = std::vector<std::string>;
 
 const Error kConflict{ErrorKind::kConflict, "the object has been modified"};

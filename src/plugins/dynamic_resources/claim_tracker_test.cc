@@ -2,14 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 #include "plugins/dynamic_resources/testing/devices_fixture.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 class ClaimTrackerTest : public ::testing::Test {
  protected:

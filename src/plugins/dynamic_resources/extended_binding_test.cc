@@ -1,13 +1,12 @@
 // DynamicResources: claims that are made for extended resources.
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/binding_fixture.h"
 
 namespace berth::plugins {
 namespace {
 
-using namespace berth::testing;
-using namespace std::chrono_literals;
 using Writes = std::vector<std::string>;
 
 const Error kNotAllowed{ErrorKind::kForbidden, "not allowed"};
@@ -52,9 +51,7 @@ TEST_F(ExtendedBindingTest, TheClaimIsCreatedAllocatedAndToldInThePodsStatus) {
 TEST_F(ExtendedBindingTest, DevicesStayTakenUntilTheWatchShowsTheClaim) {
   fixture.plugin();
   server.keep_back();
-  Attempt attempt(fixture, pod);
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, pod, "n1");
   fixture.run_for(60s);
   EXPECT_EQ(attempt.bound(), "…");
   EXPECT_EQ(pending(), 1U);
@@ -69,9 +66,7 @@ TEST_F(ExtendedBindingTest, DevicesStayTakenUntilTheWatchShowsTheClaim) {
 TEST_F(ExtendedBindingTest, DevicesStayTakenAlsoWhenNobodyWaitsForTheClaimAnyMore) {
   fixture.plugin();
   server.keep_back();
-  Attempt attempt(fixture, pod);
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, pod, "n1");
   attempt.cancel.cancel("preempted");
   fixture.run_for(1s);
   EXPECT_NE(attempt.bound(), "…");
@@ -86,9 +81,7 @@ TEST_F(ExtendedBindingTest, DevicesStayTakenAlsoWhenNobodyWaitsForTheClaimAnyMor
 TEST_F(ExtendedBindingTest, AClaimThatNeverShowsUpIsNoReasonToFail) {
   fixture.plugin();
   server.keep_back();
-  Attempt attempt(fixture, pod);
-  EXPECT_EQ(attempt.reach_reserve("n1"), "ok");
-  attempt.begin_pre_bind("n1");
+  AttemptInPreBind attempt(fixture, pod, "n1");
   fixture.run_for(120s);
   EXPECT_EQ(attempt.bound(), "ok");
 }

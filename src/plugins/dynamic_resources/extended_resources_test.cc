@@ -5,13 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "api/testing/builders.h"
+#include "base/testing/names.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 constexpr const char* kGpu = "example.com/gpu";
 constexpr const char* kNic = "example.com/nic";

@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/devices_fixture.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
-using namespace std::chrono_literals;
 
 constexpr const char* kNone = "cannot allocate all claims";
 

@@ -1,12 +1,11 @@
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/dynamic_resources/testing/devices_fixture.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 constexpr ClusterEvent kClaimChange{
     EventResource::kResourceClaim, action::kAdd | action::kUpdate | action::kDelete, {}};
@@ -16,12 +15,11 @@ constexpr ClusterEvent kPodChange{
 TEST(DynamicResourcesHints, RegistersForNodesClaimsClassesAndSlices) {
   using enum EventResource;
   DevicesFixture fixture;
-  EXPECT_EQ(registered_events(fixture.plugin()),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{kNode, 13},
-                                                                  {kResourceClaim, 32767},
-                                                                  {kTargetPod, 16384},
-                                                                  {kDeviceClass, 32765},
-                                                                  {kResourceSlice, 32765}}));
+  EXPECT_EQ(registered_events(fixture.plugin()), (RegisteredEvents{{kNode, 13},
+                                                                   {kResourceClaim, 32767},
+                                                                   {kTargetPod, 16384},
+                                                                   {kDeviceClass, 32765},
+                                                                   {kResourceSlice, 32765}}));
 }
 
 TEST(DynamicResourcesHints, AChangedClaimHelpsWhoUsesItOrWaitsForDevices) {

@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using Scores = std::map<std::string, Score>;
 
 constexpr std::int64_t kMiB = 1024 * 1024;
 
@@ -114,11 +112,7 @@ TEST_F(ImageLocalityTest, TheNumberOfNodesIsTheCurrentOne) {
 TEST_F(ImageLocalityTest, SignsTheNamesThatAreMeant) {
   const auto plugin = fixture.make<ImageLocality>();
   const auto signature = [&](const Ref<const Pod>& asked) {
-    std::vector<SignatureFragment> fragments;
-    EXPECT_TRUE(plugin->sign(*asked, fragments).ok());
-    EXPECT_EQ(fragments.size(), 1u);
-    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.CanonicalImageNames()");
-    return fragments[0].value;
+    return berth::testing::signature(*plugin, asked, {"v1.Pod.Spec.CanonicalImageNames()"});
   };
   EXPECT_EQ(signature(pod({"a", "b:1", "a"})), signature(pod({"b:1"}, {"a:latest"})));
   EXPECT_EQ(signature(pod({"a"})), signature(pod({"a"}, {}, {"volume"})));

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/testing/names.h"
 #include "berth/topology.h"
 #include "cluster/affinity_pods.h"
 #include "cluster/pod_counts.h"
@@ -9,11 +10,6 @@
 
 namespace berth::plugins {
 namespace {
-
-using testing::unresolvable;
-using testing::unschedulable;
-using testing::Verdict;
-using Verdicts = std::map<std::string, Verdict>;
 
 const Verdict kFits;
 const Verdict kNoAffinity = unresolvable({"node(s) didn't match pod affinity rules"});
@@ -240,19 +236,12 @@ TEST_F(InterPodAffinityFilter, AnExistingPodsBadTermSilencesItsListOnly) {
 
 TEST_F(InterPodAffinityFilter, FilteringWithoutPreFilterIsAnError) {
   const auto plugin = make();
-  internal::CycleScratch scratch;
-  scratch.reset(cluster.nodes().rows());
-  Cycle cycle(pod("p"), cluster);
-  cycle.lend(&scratch);
-  NodeSet feasible = cluster.nodes().nodes();
-  FilterPass pass(0, cycle, feasible, scratch.verdicts);
-  plugin->filter(cycle, pass);
+  CycleAtFilter at(pod("p"), cluster);
+  at.filter(*plugin);
   const std::string text = "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
-  EXPECT_EQ(scratch.verdicts[row("a1")].code, Code::kError);
-  EXPECT_EQ(cycle.reasons_of(scratch.verdicts[row("a1")], plugin.get()),
-            std::vector<std::string>{text});
-  EXPECT_EQ(plugin->add_pod(cycle, *pod("q"), row("a1")).message(), text);
-  EXPECT_EQ(plugin->remove_pod(cycle, *pod("q"), row("a1")).message(), text);
+  EXPECT_EQ(at.verdict(*plugin, row("a1")), (Verdict{Code::kError, {text}}));
+  EXPECT_EQ(plugin->add_pod(at.cycle, *pod("q"), row("a1")).message(), text);
+  EXPECT_EQ(plugin->remove_pod(at.cycle, *pod("q"), row("a1")).message(), text);
 }
 
 TEST_F(InterPodAffinityFilter, ArgumentsAreOfTheRightType) {

@@ -13,6 +13,13 @@ constexpr ClusterEvent kNodeEvent{
 constexpr QueueingHint kQueue = QueueingHint::kQueue;
 constexpr QueueingHint kSkip = QueueingHint::kSkip;
 
+struct AffinityHintRow {
+  const char* why;
+  Ref<const Pod> rejected;
+  AnyObject before, after;
+  QueueingHint hint;
+};
+
 class InterPodAffinityHints : public AffinityFixture {
  protected:
   const AnyObject nothing;
@@ -30,10 +37,10 @@ class InterPodAffinityHints : public AffinityFixture {
 };
 
 TEST_F(InterPodAffinityHints, RegistersForPodsAndNodes) {
-  using Events = std::vector<std::pair<EventResource, std::uint32_t>>;
-  EXPECT_EQ(testing::registered_events(*make()), (Events{{EventResource::kAssignedPod, 515},
-                                                         {EventResource::kTargetPod, 512},
-                                                         {EventResource::kNode, 9}}));
+  EXPECT_EQ(testing::registered_events(*make()),
+            (RegisteredEvents{{EventResource::kAssignedPod, 515},
+                              {EventResource::kTargetPod, 512},
+                              {EventResource::kNode, 9}}));
 }
 
 TEST_F(InterPodAffinityHints, PodsHelpWhenTheyComeGoOrChangeSides) {
@@ -50,13 +57,7 @@ TEST_F(InterPodAffinityHints, PodsHelpWhenTheyComeGoOrChangeSides) {
   const Ref<const Pod> database = pod("e", {{"db", "x"}}, {}, "n");
   testing::PodBuilder nominated = world.pod("e");
   nominated.label("app", "web").nominated("n");
-  struct Row {
-    const char* why;
-    Ref<const Pod> rejected;
-    AnyObject before, after;
-    QueueingHint hint;
-  };
-  const Row table[] = {
+  const AffinityHintRow table[] = {
       {"the wanted pod comes", wants, nothing, match, kQueue},
       {"another comes", wants, nothing, other, kSkip},
       {"one of another namespace comes", wants, nothing, elsewhere, kSkip},
@@ -81,7 +82,7 @@ TEST_F(InterPodAffinityHints, PodsHelpWhenTheyComeGoOrChangeSides) {
       {"one goes that avoids this pod by one of two terms", avoids, picky, nothing, kQueue},
       {"one goes that avoids others", wants, loner, nothing, kSkip},
   };
-  for (const Row& row : table)
+  for (const AffinityHintRow& row : table)
     EXPECT_EQ(hint(kPodEvent, row.rejected, row.before, row.after), row.hint) << row.why;
 }
 
@@ -108,13 +109,7 @@ TEST_F(InterPodAffinityHints, NodesHelpByTheirTopology) {
   const AnyObject bare = node({{"x", "y"}});
   const AnyObject zone_a = node({{"zone", "a"}});
   const AnyObject zone_b = node({{"zone", "b"}});
-  struct Row {
-    const char* why;
-    Ref<const Pod> rejected;
-    AnyObject before, after;
-    QueueingHint hint;
-  };
-  const Row table[] = {
+  const AffinityHintRow table[] = {
       {"added with the key", wants, nothing, zone_a, kQueue},
       {"added without", wants, nothing, bare, kSkip},
       {"the key appears", wants, bare, zone_a, kQueue},
@@ -129,7 +124,7 @@ TEST_F(InterPodAffinityHints, NodesHelpByTheirTopology) {
       {"the same value, avoiding", avoids, zone_a, zone_a, kSkip},
       {"a pod without terms", neither, nothing, zone_a, kSkip},
   };
-  for (const Row& row : table)
+  for (const AffinityHintRow& row : table)
     EXPECT_EQ(hint(kNodeEvent, row.rejected, row.before, row.after), row.hint) << row.why;
 }
 

@@ -10,8 +10,6 @@
 namespace berth::plugins {
 namespace {
 
-using Scores = std::map<std::string, Score>;
-
 class InterPodAffinityScore : public AffinityFixture {
  protected:
   // By node, before and after normalising; nullopt: Skip.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "berth/topology.h"
 #include "plugins/required_node_affinity.h"
 #include "plugins/testing/plugin_fixture.h"
@@ -9,13 +10,8 @@
 namespace berth::plugins {
 namespace {
 
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
 using enum SelectorOperator;
 using Nodes = std::vector<std::string>;
-using Scores = std::map<std::string, Score>;
 
 constexpr ClusterEvent kNodeAffinityNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}};
@@ -180,7 +176,7 @@ TEST_F(NodeAffinityTest, APassOfOneRowGetsTheSameAnswer) {
   fixture.add_node(world.node("a").label("disk", "ssd"));
   fixture.add_node(world.node("b"));
   const auto plugin = fixture.make<NodeAffinity>();
-  const std::map<std::string, Verdict> expected{{"a", {}}, {"b", not_the_pods}};
+  const Verdicts expected{{"a", {}}, {"b", not_the_pods}};
   const Ref<const Pod> asked = world.pod("p").node_selector("disk", "ssd");
   EXPECT_EQ(fixture.filter(*plugin, asked), expected);
   EXPECT_EQ(fixture.filter_one_by_one(*plugin, asked), expected);
@@ -189,14 +185,9 @@ TEST_F(NodeAffinityTest, APassOfOneRowGetsTheSameAnswer) {
 TEST_F(NodeAffinityTest, FiltersAlsoWithoutWhatPreFilterLeft) {
   fixture.add_node(world.node("n"));
   const auto plugin = fixture.make<NodeAffinity>();
-  Cycle cycle(world.pod("p").node_selector("disk", "ssd"), fixture.cluster);
-  internal::CycleScratch scratch;
-  scratch.reset(fixture.cluster.nodes().rows());
-  cycle.lend(&scratch);
-  NodeSet feasible = fixture.cluster.nodes().nodes();
-  FilterPass pass(0, cycle, feasible, scratch.verdicts);
-  plugin->filter(cycle, pass);
-  EXPECT_TRUE(feasible.empty());
+  CycleAtFilter at(world.pod("p").node_selector("disk", "ssd"), fixture.cluster);
+  at.filter(*plugin);
+  EXPECT_TRUE(at.feasible.empty());
 }
 
 TEST_F(NodeAffinityTest, APodThatAsksForNothingIsNotLookedAt) {
@@ -231,17 +222,17 @@ TEST_F(NodeAffinityTest, AmongManyTermsThoseThatMatchAreFound) {
   };
   const Verdict no = not_the_pods;
   EXPECT_EQ(verdicts_with({{{"disk", kIn, {"tape", "ssd"}}}, {}}),
-            (std::map<std::string, Verdict>{{"a", {}}, {"b", no}, {"c", no}}));
+            (Verdicts{{"a", {}}, {"b", no}, {"c", no}}));
   EXPECT_EQ(verdicts_with({{{"size", kGreaterThan, {"5"}}}, {}}),
-            (std::map<std::string, Verdict>{{"a", {}}, {"b", no}, {"c", no}}));
+            (Verdicts{{"a", {}}, {"b", no}, {"c", no}}));
   EXPECT_EQ(verdicts_with({{{"disk", kNotIn, {"ssd"}}}, {}}),
-            (std::map<std::string, Verdict>{{"a", no}, {"b", {}}, {"c", {}}}));
+            (Verdicts{{"a", no}, {"b", {}}, {"c", {}}}));
   EXPECT_EQ(verdicts_with({{{"invented", kDoesNotExist, {}}}, {}}),
-            (std::map<std::string, Verdict>{{"a", {}}, {"b", {}}, {"c", {}}}));
+            (Verdicts{{"a", {}}, {"b", {}}, {"c", {}}}));
   EXPECT_EQ(verdicts_with({{}, {{"metadata.name", kIn, {"c"}}}}),
-            (std::map<std::string, Verdict>{{"a", no}, {"b", no}, {"c", {}}}));
+            (Verdicts{{"a", no}, {"b", no}, {"c", {}}}));
   EXPECT_EQ(verdicts_with({{{"invented", kIn, {"x"}}}, {}}),
-            (std::map<std::string, Verdict>{{"a", no}, {"b", no}, {"c", no}}));
+            (Verdicts{{"a", no}, {"b", no}, {"c", no}}));
   EXPECT_LE(fixture.cluster.topology().size(), 2U) << "invented keys have no columns";
 }
 
@@ -304,12 +295,11 @@ TEST_F(NodeAffinityTest, AddedAffinityIsAskedFirstAndNeverNarrows) {
   fixture.add_node(world.node("none"));
   const auto plugin =
       fixture.make<NodeAffinity>(added(std::vector{Term{{{"zone", kIn, {"a"}}}, {}}}));
-  EXPECT_EQ(fixture.filter(*plugin, world.pod("p").node_selector("disk", "ssd")),
-            (std::map<std::string, Verdict>{
-                {"both", {}}, {"added", not_the_pods}, {"pods", not_added}, {"none", not_added}}));
+  EXPECT_EQ(
+      fixture.filter(*plugin, world.pod("p").node_selector("disk", "ssd")),
+      (Verdicts{{"both", {}}, {"added", not_the_pods}, {"pods", not_added}, {"none", not_added}}));
   EXPECT_EQ(fixture.filter(*plugin, world.pod("p")),
-            (std::map<std::string, Verdict>{
-                {"both", {}}, {"added", {}}, {"pods", not_added}, {"none", not_added}}));
+            (Verdicts{{"both", {}}, {"added", {}}, {"pods", not_added}, {"none", not_added}}));
   const auto naming = fixture.make<NodeAffinity>(added(std::vector{named({"both"})}));
   EXPECT_EQ(pre_filter(*naming, world.pod("p")).second, std::nullopt);
   EXPECT_EQ(fixture.filter(*naming, world.pod("p"))["none"], not_added);
@@ -416,8 +406,7 @@ TEST_F(NodeAffinityTest, QueuesWhenANodeBeginsToMatch) {
               row.with_added)
         << row.why;
   }
-  EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 9}}));
+  EXPECT_EQ(registered_events(*plugin), (RegisteredEvents{{EventResource::kNode, 9}}));
 }
 
 TEST_F(NodeAffinityTest, AHintTellsWhatIsWrongWithThePodsTerms) {
@@ -439,12 +428,8 @@ TEST_F(NodeAffinityTest, AHintTellsWhatIsWrongWithThePodsTerms) {
 TEST_F(NodeAffinityTest, SignsSelectorAndAffinityInWhateverOrder) {
   const auto plugin = fixture.make<NodeAffinity>();
   const auto signature = [&](const Ref<const Pod>& asked) {
-    std::vector<SignatureFragment> fragments;
-    EXPECT_TRUE(plugin->sign(*asked, fragments).ok());
-    EXPECT_EQ(fragments.size(), 2u);
-    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.Affinity.NodeAffinity");
-    EXPECT_EQ(fragments[1].key, "v1.Pod.Spec.Affinity.NodeSelector");
-    return fragments[0].value + "|" + fragments[1].value;
+    return berth::testing::signature(
+        *plugin, asked, {"v1.Pod.Spec.Affinity.NodeAffinity", "v1.Pod.Spec.Affinity.NodeSelector"});
   };
   const Asked a{"a", kIn, {"1", "2"}}, turned{"a", kIn, {"2", "1"}}, b{"b", kExists, {}};
   EXPECT_EQ(signature(pod(std::vector{Term{{a, b}, {}}, named({"n"})})),

@@ -2,15 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
 
 constexpr const char* kRestart = "RestartAllContainersOnContainerExits";
 constexpr const char* kUsers = "UserNamespacesHostNetworkSupport";
@@ -53,14 +49,14 @@ TEST_F(NodeDeclaredFeaturesTest, RejectsNodesThatDoNotDeclareWhatThePodNeeds) {
   // Parity: names are expected to be sorted; what comes too late is not seen.
   fixture.add_node(world.node("unsorted").feature(kUsers).feature(kRestart));
   const auto plugin = fixture.make<NodeDeclaredFeatures>();
-  const std::map<std::string, Verdict> restart{
+  const Verdicts restart{
       {"none", lacking}, {"restart", {}}, {"users", lacking}, {"both", {}}, {"unsorted", lacking}};
   EXPECT_EQ(fixture.filter(*plugin, restarting()), restart);
   EXPECT_EQ(fixture.filter(*plugin, restarting(true)), restart);
   EXPECT_EQ(fixture.filter_one_by_one(*plugin, restarting()), restart);
   EXPECT_EQ(
       fixture.filter(*plugin, with_users(true, true)),
-      (std::map<std::string, Verdict>{
+      (Verdicts{
           {"none", lacking}, {"restart", lacking}, {"users", {}}, {"both", {}}, {"unsorted", {}}}));
 }
 
@@ -73,7 +69,7 @@ TEST_F(NodeDeclaredFeaturesTest, MountsWithOptionsNeedANodeThatKnowsThem) {
     mount(pod.spec());
     return fixture.filter(*plugin, pod);
   };
-  const std::map<std::string, Verdict> expected{{"none", lacking}, {"able", {}}};
+  const Verdicts expected{{"none", lacking}, {"able", {}}};
   EXPECT_EQ(judged([](PodSpec& s) { s.containers.emplace_back().bind_mount_options = true; }),
             expected);
   EXPECT_EQ(judged([](PodSpec& s) { s.init_containers.emplace_back().bind_mount_options = true; }),
@@ -104,17 +100,12 @@ TEST_F(NodeDeclaredFeaturesTest, WithoutTheGateItHasNothingToSay) {
 TEST_F(NodeDeclaredFeaturesTest, FilteringWithoutPreFilterIsAnError) {
   fixture.add_node(world.node("n"));
   const NodeDeclaredFeatures plugin(true);
-  Cycle cycle(restarting(), fixture.cluster);
-  internal::CycleScratch scratch;
-  scratch.reset(fixture.cluster.nodes().rows());
-  cycle.lend(&scratch);
-  NodeSet feasible = fixture.cluster.nodes().nodes();
-  FilterPass pass(0, cycle, feasible, scratch.verdicts);
-  plugin.filter(cycle, pass);
-  EXPECT_EQ(scratch.verdicts[0].code, Code::kError);
-  EXPECT_EQ(cycle.reasons_of(scratch.verdicts[0], &plugin),
-            std::vector<std::string>{
-                "error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found"});
+  CycleAtFilter at(restarting(), fixture.cluster);
+  at.filter(plugin);
+  EXPECT_EQ(
+      at.verdict(plugin, 0),
+      (Verdict{Code::kError,
+               {"error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found"}}));
 }
 
 TEST_F(NodeDeclaredFeaturesTest, QueuesWhenANodeDeclaresOtherFeatures) {
@@ -130,8 +121,7 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenANodeDeclaresOtherFeatures) {
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, one, none), kQueue);
   EXPECT_EQ(fixture.hint(*plugin, kNodeDeclaredFeaturesNodeEvent, pod, one, relabelled), kSkip);
   EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{
-                {EventResource::kNode, 129}, {EventResource::kTargetPod, 32764}}));
+            (RegisteredEvents{{EventResource::kNode, 129}, {EventResource::kTargetPod, 32764}}));
 }
 
 TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {
@@ -147,11 +137,7 @@ TEST_F(NodeDeclaredFeaturesTest, QueuesWhenThePodNeedsOtherFeatures) {
 TEST_F(NodeDeclaredFeaturesTest, SignsWhatThePodNeeds) {
   const auto plugin = fixture.make<NodeDeclaredFeatures>();
   const auto signature = [&](const Ref<const Pod>& pod) {
-    std::vector<SignatureFragment> fragments;
-    EXPECT_TRUE(plugin->sign(*pod, fragments).ok());
-    EXPECT_EQ(fragments.size(), 1u);
-    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.RequiredFeatures()");
-    return fragments[0].value;
+    return berth::testing::signature(*plugin, pod, {"v1.Pod.Spec.RequiredFeatures()"});
   };
   EXPECT_EQ(signature(world.pod("p")), "000000000");
   EXPECT_EQ(signature(restarting()), "000000100");

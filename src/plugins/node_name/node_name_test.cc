@@ -2,16 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
-using Verdicts = std::map<std::string, Verdict>;
 
 class NodeNameTest : public ::testing::Test {
  protected:
@@ -51,18 +46,13 @@ TEST_F(NodeNameTest, NarrowsTheSearchToTheNodeThatThePodNames) {
 }
 
 TEST_F(NodeNameTest, EveryAddedNodeMayHelp) {
-  EXPECT_EQ(registered_events(plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kNode, 1}}));
+  EXPECT_EQ(registered_events(plugin), (RegisteredEvents{{EventResource::kNode, 1}}));
   EXPECT_FALSE(plugin.events_to_register()->front().hint);
 }
 
 TEST_F(NodeNameTest, SignsTheNodeName) {
-  std::vector<SignatureFragment> fragments;
   const Ref<const Pod> pod = fixture.world.pod("p").on("foo");
-  EXPECT_TRUE(plugin.sign(*pod, fragments).ok());
-  ASSERT_EQ(fragments.size(), 1u);
-  EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.NodeName");
-  EXPECT_EQ(fragments[0].value, "foo");
+  EXPECT_EQ(signature(plugin, pod, {"v1.Pod.Spec.NodeName"}), "foo");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/names.h"
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "cluster/host_ports.h"
 #include "cluster/trial.h"
@@ -10,11 +11,6 @@
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unschedulable;
-using testing::Verdict;
 
 constexpr ClusterEvent kNodePortsPodEvent{EventResource::kAssignedPod, action::kDelete, {}};
 
@@ -93,7 +89,7 @@ TEST_F(NodePortsTest, PortsOfSidecarsCountThoseOfOtherInitContainersDoNot) {
   fixture.add_node(world.node("init"));
   fixture.add_pod(with_init_port(std::move(world.pod("a").on("sidecar")), 80, true));
   fixture.add_pod(with_init_port(std::move(world.pod("b").on("init")), 80, false));
-  const std::map<std::string, Verdict> expected{{"sidecar", taken}, {"init", {}}};
+  const Verdicts expected{{"sidecar", taken}, {"init", {}}};
   const auto plugin = fixture.make<NodePorts>();
   EXPECT_EQ(fixture.filter(*plugin, pod("p", {{80}})), expected);
   EXPECT_EQ(fixture.filter(*plugin, with_init_port(world.pod("p"), 80, true)), expected);
@@ -122,16 +118,10 @@ TEST_F(NodePortsTest, PodsOfATrialCount) {
 TEST_F(NodePortsTest, FilteringWithoutPreFilterIsAnError) {
   fixture.add_node(world.node("n"));
   const auto plugin = fixture.make<NodePorts>();
-  Cycle cycle(pod("p", {{80}}), fixture.cluster);
-  internal::CycleScratch scratch;
-  scratch.reset(fixture.cluster.nodes().rows());
-  cycle.lend(&scratch);
-  NodeSet feasible = fixture.cluster.nodes().nodes();
-  FilterPass pass(0, cycle, feasible, scratch.verdicts);
-  plugin->filter(cycle, pass);
-  EXPECT_EQ(scratch.verdicts[0].code, Code::kError);
-  EXPECT_EQ(cycle.reasons_of(scratch.verdicts[0], plugin.get()),
-            std::vector<std::string>{"reading \"PreFilterNodePorts\" from cycleState: not found"});
+  CycleAtFilter at(pod("p", {{80}}), fixture.cluster);
+  at.filter(*plugin);
+  EXPECT_EQ(at.verdict(*plugin, 0),
+            (Verdict{Code::kError, {"reading \"PreFilterNodePorts\" from cycleState: not found"}}));
 }
 
 TEST_F(NodePortsTest, QueuesWhenAPodWithSuchAPortGoes) {
@@ -155,19 +145,14 @@ TEST_F(NodePortsTest, QueuesWhenAPodWithSuchAPortGoes) {
     EXPECT_EQ(fixture.hint(*plugin, kNodePortsPodEvent, rejected, row.gone, {}), row.hint)
         << row.why;
   EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kAssignedPod, 2},
-                                                                  {EventResource::kNode, 1}}));
+            (RegisteredEvents{{EventResource::kAssignedPod, 2}, {EventResource::kNode, 1}}));
   EXPECT_FALSE(plugin->events_to_register()->at(1).hint);  // every node that is added may do
 }
 
 TEST_F(NodePortsTest, SignsThePortsAlone) {
   const auto plugin = fixture.make<NodePorts>();
   const auto signature = [&](const Ref<const Pod>& asked) {
-    std::vector<SignatureFragment> fragments;
-    EXPECT_TRUE(plugin->sign(*asked, fragments).ok());
-    EXPECT_EQ(fragments.size(), 1u);
-    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.HostPorts()");
-    return fragments[0].value;
+    return berth::testing::signature(*plugin, asked, {"v1.Pod.Spec.HostPorts()"});
   };
   EXPECT_EQ(signature(pod("p", {{80}, {443}})),
             signature(pod("q", {{443, "UDP", "10.0.0.1"}, {80}, {80}})));

@@ -2,15 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
 
 using config::NodeResourcesBalancedAllocationArgs;
-using testing::Amounts;
-using testing::PluginFixture;
-using Scores = std::map<std::string, Score>;
 
 const NodeResourcesBalancedAllocationArgs kWithGpu{
     .resources = {{"cpu", 1}, {"memory", 1}, {"nvidia.com/gpu", 1}}};

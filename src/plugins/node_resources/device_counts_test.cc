@@ -2,6 +2,7 @@
 // score them.
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "berth/row_keys.h"
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
@@ -10,10 +11,6 @@
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::put;
-using Scores = std::map<std::string, Score>;
 
 constexpr std::string_view kGpu = "example.com/gpu";
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "base/testing/names.h"
 #include "cluster/trial.h"
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
@@ -10,13 +11,6 @@
 
 namespace berth::plugins {
 namespace {
-
-using testing::Amounts;
-using testing::PluginFixture;
-using testing::PodBuilder;
-using testing::unresolvable;
-using testing::unschedulable;
-using testing::Verdict;
 
 // A node with 10m cpu, 20 bytes of memory and of storage, 5 of example.com/aaa, 5 bytes of huge
 // pages and room for 32 pods; `used` is what is requested on it already.
@@ -42,6 +36,13 @@ std::function<void(PodBuilder&)> asking(Amounts amounts) {
   return [amounts = std::move(amounts)](PodBuilder& pod) { pod.container(amounts); };
 }
 
+// What a pod that asks for too much of these is told.
+std::vector<std::string> lacking(const std::vector<std::string>& resources) {
+  std::vector<std::string> reasons;
+  for (const std::string& resource : resources) reasons.push_back("Insufficient " + resource);
+  return reasons;
+}
+
 struct FitRow {
   const char* why;
   Amounts used;
@@ -59,33 +60,33 @@ TEST(NodeResourcesFitFilter, ComparesWhatIsAskedForWithWhatIsLeft) {
   check({
       {"nothing asked, nothing left", full, asking({}), {}},
       {"both short", full, asking({{"cpu", "1m"}, {"memory", "1"}}),
-       unschedulable({"Insufficient cpu", "Insufficient memory"})},
+       unschedulable(lacking({"cpu", "memory"}))},
       {"equality fits",
        {{"cpu", "5m"}, {"memory", "19"}},
        asking({{"cpu", "5m"}, {"memory", "1"}}),
        {}},
-      {"cpu short", {{"cpu", "9m"}}, asking({{"cpu", "2m"}}), unschedulable({"Insufficient cpu"})},
+      {"cpu short", {{"cpu", "9m"}}, asking({{"cpu", "2m"}}), unschedulable(lacking({"cpu"}))},
       {"memory short",
        {{"memory", "19"}},
        asking({{"memory", "2"}}),
-       unschedulable({"Insufficient memory"})},
-      {"more than the node has", {}, asking({{"cpu", "11m"}}), unresolvable({"Insufficient cpu"})},
+       unschedulable(lacking({"memory"}))},
+      {"more than the node has", {}, asking({{"cpu", "11m"}}), unresolvable(lacking({"cpu"}))},
       {"one hopeless reason makes all of it hopeless",
        {{"memory", "20"}},
        asking({{"cpu", "11m"}, {"memory", "1"}}),
-       unresolvable({"Insufficient cpu", "Insufficient memory"})},
+       unresolvable(lacking({"cpu", "memory"}))},
       {"storage short",
        {{"ephemeral-storage", "10"}},
        asking({{"ephemeral-storage", "11"}}),
-       unschedulable({"Insufficient ephemeral-storage"})},
+       unschedulable(lacking({"ephemeral-storage"}))},
       {"storage beyond the node",
        {},
        asking({{"ephemeral-storage", "25"}}),
-       unresolvable({"Insufficient ephemeral-storage"})},
+       unresolvable(lacking({"ephemeral-storage"}))},
       {"all three, in order",
        {},
        asking({{"ephemeral-storage", "21"}, {"memory", "21"}, {"cpu", "1"}}),
-       unresolvable({"Insufficient cpu", "Insufficient memory", "Insufficient ephemeral-storage"})},
+       unresolvable(lacking({"cpu", "memory", "ephemeral-storage"}))},
       {"over-committed, but not asked for",
        {{"cpu", "30m"}, {"memory", "5"}},
        asking({{"memory", "1"}}),
@@ -100,23 +101,23 @@ TEST(NodeResourcesFitFilter, ChecksScalarResources) {
       {"beyond the node",
        {{"example.com/aaa", "0"}},
        asking({{"example.com/aaa", "10"}}),
-       unresolvable({"Insufficient example.com/aaa"})},
+       unresolvable(lacking({"example.com/aaa"}))},
       {"taken",
        {{"example.com/aaa", "5"}},
        asking({{"example.com/aaa", "1"}}),
-       unschedulable({"Insufficient example.com/aaa"})},
+       unschedulable(lacking({"example.com/aaa"}))},
       {"the node does not know it",
        {},
        asking({{"example.com/bbb", "1"}}),
-       unresolvable({"Insufficient example.com/bbb"})},
+       unresolvable(lacking({"example.com/bbb"}))},
       {"kubernetes.io names count",
        {},
        asking({{"kubernetes.io/something", "1"}}),
-       unresolvable({"Insufficient kubernetes.io/something"})},
+       unresolvable(lacking({"kubernetes.io/something"}))},
       {"huge pages",
        {{"hugepages-2Mi", "3"}},
        asking({{"hugepages-2Mi", "3"}}),
-       unschedulable({"Insufficient hugepages-2Mi"})},
+       unschedulable(lacking({"hugepages-2Mi"}))},
       {"zero is not checked, even when over-committed",
        {{"example.com/aaa", "6"}},
        asking({{"example.com/aaa", "0"}}),
@@ -124,8 +125,7 @@ TEST(NodeResourcesFitFilter, ChecksScalarResources) {
       {"several, by name, after the native ones",
        {{"cpu", "10m"}},
        asking({{"example.com/zzz", "1"}, {"cpu", "1m"}, {"example.com/bbb", "1"}}),
-       unresolvable(
-           {"Insufficient cpu", "Insufficient example.com/bbb", "Insufficient example.com/zzz"})},
+       unresolvable(lacking({"cpu", "example.com/bbb", "example.com/zzz"}))},
       {"a name that is no resource of nodes", {}, asking({{"pickles", "1"}}), {}},
   });
 }
@@ -139,15 +139,15 @@ TEST(NodeResourcesFitFilter, LeavesOutIgnoredExtendedResources) {
           {"another of the group",
            {},
            asking({{"example.com/ccc", "1"}}),
-           unresolvable({"Insufficient example.com/ccc"})},
+           unresolvable(lacking({"example.com/ccc"}))},
           {"huge pages cannot be ignored",
            {},
            asking({{"hugepages-2Mi", "6"}}),
-           unresolvable({"Insufficient hugepages-2Mi"})},
+           unresolvable(lacking({"hugepages-2Mi"}))},
           {"nor kubernetes.io names",
            {},
            asking({{"kubernetes.io/something", "1"}}),
-           unresolvable({"Insufficient kubernetes.io/something"})},
+           unresolvable(lacking({"kubernetes.io/something"}))},
       },
       by_name);
   config::NodeResourcesFitArgs by_group;
@@ -158,11 +158,11 @@ TEST(NodeResourcesFitFilter, LeavesOutIgnoredExtendedResources) {
           {"the others are not",
            {},
            asking({{"example.com/bbb", "1"}, {"kubernetes.io/something", "1"}}),
-           unresolvable({"Insufficient kubernetes.io/something"})},
+           unresolvable(lacking({"kubernetes.io/something"}))},
           {"nor a group that begins alike",
            {},
            asking({{"example.com.evil/bbb", "1"}}),
-           unresolvable({"Insufficient example.com.evil/bbb"})},
+           unresolvable(lacking({"example.com.evil/bbb"}))},
       },
       by_group);
 }
@@ -175,7 +175,7 @@ TEST(NodeResourcesFitFilter, AddsUpThePodsParts) {
          p.container({{"cpu", "1m"}, {"memory", "1"}})
              .init_container({{"cpu", "3m"}, {"memory", "1"}});
        },
-       unschedulable({"Insufficient cpu"})},
+       unschedulable(lacking({"cpu"}))},
       {"and do not add up",
        {{"cpu", "7m"}},
        [](PodBuilder& p) {
@@ -187,13 +187,13 @@ TEST(NodeResourcesFitFilter, AddsUpThePodsParts) {
       {"sidecars do",
        {{"cpu", "7m"}},
        [](PodBuilder& p) { p.container({{"cpu", "2m"}}).sidecar({{"cpu", "2m"}}); },
-       unschedulable({"Insufficient cpu"})},
+       unschedulable(lacking({"cpu"}))},
       {"overhead",
        {{"cpu", "5m"}, {"memory", "5"}},
        [](PodBuilder& p) {
          p.container({{"cpu", "1m"}, {"memory", "1"}}).overhead({{"cpu", "1m"}, {"memory", "15"}});
        },
-       unschedulable({"Insufficient memory"})},
+       unschedulable(lacking({"memory"}))},
       {"overhead that fits",
        {{"cpu", "5m"}, {"memory", "5"}},
        [](PodBuilder& p) {
@@ -205,11 +205,11 @@ TEST(NodeResourcesFitFilter, AddsUpThePodsParts) {
        [](PodBuilder& p) {
          p.container({{"cpu", "1m"}}).pod_level({{"cpu", "7m"}, {"memory", "2"}});
        },
-       unschedulable({"Insufficient cpu"})},
+       unschedulable(lacking({"cpu"}))},
       {"pod-level huge pages",
        {},
        [](PodBuilder& p) { p.pod_level({{"hugepages-2Mi", "10"}}); },
-       unresolvable({"Insufficient hugepages-2Mi"})},
+       unresolvable(lacking({"hugepages-2Mi"}))},
   });
 }
 
@@ -218,7 +218,7 @@ TEST(NodeResourcesFitFilter, WithTheGateOffPodLevelRequestsDoNotCount) {
   fixture.add_node(fixture.world.node("n").cpu("1"));
   const Ref<const Pod> pod = fixture.world.pod("p").cpu("500m").pod_level({{"cpu", "2"}});
   EXPECT_EQ(fixture.filter(*fixture.make<NodeResourcesFit>(), pod)["n"],
-            unresolvable({"Insufficient cpu"}));
+            unresolvable(lacking({"cpu"})));
   ASSERT_TRUE(fixture.gates.set("PodLevelResources=false").has_value());
   EXPECT_EQ(fixture.filter(*fixture.make<NodeResourcesFit>(), pod)["n"], Verdict{});
 }
@@ -250,7 +250,7 @@ TEST(NodeResourcesFitFilter, JudgesEveryRowOfALargeTable) {
   const auto verdicts = fixture.filter(*plugin, pod);
   for (int i = 0; i < 200; ++i)
     EXPECT_EQ(verdicts.at("n" + std::to_string(i)),
-              i % 3 == 0 ? unresolvable({"Insufficient cpu"}) : Verdict{})
+              i % 3 == 0 ? unresolvable(lacking({"cpu"})) : Verdict{})
         << i;
   EXPECT_EQ(fixture.filter_one_by_one(*plugin, pod), verdicts);
 }
@@ -260,16 +260,11 @@ TEST(NodeResourcesFitFilter, NodesThatFailAlikeShareOneListOfReasons) {
   for (int i = 0; i < 100; ++i)
     fixture.add_node(fixture.world.node("n" + std::to_string(i)).cpu("1").memory("1Gi"));
   const auto plugin = fixture.make<NodeResourcesFit>();
-  Cycle cycle(fixture.world.pod("p").cpu("2").memory("2Gi"), fixture.cluster);
-  internal::CycleScratch scratch;
-  scratch.reset(fixture.cluster.nodes().rows());
-  cycle.lend(&scratch);
-  ASSERT_TRUE(plugin->pre_filter(cycle).outcome.ok());
-  NodeSet feasible = fixture.cluster.nodes().nodes();
-  FilterPass pass(0, cycle, feasible, scratch.verdicts);
-  plugin->filter(cycle, pass);
-  EXPECT_TRUE(feasible.empty());
-  EXPECT_EQ(scratch.listed_reasons.size(), 1u);
+  CycleAtFilter at(fixture.world.pod("p").cpu("2").memory("2Gi"), fixture.cluster);
+  ASSERT_TRUE(plugin->pre_filter(at.cycle).outcome.ok());
+  at.filter(*plugin);
+  EXPECT_TRUE(at.feasible.empty());
+  EXPECT_EQ(at.scratch.listed_reasons.size(), 1u);
 }
 
 TEST(NodeResourcesFitFilter, SeesPodsOfATrial) {
@@ -281,7 +276,7 @@ TEST(NodeResourcesFitFilter, SeesPodsOfATrial) {
   {
     Trial trial(fixture.cluster);
     trial.add(fixture.world.pod("guest").cpu("1"), row);
-    EXPECT_EQ(fixture.filter(*plugin, pod)["n"], unschedulable({"Insufficient cpu"}));
+    EXPECT_EQ(fixture.filter(*plugin, pod)["n"], unschedulable(lacking({"cpu"})));
   }
   EXPECT_EQ(fixture.filter(*plugin, pod)["n"], Verdict{});
 }
@@ -290,18 +285,11 @@ TEST(NodeResourcesFitFilter, WithoutPreFilterItIsAnError) {
   PluginFixture fixture;
   fixture.add_node(fixture.world.node("n"));
   const auto plugin = fixture.make<NodeResourcesFit>();
-  Cycle cycle(fixture.world.pod("p"), fixture.cluster);
-  internal::CycleScratch scratch;
-  scratch.reset(fixture.cluster.nodes().rows());
-  cycle.lend(&scratch);
-  NodeSet feasible = fixture.cluster.nodes().nodes();
-  FilterPass pass(0, cycle, feasible, scratch.verdicts);
-  plugin->filter(cycle, pass);
-  const NodeRow row = fixture.cluster.nodes().find(fixture.world.symbol("n"));
-  EXPECT_EQ(scratch.verdicts[row].code, Code::kError);
-  EXPECT_EQ(cycle.reasons_of(scratch.verdicts[row], plugin.get()),
-            std::vector<std::string>{
-                "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"});
+  CycleAtFilter at(fixture.world.pod("p"), fixture.cluster);
+  at.filter(*plugin);
+  EXPECT_EQ(at.verdict(*plugin, fixture.cluster.nodes().find(fixture.world.symbol("n"))),
+            (Verdict{Code::kError,
+                     {"error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"}}));
 }
 
 TEST(NodeResourcesFit, ChecksItsArgumentsWhenItIsMade) {
@@ -332,11 +320,7 @@ TEST(NodeResourcesFit, SignsWhatThePodAsksFor) {
   testing::World& world = fixture.world;
   const auto plugin = fixture.make<NodeResourcesFit>();
   const auto signature = [&](const Ref<const Pod>& pod) {
-    std::vector<SignatureFragment> fragments;
-    EXPECT_TRUE(plugin->sign(*pod, fragments).ok());
-    EXPECT_EQ(fragments.size(), 1u);
-    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.ContainerRequestsAndOverheads()");
-    return fragments[0].value;
+    return berth::testing::signature(*plugin, pod, {"v1.Pod.Spec.ContainerRequestsAndOverheads()"});
   };
   EXPECT_EQ(signature(world.pod("a").cpu("1").request("x.com/b", "1").request("x.com/a", "2")),
             signature(world.pod("b").request("x.com/a", "2").request("x.com/b", "1").cpu("1000m")));
@@ -369,8 +353,7 @@ TEST(NodeResourcesFitFilter, WhatANodeHasNoneOfMayBeDevices) {
     EXPECT_EQ(verdicts, fixture.filter_one_by_one(*plugin, pod));
     return verdicts;
   };
-  using Verdicts = std::map<std::string, Verdict>;
-  const Verdict none = unresolvable({"Insufficient example.com/gpu"});
+  const Verdict none = unresolvable(lacking({"example.com/gpu"}));
   EXPECT_EQ(judged({{"example.com/gpu", "1"}}),
             (Verdicts{{"has", {}}, {"none", {}}, {"zero", {}}}));
   EXPECT_EQ(judged({{"example.com/gpu", "3"}}),
@@ -378,7 +361,7 @@ TEST(NodeResourcesFitFilter, WhatANodeHasNoneOfMayBeDevices) {
       << "a device plugin's node is held to what it has";
   EXPECT_EQ(judged({{"example.com/gpu", "1"}}, "DRAExtendedResource=false"),
             (Verdicts{{"has", {}}, {"none", none}, {"zero", none}}));
-  const Verdict other = unresolvable({"Insufficient example.com/other"});
+  const Verdict other = unresolvable(lacking({"example.com/other"}));
   EXPECT_EQ(judged({{"example.com/gpu", "1"}, {"example.com/other", "1"}}),
             (Verdicts{{"has", other}, {"none", other}, {"zero", other}}));
   const std::string implicit = "deviceclass.resource.kubernetes.io/gpus";
@@ -422,16 +405,11 @@ TEST(NodeResourcesFitFilter, NamesThatNobodyOffersAreOneListOfReasonsForAllNodes
   }
   const Ref<const Pod> asked = pod;
   const auto plugin = fixture.make<NodeResourcesFit>();
-  Cycle cycle(asked, fixture.cluster);
-  internal::CycleScratch scratch;
-  scratch.reset(fixture.cluster.nodes().rows());
-  cycle.lend(&scratch);
-  ASSERT_TRUE(plugin->pre_filter(cycle).outcome.ok());
-  NodeSet feasible = fixture.cluster.nodes().nodes();
-  FilterPass pass(0, cycle, feasible, scratch.verdicts);
-  plugin->filter(cycle, pass);
-  EXPECT_TRUE(feasible.empty());
-  EXPECT_EQ(scratch.listed_reasons.size(), 2U) << "with too little cpu, and with enough";
+  CycleAtFilter at(asked, fixture.cluster);
+  ASSERT_TRUE(plugin->pre_filter(at.cycle).outcome.ok());
+  at.filter(*plugin);
+  EXPECT_TRUE(at.feasible.empty());
+  EXPECT_EQ(at.scratch.listed_reasons.size(), 2U) << "with too little cpu, and with enough";
   std::vector<std::string> with_cpu = reasons;
   with_cpu.insert(with_cpu.begin(), "Insufficient cpu");
   const auto verdicts = fixture.filter(*plugin, asked);
@@ -454,9 +432,9 @@ TEST(NodeResourcesFitFilter, AResourceOfFewNodesIsComparedThere) {
   for (const auto& verdicts :
        {fixture.filter(*plugin, asked), fixture.filter_one_by_one(*plugin, asked)}) {
     EXPECT_EQ(verdicts.at("has"), Verdict{});
-    EXPECT_EQ(verdicts.at("full"), unschedulable({"Insufficient example.com/gpu"}));
-    EXPECT_EQ(verdicts.at("n7"), unresolvable({"Insufficient example.com/gpu"}));
-    EXPECT_EQ(verdicts.at("n8"), unresolvable({"Insufficient example.com/gpu"}));
+    EXPECT_EQ(verdicts.at("full"), unschedulable(lacking({"example.com/gpu"})));
+    EXPECT_EQ(verdicts.at("n7"), unresolvable(lacking({"example.com/gpu"})));
+    EXPECT_EQ(verdicts.at("n8"), unresolvable(lacking({"example.com/gpu"})));
   }
 }
 

@@ -1,14 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "api/devices.h"
+#include "base/testing/names.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
 
 constexpr ClusterEvent kDeleteEvent{EventResource::kAssignedPod, action::kDelete, {}};
 constexpr ClusterEvent kScaleDownEvent{
@@ -49,20 +47,19 @@ class NodeResourcesFitHints : public ::testing::Test {
 };
 
 TEST_F(NodeResourcesFitHints, RegistersPodsNodesAndDeviceClasses) {
-  using Events = std::vector<std::pair<EventResource, std::uint32_t>>;
   EXPECT_EQ(registered_events(*fixture.make<NodeResourcesFit>()),
-            (Events{{EventResource::kAssignedPod, 2},
-                    {EventResource::kNode, 5},
-                    {EventResource::kDeviceClass, 32765},
-                    {EventResource::kAssignedPod, 1024},
-                    {EventResource::kTargetPod, 1024}}));
+            (RegisteredEvents{{EventResource::kAssignedPod, 2},
+                              {EventResource::kNode, 5},
+                              {EventResource::kDeviceClass, 32765},
+                              {EventResource::kAssignedPod, 1024},
+                              {EventResource::kTargetPod, 1024}}));
   fixture.gates.emulate({"1.36", 36}, {"1.35", 35});  // today it is locked
   ASSERT_TRUE(fixture.gates.set("DRAExtendedResource=false").has_value());
   EXPECT_EQ(registered_events(*fixture.make<NodeResourcesFit>()),
-            (Events{{EventResource::kAssignedPod, 2},
-                    {EventResource::kNode, 5},
-                    {EventResource::kAssignedPod, 1024},
-                    {EventResource::kTargetPod, 1024}}));
+            (RegisteredEvents{{EventResource::kAssignedPod, 2},
+                              {EventResource::kNode, 5},
+                              {EventResource::kAssignedPod, 1024},
+                              {EventResource::kTargetPod, 1024}}));
 }
 
 TEST_F(NodeResourcesFitHints, ADeletedPodHelpsIfItHeldAPlace) {
@@ -125,8 +122,7 @@ TEST_F(NodeResourcesFitHints, WithoutInPlaceScalingNoUpdateHelps) {
   const NodeResourcesFit plugin({}, {.in_place_scaling = false},
                                 SymbolHold(world.interner.symbols()), nullptr, nullptr);
   EXPECT_EQ(registered_events(plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kAssignedPod, 2},
-                                                                  {EventResource::kNode, 5}}));
+            (RegisteredEvents{{EventResource::kAssignedPod, 2}, {EventResource::kNode, 5}}));
 }
 
 TEST_F(NodeResourcesFitHints, ANodeHelpsIfThePodWouldFitItEmptyAndItGrew) {

@@ -1,6 +1,7 @@
 // A block of rows gets what its rows get one by one, whatever the amounts.
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "plugins/node_resources/balanced_allocation.h"
 #include "plugins/node_resources/fit.h"
@@ -8,8 +9,6 @@
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
 
 // Blocks of ordinary nodes, of nodes with nothing of something, and with more than a double holds.
 void add_nodes(PluginFixture& fixture, Random& random) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/testing/plugin_fixture.h"
 
@@ -8,9 +9,6 @@ namespace {
 
 using config::NodeResourcesFitArgs;
 using config::ScoringStrategyType;
-using testing::Amounts;
-using testing::PluginFixture;
-using Scores = std::map<std::string, Score>;
 
 struct NodeCase {
   std::string cpu, memory;  // allocatable

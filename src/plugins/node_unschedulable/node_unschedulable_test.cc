@@ -2,16 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
-using Verdicts = std::map<std::string, Verdict>;
 
 constexpr const char* kTaint = "node.kubernetes.io/unschedulable";
 constexpr ClusterEvent kNodeUnschedulableNodeEvent{
@@ -59,23 +54,16 @@ TEST_F(NodeUnschedulableTest, QueuesWhenANodeOpens) {
   const Ref<const Object> open = Ref<const Node>(world.node("n"));
   const Ref<const Object> closed = Ref<const Node>(world.node("n").cordoned());
   const AnyObject nothing;
-  struct Row {
-    const char* why;
-    AnyObject before, after;
-    QueueingHint hint;
-  };
-  const Row table[] = {
-      {"added open", nothing, open, QueueingHint::kQueue},
-      {"added closed", nothing, closed, QueueingHint::kSkip},
-      {"uncordoned", closed, open, QueueingHint::kQueue},
-      {"cordoned", open, closed, QueueingHint::kSkip},
-      {"was open before", open, open, QueueingHint::kSkip},
-      {"still closed", closed, closed, QueueingHint::kSkip},
-  };
-  for (const Row& row : table)
-    EXPECT_EQ(fixture.hint(plugin, kNodeUnschedulableNodeEvent, pod, row.before, row.after),
-              row.hint)
-        << row.why;
+  using enum QueueingHint;
+  fixture.expect_hints(plugin, kNodeUnschedulableNodeEvent, pod,
+                       {
+                           {"added open", nothing, open, kQueue},
+                           {"added closed", nothing, closed, kSkip},
+                           {"uncordoned", closed, open, kQueue},
+                           {"cordoned", open, closed, kSkip},
+                           {"was open before", open, open, kSkip},
+                           {"still closed", closed, closed, kSkip},
+                       });
 }
 
 TEST_F(NodeUnschedulableTest, QueuesWhenThePodBeginsToTolerate) {
@@ -90,8 +78,7 @@ TEST_F(NodeUnschedulableTest, QueuesWhenThePodBeginsToTolerate) {
 
 TEST_F(NodeUnschedulableTest, RegistersNodeAndTolerationEvents) {
   EXPECT_EQ(registered_events(plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{
-                {EventResource::kNode, 17}, {EventResource::kTargetPod, 4096}}));
+            (RegisteredEvents{{EventResource::kNode, 17}, {EventResource::kTargetPod, 4096}}));
 }
 
 }  // namespace

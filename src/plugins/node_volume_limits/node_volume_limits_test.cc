@@ -3,20 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "cluster/trial.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using Verdicts = std::map<std::string, Verdict>;
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::unschedulable;
-using testing::Verdict;
 
 constexpr const char* kTooMany = "node(s) exceed max volume count";
 const std::string kEbs = "ebs.csi.aws.com";
@@ -87,8 +80,8 @@ struct NodeVolumeLimitsTest : ::testing::Test {
     put(csi_node(name, {{driver, limit}}));
   }
   // The same whether rows are asked together, one by one or under a trial.
-  std::map<std::string, Verdict> judge(const Ref<const Pod>& asked) {
-    const std::map<std::string, Verdict> verdicts = fixture.filter(*plugin, asked);
+  Verdicts judge(const Ref<const Pod>& asked) {
+    const Verdicts verdicts = fixture.filter(*plugin, asked);
     EXPECT_EQ(fixture.filter_one_by_one(*plugin, asked), verdicts);
     fixture.add_node(world.node("elsewhere"));
     {
@@ -259,7 +252,7 @@ TEST_F(NodeVolumeLimitsTest, ClaimsOfThePodMustExistAndBeItsOwn) {
   fixture.add_node(world.node("bare"));
   put(claim("p-v0", "volumeName: pv"));
   const auto both = [&](const Ref<const Pod>& asked, const Verdict& verdict) {
-    EXPECT_EQ(judge(asked), (std::map<std::string, Verdict>{{"n", verdict}, {"bare", verdict}}));
+    EXPECT_EQ(judge(asked), (Verdicts{{"n", verdict}, {"bare", verdict}}));
   };
   both(pod("p", {pvc("gone")}),
        unresolvable({"looking up PVC default/gone: persistentvolumeclaim \"gone\" not found"}));
@@ -434,12 +427,11 @@ TEST_F(NodeVolumeLimitsTest, WhatIsKeptFollowsEveryChange) {
 
 TEST_F(NodeVolumeLimitsTest, RegistersForWhatMattersToIt) {
   using enum EventResource;
-  EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{{kCSINode, action::kAdd},
-                                                                  {kCSINode, action::kUpdate},
-                                                                  {kAssignedPod, action::kDelete},
-                                                                  {kPersistentVolumeClaim, 1},
-                                                                  {kVolumeAttachment, 2}}));
+  EXPECT_EQ(registered_events(*plugin), (RegisteredEvents{{kCSINode, action::kAdd},
+                                                          {kCSINode, action::kUpdate},
+                                                          {kAssignedPod, action::kDelete},
+                                                          {kPersistentVolumeClaim, 1},
+                                                          {kVolumeAttachment, 2}}));
   EXPECT_FALSE(plugin->events_to_register()->front().hint);
 }
 

@@ -2,13 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include "base/testing/names.h"
 #include "plugins/pod_topology_spread/testing/spread_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 struct DefaultSelector : SpreadFixture {
   template <typename T, typename Fill>

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "berth/topology.h"
 #include "cluster/pod_counts.h"
@@ -11,13 +12,6 @@
 namespace berth::plugins {
 namespace {
 
-using berth::testing::unresolvable;
-using berth::testing::unschedulable;
-using berth::testing::Verdict;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
-
 const Verdict kFits;
 const Verdict kSkewed = unschedulable({"node(s) didn't match pod topology spread constraints"});
 const Verdict kNoKey =
@@ -26,7 +20,7 @@ const Verdict kNoKey =
 struct SpreadFilter : SpreadFixture {
   // The nodes that fit, in the order of their names; batch and one by one must agree.
   std::vector<std::string> fitting(const Plugin& plugin, const Ref<const Pod>& pod) {
-    const std::map<std::string, Verdict> verdicts = filter(plugin, pod);
+    const Verdicts verdicts = filter(plugin, pod);
     EXPECT_EQ(verdicts, filter_one_by_one(plugin, pod));
     std::vector<std::string> fits;
     for (const auto& [name, verdict] : verdicts)
@@ -36,9 +30,7 @@ struct SpreadFilter : SpreadFixture {
   std::vector<std::string> fitting(const Ref<const Pod>& pod) {
     return fitting(*make<PodTopologySpread>(), pod);
   }
-  std::map<std::string, Verdict> verdicts(const Ref<const Pod>& pod) {
-    return filter(*make<PodTopologySpread>(), pod);
-  }
+  Verdicts verdicts(const Ref<const Pod>& pod) { return filter(*make<PodTopologySpread>(), pod); }
   void nodes_2_1_0_3() {
     node("a", "", 2);
     node("b", "", 1);
@@ -251,18 +243,12 @@ TEST_F(SpreadFilter, ASelectorThatMakesNoSenseIsAnError) {
 TEST_F(SpreadFilter, WithoutWhatPreFilterLeavesItIsAnError) {
   node("a");
   const auto plugin = make<PodTopologySpread>();
-  internal::CycleScratch scratch;
-  scratch.reset(cluster.nodes().rows());
-  Cycle cycle(web("p", {{}}), cluster);
-  cycle.lend(&scratch);
-  NodeSet feasible = cluster.nodes().nodes();
-  FilterPass pass(0, cycle, feasible, scratch.verdicts);
-  plugin->filter(cycle, pass);
+  CycleAtFilter at(web("p", {{}}), cluster);
+  at.filter(*plugin);
   const std::string expected = "reading \"PreFilterPodTopologySpread\" from cycleState: not found";
-  EXPECT_EQ(scratch.verdicts[row("a")].code, Code::kError);
-  EXPECT_THAT(cycle.reasons_of(scratch.verdicts[row("a")], plugin.get()), ElementsAre(expected));
+  EXPECT_EQ(at.verdict(*plugin, row("a")), (Verdict{Code::kError, {expected}}));
   const Ref<const Pod> other = web("q");
-  EXPECT_EQ(plugin->add_pod(cycle, *other, row("a")).message(), expected);
+  EXPECT_EQ(plugin->add_pod(at.cycle, *other, row("a")).message(), expected);
 }
 
 // ---- trials -------------------------------------------------------------------------------------

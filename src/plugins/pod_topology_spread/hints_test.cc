@@ -1,13 +1,10 @@
 #include <gmock/gmock.h>
 
+#include "base/testing/names.h"
 #include "plugins/pod_topology_spread/testing/spread_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using berth::testing::registered_events;
-using ::testing::ElementsAre;
-using ::testing::Pair;
 
 struct SpreadHints : SpreadFixture {
   std::unique_ptr<PodTopologySpread> plugin = make<PodTopologySpread>();

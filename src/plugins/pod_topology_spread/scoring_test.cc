@@ -2,14 +2,12 @@
 
 #include <bit>
 
+#include "base/testing/names.h"
 #include "plugins/pod_topology_spread/natural_log.h"
 #include "plugins/pod_topology_spread/testing/spread_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::Optional;
 
 const WantedConstraint kByHost{.key = kHost, .action = kSoft};
 const WantedConstraint kByZone{.key = kZone, .action = kSoft};

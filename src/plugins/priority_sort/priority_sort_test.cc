@@ -9,10 +9,10 @@
 namespace berth::plugins {
 namespace {
 
-QueuedPod queued(testing::World& world, std::int32_t priority, int seconds) {
+QueuedPod queued(testing::World& world, std::int32_t priority, int at) {
   QueuedPod pod;
   pod.pod = world.pod("p").priority(priority);
-  pod.timestamp = WallTime{std::chrono::seconds(seconds)};
+  pod.timestamp = WallTime{std::chrono::seconds(at)};
   return pod;
 }
 

@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
 
 TEST(SchedulingGates, AdmitsPodsWithoutGates) {
   testing::World world;
@@ -31,9 +29,7 @@ TEST(SchedulingGates, OnlyThePodsOwnGatesCanChangeItsMind) {
   const SchedulingGates plugin;
   const ClusterEvent event{
       EventResource::kTargetPod, action::kUpdatePodSchedulingGatesEliminated, {}};
-  EXPECT_EQ(
-      registered_events(plugin),
-      (std::vector<std::pair<EventResource, std::uint32_t>>{{EventResource::kTargetPod, 8192}}));
+  EXPECT_EQ(registered_events(plugin), (RegisteredEvents{{EventResource::kTargetPod, 8192}}));
   const Ref<const Pod> gated = fixture.world.pod("p").gate("g");
   const Ref<const Pod> ungated = fixture.world.pod("p");
   EXPECT_EQ(fixture.hint(plugin, event, gated, gated, ungated), QueueingHint::kQueue);

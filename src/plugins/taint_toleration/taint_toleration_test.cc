@@ -2,16 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/plugin_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
-using Scores = std::map<std::string, Score>;
 
 constexpr ClusterEvent kTaintTolerationNodeEvent{
     EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}};
@@ -147,26 +142,19 @@ TEST_F(TaintTolerationTest, QueuesWhenANodeBecomesTolerable) {
   const Ref<const Object> soft = Ref<const Node>(world.node("n").taint("a", "PreferNoSchedule"));
   const Ref<const Object> repelling = Ref<const Node>(world.node("n").taint("a", "NoExecute"));
   const AnyObject nothing;
-  struct Row {
-    const char* why;
-    AnyObject before, after;
-    QueueingHint hint;
-  };
-  const Row table[] = {
-      {"added clean", nothing, clean, QueueingHint::kQueue},
-      {"added with a tolerated taint", nothing, tolerated, QueueingHint::kQueue},
-      {"added with a soft taint", nothing, soft, QueueingHint::kQueue},
-      {"added repelling", nothing, repelling, QueueingHint::kSkip},
-      {"became tolerable", repelling, tolerated, QueueingHint::kQueue},
-      {"became repelling", clean, repelling, QueueingHint::kSkip},
-      {"was fine before", clean, tolerated, QueueingHint::kSkip},
-      {"still repelling", repelling, repelling, QueueingHint::kSkip},
-  };
   const auto plugin = fixture.make<TaintToleration>();
-  for (const Row& row : table)
-    EXPECT_EQ(fixture.hint(*plugin, kTaintTolerationNodeEvent, pod, row.before, row.after),
-              row.hint)
-        << row.why;
+  using enum QueueingHint;
+  fixture.expect_hints(*plugin, kTaintTolerationNodeEvent, pod,
+                       {
+                           {"added clean", nothing, clean, kQueue},
+                           {"added with a tolerated taint", nothing, tolerated, kQueue},
+                           {"added with a soft taint", nothing, soft, kQueue},
+                           {"added repelling", nothing, repelling, kSkip},
+                           {"became tolerable", repelling, tolerated, kQueue},
+                           {"became repelling", clean, repelling, kSkip},
+                           {"was fine before", clean, tolerated, kSkip},
+                           {"still repelling", repelling, repelling, kSkip},
+                       });
 }
 
 TEST_F(TaintTolerationTest, QueuesWhenThePodsOwnTolerationsChange) {
@@ -176,18 +164,13 @@ TEST_F(TaintTolerationTest, QueuesWhenThePodsOwnTolerationsChange) {
   EXPECT_EQ(fixture.hint(*plugin, kTaintTolerationPodEvent, pod, pod, updated),
             QueueingHint::kQueue);
   EXPECT_EQ(registered_events(*plugin),
-            (std::vector<std::pair<EventResource, std::uint32_t>>{
-                {EventResource::kNode, 17}, {EventResource::kTargetPod, 4096}}));
+            (RegisteredEvents{{EventResource::kNode, 17}, {EventResource::kTargetPod, 4096}}));
 }
 
 TEST_F(TaintTolerationTest, SignsTolerationsInWhateverOrder) {
   const auto plugin = fixture.make<TaintToleration>();
   const auto signature = [&](const Ref<const Pod>& pod) {
-    std::vector<SignatureFragment> fragments;
-    EXPECT_TRUE(plugin->sign(*pod, fragments).ok());
-    EXPECT_EQ(fragments.size(), 1u);
-    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.Tolerations");
-    return fragments[0].value;
+    return berth::testing::signature(*plugin, pod, {"v1.Pod.Spec.Tolerations"});
   };
   EXPECT_EQ(signature(world.pod("p").tolerates("a").tolerates("b")),
             signature(world.pod("q").tolerates("b").tolerates("a")));
@@ -217,7 +200,7 @@ TEST_F(TaintTolerationTest, AmongManyTolerationsTheOneThatCountsIsFound) {
   const auto plugin = fixture.make<TaintToleration>();
   const Ref<const Pod> asked = builder;
   EXPECT_EQ(fixture.filter(*plugin, asked),
-            (std::map<std::string, Verdict>{{"a", {}}, {"b", {}}, {"c", repelled}, {"d", {}}}));
+            (Verdicts{{"a", {}}, {"b", {}}, {"c", repelled}, {"d", {}}}));
   EXPECT_EQ(fixture.score(*plugin, asked), (Scores{{"a", 100}, {"b", 100}, {"c", 100}, {"d", 0}}));
 }
 

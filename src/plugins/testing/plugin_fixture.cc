@@ -18,6 +18,23 @@ Verdict unresolvable(std::vector<std::string> reasons) {
   return {Code::kUnschedulableAndUnresolvable, std::move(reasons)};
 }
 
+CycleAtFilter::CycleAtFilter(Ref<const Pod> pod, const Cluster& cluster)
+    : cycle(std::move(pod), cluster), feasible(cluster.nodes().nodes()) {
+  scratch.reset(cluster.nodes().rows());
+  cycle.lend(&scratch);
+}
+
+void CycleAtFilter::filter(const FilterPlugin& plugin) {
+  FilterPass pass(0, cycle, feasible, scratch.verdicts);
+  plugin.filter(cycle, pass);
+}
+
+Verdict CycleAtFilter::verdict(const Plugin& plugin, NodeRow row) const {
+  const Status& status = scratch.verdicts[row];
+  if (status.ok()) return {};
+  return {status.code, cycle.reasons_of(status, &plugin)};
+}
+
 void PluginFixture::add_pod(Ref<const Pod> pod) {
   Result<void> added = cluster.add_pod(std::move(pod));
   BERTH_CHECK(added.has_value());
@@ -42,49 +59,39 @@ Plugin* PluginFixture::created(Result<std::unique_ptr<Plugin>> result) {
   return result->release();
 }
 
-std::map<std::string, Verdict> PluginFixture::filter(const Plugin& plugin, Ref<const Pod> pod) {
+Verdicts PluginFixture::filter(const Plugin& plugin, Ref<const Pod> pod) {
   return filter_rows(plugin, std::move(pod), {cluster.nodes().nodes()});
 }
 
-std::map<std::string, Verdict> PluginFixture::filter_one_by_one(const Plugin& plugin,
-                                                                Ref<const Pod> pod) {
+Verdicts PluginFixture::filter_one_by_one(const Plugin& plugin, Ref<const Pod> pod) {
   std::vector<NodeSet> passes;
   cluster.nodes().nodes().for_each(
       [&](NodeRow row) { passes.emplace_back(cluster.nodes().rows()).insert(row); });
   return filter_rows(plugin, std::move(pod), passes);
 }
 
-std::map<std::string, Verdict> PluginFixture::filter_rows(const Plugin& plugin, Ref<const Pod> pod,
-                                                          const std::vector<NodeSet>& passes) {
+Verdicts PluginFixture::filter_rows(const Plugin& plugin, Ref<const Pod> pod,
+                                    const std::vector<NodeSet>& passes) {
   const NodeTable& nodes = cluster.nodes();
-  internal::CycleScratch scratch;
-  scratch.reset(nodes.rows());
-  Cycle cycle(std::move(pod), cluster);
-  cycle.lend(&scratch);
+  CycleAtFilter at(std::move(pod), cluster);
   if (const auto* pre_filter = dynamic_cast<const PreFilterPlugin*>(&plugin)) {
-    const PreFilterResult result = pre_filter->pre_filter(cycle);
+    const PreFilterResult result = pre_filter->pre_filter(at.cycle);
     EXPECT_TRUE(result.outcome.ok()) << result.outcome.message();
   }
   for (const NodeSet& asked : passes) {
-    NodeSet feasible = asked;
-    FilterPass pass(0, cycle, feasible, scratch.verdicts);
-    dynamic_cast<const FilterPlugin&>(plugin).filter(cycle, pass);
+    at.feasible = asked;
+    at.filter(dynamic_cast<const FilterPlugin&>(plugin));
     asked.for_each([&](NodeRow row) {
-      EXPECT_EQ(feasible.contains(row), scratch.verdicts[row].ok()) << nodes.name_text(row);
+      EXPECT_EQ(at.feasible.contains(row), at.scratch.verdicts[row].ok()) << nodes.name_text(row);
     });
   }
-  std::map<std::string, Verdict> verdicts;
-  nodes.nodes().for_each([&](NodeRow row) {
-    const Status& status = scratch.verdicts[row];
-    Verdict& verdict = verdicts[std::string(nodes.name_text(row))];
-    verdict.code = status.code;
-    if (!status.ok()) verdict.reasons = cycle.reasons_of(status, &plugin);
-  });
+  Verdicts verdicts;
+  nodes.nodes().for_each(
+      [&](NodeRow row) { verdicts[std::string(nodes.name_text(row))] = at.verdict(plugin, row); });
   return verdicts;
 }
 
-std::optional<std::map<std::string, Score>> PluginFixture::score(const Plugin& plugin,
-                                                                 Ref<const Pod> pod) {
+std::optional<Scores> PluginFixture::score(const Plugin& plugin, Ref<const Pod> pod) {
   const NodeTable& nodes = cluster.nodes();
   const NodeSet feasible = nodes.nodes();
   Cycle cycle(std::move(pod), cluster);
@@ -100,7 +107,7 @@ std::optional<std::map<std::string, Score>> PluginFixture::score(const Plugin& p
   EXPECT_TRUE(scored.ok()) << scored.message();
   const Outcome normalized = scorer.normalize(cycle, feasible, by_row);
   EXPECT_TRUE(normalized.ok()) << normalized.message();
-  std::map<std::string, Score> scores;
+  Scores scores;
   feasible.for_each([&](NodeRow row) { scores[std::string(nodes.name_text(row))] = by_row[row]; });
   return scores;
 }
@@ -122,12 +129,34 @@ QueueingHint PluginFixture::hint(const Plugin& plugin, const ClusterEvent& regis
   return QueueingHint::kQueue;
 }
 
-std::vector<std::pair<EventResource, std::uint32_t>> registered_events(const Plugin& plugin) {
-  std::vector<std::pair<EventResource, std::uint32_t>> events;
+void PluginFixture::expect_hints(const Plugin& plugin, const ClusterEvent& registered,
+                                 const Ref<const Pod>& rejected, const std::vector<HintRow>& rows) {
+  for (const HintRow& row : rows)
+    EXPECT_EQ(hint(plugin, registered, rejected, row.before, row.after), row.hint) << row.why;
+}
+
+RegisteredEvents registered_events(const Plugin& plugin) {
+  RegisteredEvents events;
   const std::vector<EventRegistration> registrations = plugin.events_to_register().value();
   for (const EventRegistration& registration : registrations)
     events.emplace_back(registration.event.resource, registration.event.actions);
   return events;
+}
+
+std::string signature(const SignPlugin& plugin, const Ref<const Pod>& pod,
+                      const std::vector<std::string>& keys) {
+  std::vector<SignatureFragment> fragments;
+  const Outcome outcome = plugin.sign(*pod, fragments);
+  EXPECT_TRUE(outcome.ok()) << outcome.message();
+  std::vector<std::string> signed_keys;
+  std::string values;
+  for (const SignatureFragment& fragment : fragments) {
+    if (!signed_keys.empty()) values += "|";
+    signed_keys.emplace_back(fragment.key);
+    values += fragment.value;
+  }
+  EXPECT_EQ(signed_keys, keys);
+  return values;
 }
 
 }  // namespace berth::testing

@@ -40,6 +40,29 @@ void PrintTo(const Verdict& verdict, std::ostream* out);
 Verdict unschedulable(std::vector<std::string> reasons);
 Verdict unresolvable(std::vector<std::string> reasons);
 
+using Verdicts = std::map<std::string, Verdict>;  // by node name
+using Scores = std::map<std::string, Score>;      // by node name
+
+// A cycle that has come to Filter. PreFilter is the test's to call, or to leave out.
+struct CycleAtFilter {
+  CycleAtFilter(Ref<const Pod> pod, const Cluster& cluster);
+  // Filter over all nodes.
+  void filter(const FilterPlugin& plugin);
+  // What the plugin said about the row.
+  Verdict verdict(const Plugin& plugin, NodeRow row) const;
+
+  internal::CycleScratch scratch;
+  Cycle cycle;
+  NodeSet feasible;
+};
+
+// An event, and the answer of a plugin's hint to it.
+struct HintRow {
+  const char* why;
+  AnyObject before, after;
+  QueueingHint hint;
+};
+
 class PluginFixture {
  public:
   World world;
@@ -59,16 +82,19 @@ class PluginFixture {
   }
 
   // By node name: PreFilter, if the plugin has it, then Filter over all nodes.
-  std::map<std::string, Verdict> filter(const Plugin& plugin, Ref<const Pod> pod);
+  Verdicts filter(const Plugin& plugin, Ref<const Pod> pod);
   // The same, asked about one row at a time.
-  std::map<std::string, Verdict> filter_one_by_one(const Plugin& plugin, Ref<const Pod> pod);
+  Verdicts filter_one_by_one(const Plugin& plugin, Ref<const Pod> pod);
   // By node name: PreScore, if the plugin has it, Score and NormalizeScore over all nodes. nullopt
   // when PreScore says Skip.
-  std::optional<std::map<std::string, Score>> score(const Plugin& plugin, Ref<const Pod> pod);
+  std::optional<Scores> score(const Plugin& plugin, Ref<const Pod> pod);
 
   // A hint's answer to an event for which the plugin registered with exactly these bits.
   QueueingHint hint(const Plugin& plugin, const ClusterEvent& registered, Ref<const Pod> rejected,
                     const AnyObject& before, const AnyObject& after);
+  // Expects the answer of each row.
+  void expect_hints(const Plugin& plugin, const ClusterEvent& registered,
+                    const Ref<const Pod>& rejected, const std::vector<HintRow>& rows);
 
  private:
   class NoNominations final : public Nominator {
@@ -85,8 +111,8 @@ class PluginFixture {
   };
 
   static Plugin* created(Result<std::unique_ptr<Plugin>> result);
-  std::map<std::string, Verdict> filter_rows(const Plugin& plugin, Ref<const Pod> pod,
-                                             const std::vector<NodeSet>& passes);
+  Verdicts filter_rows(const Plugin& plugin, Ref<const Pod> pod,
+                       const std::vector<NodeSet>& passes);
 
   VirtualLoop loop_;
   Random random_{1};
@@ -97,6 +123,11 @@ class PluginFixture {
 };
 
 // (resource, action bits) of each registration, in order.
-std::vector<std::pair<EventResource, std::uint32_t>> registered_events(const Plugin& plugin);
+using RegisteredEvents = std::vector<std::pair<EventResource, std::uint32_t>>;
+RegisteredEvents registered_events(const Plugin& plugin);
+
+// What the plugin signs for a pod, which must stand under these keys; values are joined by "|".
+std::string signature(const SignPlugin& plugin, const Ref<const Pod>& pod,
+                      const std::vector<std::string>& keys);
 
 }  // namespace berth::testing

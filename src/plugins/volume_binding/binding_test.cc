@@ -5,17 +5,13 @@
 
 #include <optional>
 
+#include "base/testing/names.h"
 #include "berth/measurements.h"
 #include "berth/task.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 struct VolumeBindingBind : ::testing::Test, VolumeFixture {
   VolumeBindingBind() {

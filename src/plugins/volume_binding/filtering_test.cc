@@ -3,17 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {
 namespace {
 
-using namespace berth::testing;
-using ::testing::ElementsAre;
-using ::testing::Pair;
-
 struct VolumeBindingFilter : ::testing::Test, VolumeFixture {
-  using Verdicts = std::map<std::string, Verdict>;
   static Verdict ok() { return {}; }
   static Verdict no(std::vector<std::string> reasons) { return unresolvable(std::move(reasons)); }
 };

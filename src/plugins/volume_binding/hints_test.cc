@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
-using ::testing::ElementsAre;
-using ::testing::Pair;
 
 constexpr std::uint32_t kAddOrUpdate = action::kAdd | action::kUpdate;
 constexpr AnyObject kNothing;
@@ -116,10 +113,7 @@ TEST_F(VolumeBindingHints, MoreSpaceHelps) {
 
 TEST_F(VolumeBindingHints, PodsWithTheSameVolumesAreAlike) {
   const auto signature = [&](const Ref<const Pod>& pod) {
-    std::vector<SignatureFragment> fragments;
-    EXPECT_TRUE(plugin().sign(*pod, fragments).ok());
-    EXPECT_EQ(fragments.at(0).key, "v1.Pod.Spec.Volumes.NonSyntheticSources()");
-    return fragments.at(0).value;
+    return berth::testing::signature(plugin(), pod, {"v1.Pod.Spec.Volumes.NonSyntheticSources()"});
   };
   EXPECT_EQ(signature(pod_with({"a", "b"})), signature(pod_with({"b", "a"})));
   EXPECT_NE(signature(pod_with({"a"})), signature(pod_with({"b"})));

@@ -3,17 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {
 namespace {
 
-using namespace berth::testing;
-
 struct VolumeBindingScore : ::testing::Test, VolumeFixture {
   VolumeBindingScore() { add_zoned_nodes({"a", "b"}); }
 
-  using Scores = std::map<std::string, Score>;
   // PreFilter and Filter before, as in a cycle.
   Scores score(const Plugin& by, Ref<const Pod> pod) {
     const auto& binding = dynamic_cast<const VolumeBinding&>(by);

@@ -4,13 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "berth/random.h"
 #include "plugins/volume_binding/testing/volume_fixture.h"
 
 namespace berth::plugins {
 namespace {
-
-using namespace berth::testing;
 
 struct VolumeSearchTest : ::testing::Test, VolumeFixture {
   Random random{7};

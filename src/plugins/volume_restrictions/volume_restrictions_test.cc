@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/names.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unschedulable;
-using testing::Verdict;
 
 constexpr const char* kNoDisk = "node(s) had no available disk";
 constexpr const char* kInUse =
@@ -136,7 +132,7 @@ TEST_F(VolumeRestrictionsTest, OnlyTheNodeWithTheDiskIsRejected) {
   fixture.add_node(world.node("n2"));
   fixture.add_pod(pod("other", {"awsElasticBlockStore: {volumeID: d}"}, "n1"));
   const auto asked = pod("p", {"awsElasticBlockStore: {volumeID: d}"});
-  const std::map<std::string, Verdict> expected = {{"n1", unschedulable({kNoDisk})}, {"n2", {}}};
+  const Verdicts expected = {{"n1", unschedulable({kNoDisk})}, {"n2", {}}};
   EXPECT_EQ(fixture.filter(*plugin, asked), expected);
   EXPECT_EQ(fixture.filter_one_by_one(*plugin, asked), expected);
 }
@@ -165,8 +161,7 @@ TEST_F(VolumeRestrictionsTest, AClaimForOnePodInUseRejectsEveryNode) {
   fixture.cluster.put(claim("one", "ReadWriteOnce, ReadWriteOncePod"));
   fixture.add_pod(pod("other", {pvc("one")}, "n1"));
   EXPECT_EQ(fixture.filter(*plugin, pod("p", {pvc("one")})),
-            (std::map<std::string, Verdict>{{"n1", unschedulable({kInUse})},
-                                            {"n2", unschedulable({kInUse})}}));
+            (Verdicts{{"n1", unschedulable({kInUse})}, {"n2", unschedulable({kInUse})}}));
   // Not by a claim of the same name elsewhere.
   fixture.cluster.put(claim("one", "ReadWriteOncePod", "elsewhere"));
   EXPECT_EQ(pre_filter(pod("p", {pvc("one")}, "", "elsewhere")).outcome.code, Code::kSkip);
@@ -216,10 +211,9 @@ TEST_F(VolumeRestrictionsTest, WithoutPreFilterItCannotTell) {
 
 TEST_F(VolumeRestrictionsTest, RegistersForWhatMattersToIt) {
   using enum EventResource;
-  EXPECT_EQ(
-      registered_events(*plugin),
-      (std::vector<std::pair<EventResource, std::uint32_t>>{
-          {kAssignedPod, action::kDelete}, {kNode, action::kAdd}, {kPersistentVolumeClaim, 1}}));
+  EXPECT_EQ(registered_events(*plugin), (RegisteredEvents{{kAssignedPod, action::kDelete},
+                                                          {kNode, action::kAdd},
+                                                          {kPersistentVolumeClaim, 1}}));
 }
 
 TEST_F(VolumeRestrictionsTest, APodThatHadTheVolumeWakesOthers) {
@@ -255,11 +249,8 @@ TEST_F(VolumeRestrictionsTest, TheClaimThatWasMissingWakesThePod) {
 
 TEST_F(VolumeRestrictionsTest, SignsSourcesButNotConfigMapsAndSecrets) {
   const auto signature = [&](const std::vector<std::string>& volumes) {
-    std::vector<SignatureFragment> fragments;
-    EXPECT_TRUE(plugin->sign(*pod("p", volumes), fragments).ok());
-    EXPECT_EQ(fragments.size(), 1U);
-    EXPECT_EQ(fragments[0].key, "v1.Pod.Spec.Volumes.NonSyntheticSources()");
-    return fragments[0].value;
+    return berth::testing::signature(*plugin, pod("p", volumes),
+                                     {"v1.Pod.Spec.Volumes.NonSyntheticSources()"});
   };
   EXPECT_EQ(signature({"configMap: {name: c}", "secret: {secretName: s}"}), signature({}));
   EXPECT_EQ(signature({pvc("a"), pvc("b")}), signature({pvc("b"), pvc("a")}));

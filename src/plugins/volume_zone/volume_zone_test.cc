@@ -4,15 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "api/storage.h"
+#include "base/testing/names.h"
 #include "plugins/testing/manifest_objects.h"
 
 namespace berth::plugins {
 namespace {
-
-using testing::PluginFixture;
-using testing::registered_events;
-using testing::unresolvable;
-using testing::Verdict;
 
 const std::string kZone = "topology.kubernetes.io/zone";
 const std::string kRegion = "topology.kubernetes.io/region";
@@ -130,7 +126,7 @@ TEST_F(VolumeZoneTest, AllVolumesOfThePodCount) {
   put(volume("in-a", kZone + ": a"));
   put(volume("in-ab", kZone + ": a__b"));
   for (const char* zone : {"a", "b", "c"}) fixture.add_node(world.node(zone).zone(zone));
-  const std::map<std::string, Verdict> expected = {
+  const Verdicts expected = {
       {"a", {}}, {"b", unresolvable({kNoZone})}, {"c", unresolvable({kNoZone})}};
   EXPECT_EQ(fixture.filter(*plugin, pod(pvc("a") + ", " + pvc("b"))), expected);
   EXPECT_EQ(fixture.filter_one_by_one(*plugin, pod(pvc("a") + ", " + pvc("b"))), expected);
@@ -166,22 +162,17 @@ TEST_F(VolumeZoneTest, ClaimsThatCannotBeJudgedRejectThePod) {
   };
   fixture.add_node(world.node("n").zone("a"));
   for (const auto& [volumes, text] : table) {
-    Cycle cycle(pod(volumes), fixture.cluster);
-    const Outcome outcome = plugin->pre_filter(cycle).outcome;
+    CycleAtFilter at(pod(volumes), fixture.cluster);
+    const Outcome outcome = plugin->pre_filter(at.cycle).outcome;
     EXPECT_EQ(outcome.code, text.empty() ? Code::kSkip : Code::kUnschedulableAndUnresolvable);
     EXPECT_EQ(outcome.message(), text) << volumes;
 
     // Filter without PreFilter says the same.
-    internal::CycleScratch scratch;
-    scratch.reset(fixture.cluster.nodes().rows());
-    cycle.lend(&scratch);
-    NodeSet feasible = fixture.cluster.nodes().nodes();
-    FilterPass pass(0, cycle, feasible, scratch.verdicts);
-    plugin->filter(cycle, pass);
-    const Status& status = scratch.verdicts[0];
-    EXPECT_EQ(status.ok(), text.empty()) << volumes;
-    if (!status.ok()) {
-      EXPECT_EQ(cycle.reasons_of(status, plugin.get()).at(0), text);
+    at.filter(*plugin);
+    const Verdict verdict = at.verdict(*plugin, 0);
+    EXPECT_EQ(verdict.code == Code::kSuccess, text.empty()) << volumes;
+    if (!text.empty()) {
+      EXPECT_EQ(verdict.reasons.at(0), text);
     }
   }
 }
@@ -189,11 +180,11 @@ TEST_F(VolumeZoneTest, ClaimsThatCannotBeJudgedRejectThePod) {
 TEST_F(VolumeZoneTest, RegistersForWhatMattersToIt) {
   using enum EventResource;
   constexpr std::uint32_t kAddOrUpdate = action::kAdd | action::kUpdate;
-  EXPECT_EQ(registered_events(*plugin), (std::vector<std::pair<EventResource, std::uint32_t>>{
-                                            {kStorageClass, 1},
-                                            {kNode, action::kAdd | action::kUpdateNodeLabel},
-                                            {kPersistentVolumeClaim, kAddOrUpdate},
-                                            {kPersistentVolume, kAddOrUpdate}}));
+  EXPECT_EQ(registered_events(*plugin),
+            (RegisteredEvents{{kStorageClass, 1},
+                              {kNode, action::kAdd | action::kUpdateNodeLabel},
+                              {kPersistentVolumeClaim, kAddOrUpdate},
+                              {kPersistentVolume, kAddOrUpdate}}));
 }
 
 TEST_F(VolumeZoneTest, ChangesThatMayHelpWakeThePod) {

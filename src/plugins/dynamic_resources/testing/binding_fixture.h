@@ -10,6 +10,15 @@
 
 namespace berth::testing {
 
+// Has reserved a node and waits in PreBind.
+struct AttemptInPreBind : Attempt {
+  AttemptInPreBind(DevicesFixture& fixture, Ref<const Pod> pod, std::string_view node)
+      : Attempt(fixture, std::move(pod)) {
+    EXPECT_EQ(reach_reserve(node), "ok");
+    begin_pre_bind(node);
+  }
+};
+
 // Two devices on n1, and a claim "c" for one of them.
 class BindingTest : public ::testing::Test {
  protected:

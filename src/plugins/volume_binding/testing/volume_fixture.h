@@ -50,9 +50,7 @@ struct VolumeFixture : PluginFixture {
     if (!plugin_) plugin_ = make<plugins::VolumeBinding>();
     return *plugin_;
   }
-  std::map<std::string, Verdict> filter(Ref<const Pod> pod) {
-    return PluginFixture::filter(plugin(), std::move(pod));
-  }
+  Verdicts filter(Ref<const Pod> pod) { return PluginFixture::filter(plugin(), std::move(pod)); }
   Outcome pre_filter(Ref<const Pod> pod) {
     Cycle cycle(std::move(pod), cluster);
     return plugin().pre_filter(cycle).outcome;
