@@ -18,10 +18,4 @@ void set_object(Object& object, WrittenMeta&& meta, bool namespaced) {
   object.generation = meta.generation;
 }
 
-LabelSelector read_label_selector(JsonReader& json, SymbolHold& symbols) {
-  LabelSelector selector;
-  Fields<LabelSelector>::read(json, symbols, selector);
-  return selector;
-}
-
 }  // namespace berth

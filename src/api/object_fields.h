@@ -42,9 +42,6 @@ struct WrittenMeta {
 // Takes over what every Object has. `namespaced` kinds without a namespace are in "default".
 void set_object(Object& object, WrittenMeta&& meta, bool namespaced);
 
-// For those who read objects by themselves.
-LabelSelector read_label_selector(JsonReader& json, SymbolHold& symbols);
-
 // ---- metadata -----------------------------------------------------------------------------------
 
 struct WrittenOwner {
