@@ -72,6 +72,12 @@ ExprFactory::Fold fold_over(const Call& call, const Variables& variables) {
   return fold;
 }
 
+// The fold whose result is what it has accumulated.
+Expansion accumulated(const ExprFactory& make, ExprFactory::Fold fold) {
+  fold.result = make.accumulator();
+  return expanded(make.fold(std::move(fold)));
+}
+
 Expansion has(const Call& call) {
   Expr& arg = *call.args[0];
   if (arg.kind != ExprKind::kSelect || arg.test_only) {
@@ -86,8 +92,7 @@ Expansion all(const Call& call, const Variables& variables) {
   fold.init = make.literal(Value::boolean(true));
   fold.condition = make.call(operators::kNotStrictlyFalse, make.accumulator());
   fold.step = make.call(operators::kAnd, make.accumulator(), std::move(call.args[variables.count]));
-  fold.result = make.accumulator();
-  return expanded(make.fold(std::move(fold)));
+  return accumulated(make, std::move(fold));
 }
 
 Expansion exists(const Call& call, const Variables& variables) {
@@ -97,8 +102,7 @@ Expansion exists(const Call& call, const Variables& variables) {
   fold.condition =
       make.call(operators::kNotStrictlyFalse, make.call(operators::kNot, make.accumulator()));
   fold.step = make.call(operators::kOr, make.accumulator(), std::move(call.args[variables.count]));
-  fold.result = make.accumulator();
-  return expanded(make.fold(std::move(fold)));
+  return accumulated(make, std::move(fold));
 }
 
 Expansion exists_one(const Call& call, const Variables& variables) {
@@ -137,8 +141,7 @@ Expansion to_list(const Call& call, const Variables& variables) {
   fold.step =
       filtered(make, std::move(filter),
                make.call(operators::kAdd, make.accumulator(), make.list(std::move(transform))));
-  fold.result = make.accumulator();
-  return expanded(make.fold(std::move(fold)));
+  return accumulated(make, std::move(fold));
 }
 
 Expansion filter(const Call& call, const Variables& variables) {
@@ -148,8 +151,7 @@ Expansion filter(const Call& call, const Variables& variables) {
   fold.condition = make.literal(Value::boolean(true));
   ExprPtr grow = make.call(operators::kAdd, make.accumulator(), make.list(std::move(call.args[0])));
   fold.step = filtered(make, std::move(call.args[1]), std::move(grow));
-  fold.result = make.accumulator();
-  return expanded(make.fold(std::move(fold)));
+  return accumulated(make, std::move(fold));
 }
 
 Expansion to_map(const Call& call, const Variables& variables, bool entries) {
@@ -163,8 +165,7 @@ Expansion to_map(const Call& call, const Variables& variables, bool entries) {
                        : make.call(operators::kMapInsert, make.accumulator(),
                                    make.ident(variables.first), std::move(transform));
   fold.step = filtered(make, std::move(filter), std::move(insert));
-  fold.result = make.accumulator();
-  return expanded(make.fold(std::move(fold)));
+  return accumulated(make, std::move(fold));
 }
 
 // `result` with `name` standing for `init`: a fold over nothing, whose accumulator is the name.
