@@ -21,27 +21,29 @@
 
 namespace berth {
 
+// What the scheduling cycle and the binding cycles work with.
+struct CycleCollaborators {
+  Loop& loop;
+  Cluster& cluster;
+  SchedulingQueue& queue;
+  WaitingPods& waiting_pods;
+  PodsInPreBind& pods_in_pre_bind;
+  ClusterApi& api;
+  ChangeGate& gate;
+  FailureHandler& failures;
+  TaskSet& tasks;
+  Observer& observer;
+};
+
 class BindingCycle {
  public:
-  struct Collaborators {
-    Loop& loop;
-    Cluster& cluster;
-    SchedulingQueue& queue;
-    WaitingPods& waiting_pods;
-    PodsInPreBind& pods_in_pre_bind;
-    ClusterApi& api;
-    ChangeGate& gate;
-    FailureHandler& failures;
-    TaskSet& tasks;
-    Observer& observer;
-  };
   struct Options {
     // Gate NominatedNodeNameForExpectation: nominate a pod whose binding will take a while.
     bool nominates = true;
     // False with the gate SchedulerAsyncAPICalls: PreBind begins before the nomination is written.
     bool waits_for_nomination = true;
   };
-  BindingCycle(const Collaborators& with, std::vector<Extender*> extenders, Options options)
+  BindingCycle(const CycleCollaborators& with, std::vector<Extender*> extenders, Options options)
       : with_(with),
         extenders_(std::move(extenders)),
         options_(options),
@@ -69,7 +71,7 @@ class BindingCycle {
   void measure_success(const Attempt& attempt);
   void handle_binding_cycle_error(Attempt& attempt, const Outcome& outcome);
 
-  Collaborators with_;
+  CycleCollaborators with_;
   std::vector<Extender*> extenders_;
   Options options_;
   Observer* measured_;

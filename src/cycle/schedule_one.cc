@@ -9,9 +9,9 @@
 
 namespace berth {
 
-ScheduleOne::ScheduleOne(const Collaborators& with, std::vector<ScheduleProfile> profiles,
-                         NodeSearch& search)
-    : with_(with), profiles_(std::move(profiles)), search_(search) {
+ScheduleOne::ScheduleOne(const CycleCollaborators& with, BindingCycle& bindings,
+                         std::vector<ScheduleProfile> profiles, NodeSearch& search)
+    : with_(with), bindings_(bindings), profiles_(std::move(profiles)), search_(search) {
   with_.queue.on_ready([this] { wake(); });
 }
 
@@ -156,7 +156,7 @@ Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, const Schedule
   if (outcome.ok()) {
     open_ = false;
     with_.gate.open();
-    with_.tasks.spawn(with_.bindings.run(std::move(attempt)));
+    with_.tasks.spawn(bindings_.run(std::move(attempt)));
   } else {
     with_.failures.handle(*attempt, outcome, nominating);
     open_ = false;

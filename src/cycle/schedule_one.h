@@ -35,19 +35,8 @@ struct ScheduleProfile {
 
 class ScheduleOne {
  public:
-  struct Collaborators {
-    Loop& loop;
-    Cluster& cluster;
-    SchedulingQueue& queue;
-    WaitingPods& waiting_pods;
-    ClusterApi& api;
-    ChangeGate& gate;
-    FailureHandler& failures;
-    BindingCycle& bindings;
-    TaskSet& tasks;
-    Observer& observer;
-  };
-  ScheduleOne(const Collaborators& with, std::vector<ScheduleProfile> profiles, NodeSearch& search);
+  ScheduleOne(const CycleCollaborators& with, BindingCycle& bindings,
+              std::vector<ScheduleProfile> profiles, NodeSearch& search);
   ScheduleOne(const ScheduleOne&) = delete;
   ScheduleOne& operator=(const ScheduleOne&) = delete;
 
@@ -77,7 +66,8 @@ class ScheduleOne {
   Outcome prepare_for_binding(Attempt& attempt, NodeRow row);
   Outcome unreserve_and_forget(Attempt& attempt, Outcome outcome);
 
-  Collaborators with_;
+  CycleCollaborators with_;
+  BindingCycle& bindings_;
   std::vector<ScheduleProfile> profiles_;
   NodeSearch& search_;
   bool running_ = false;

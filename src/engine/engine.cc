@@ -152,17 +152,15 @@ Result<void> Engine::assemble() {
   failures_ = std::make_unique<FailureHandler>(loop_, cluster_, queue_, writes_, tasks_, observer_);
   search_ = std::make_unique<NodeSearch>(cluster_, random_, extenders_, observer_);
   if (options_.verify_increments) search_->verify_increments(KeptCheck::of(*shared_));
+  const CycleCollaborators with{loop_,   cluster_, queue_,     waiting_pods_, pods_in_pre_bind_,
+                                writes_, gate_,    *failures_, tasks_,        observer_};
   bindings_ = std::make_unique<BindingCycle>(
-      BindingCycle::Collaborators{loop_, cluster_, queue_, waiting_pods_, pods_in_pre_bind_,
-                                  writes_, gate_, *failures_, tasks_, observer_},
-      extenders_,
+      with, extenders_,
       BindingCycle::Options{
           .nominates = options_.gates.enabled("NominatedNodeNameForExpectation"),
           .waits_for_nomination = !options_.gates.enabled("SchedulerAsyncAPICalls")});
-  schedule_one_ = std::make_unique<ScheduleOne>(
-      ScheduleOne::Collaborators{loop_, cluster_, queue_, waiting_pods_, writes_, gate_, *failures_,
-                                 *bindings_, tasks_, observer_},
-      std::move(schedule_profiles), *search_);
+  schedule_one_ =
+      std::make_unique<ScheduleOne>(with, *bindings_, std::move(schedule_profiles), *search_);
   ingest_ =
       std::make_unique<Ingest>(cluster_, queue_, waiting_pods_, gate_, std::move(names), observer_,
                                &writes_, options_.gates.enabled("DRADeviceTaintRules"));

@@ -25,14 +25,21 @@ void CycleFixture::start() {
   failures =
       std::make_unique<FailureHandler>(world.loop, world.cluster, *queue, *writes, tasks, observer);
   search = std::make_unique<NodeSearch>(world.cluster, world.random, extenders, observer);
-  bindings = std::make_unique<BindingCycle>(
-      BindingCycle::Collaborators{world.loop, world.cluster, *queue, world.waiting_pods,
-                                  world.pods_in_pre_bind, *writes, gate, *failures, tasks,
-                                  observer},
-      extenders, binding_options);
+  const auto with = [this](Loop& of_cycle) {
+    return CycleCollaborators{of_cycle,
+                              world.cluster,
+                              *queue,
+                              world.waiting_pods,
+                              world.pods_in_pre_bind,
+                              *writes,
+                              gate,
+                              *failures,
+                              tasks,
+                              observer};
+  };
+  bindings = std::make_unique<BindingCycle>(with(world.loop), extenders, binding_options);
   schedule_one = std::make_unique<ScheduleOne>(
-      ScheduleOne::Collaborators{*loop, world.cluster, *queue, world.waiting_pods, *writes, gate,
-                                 *failures, *bindings, tasks, observer},
+      with(*loop), *bindings,
       std::vector<ScheduleProfile>{
           {framework.get(), world.symbol("default-scheduler"), percentage}},
       *search);
