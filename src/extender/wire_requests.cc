@@ -16,6 +16,16 @@ void key(std::string& out, std::string_view name) {
   out += ':';
 }
 
+void add_json(std::string& out, std::string_view name, std::string_view json) {
+  key(out, name);
+  out += json;
+}
+
+void add_text(std::string& out, std::string_view name, std::string_view text) {
+  key(out, name);
+  append_json_string(out, text);
+}
+
 template <typename Items, typename Append>
 void list(std::string& out, const Items& items, Append append) {
   out += '[';
@@ -31,10 +41,8 @@ void list(std::string& out, const Items& items, Append append) {
 
 std::string args_with_names(std::string_view pod, std::span<const std::string> names) {
   std::string out = "{";
-  key(out, "Pod");
-  out += pod;
-  key(out, "Nodes");
-  out += "null";
+  add_json(out, "Pod", pod);
+  add_json(out, "Nodes", "null");
   key(out, "NodeNames");
   list(out, names, [&](const std::string& name) { append_json_string(out, name); });
   out += '}';
@@ -48,51 +56,38 @@ std::string args_with_nodes(std::string_view pod, std::span<const std::string_vi
   std::string out;
   out.reserve(size);
   out += '{';
-  key(out, "Pod");
-  out += pod;
-  key(out, "Nodes");
-  out += R"({"metadata":{},"items":)";
+  add_json(out, "Pod", pod);
+  add_json(out, "Nodes", R"({"metadata":{},"items":)");
   list(out, nodes, [&](std::string_view node) { out += node; });
   out += '}';
-  key(out, "NodeNames");
-  out += "null}";
+  add_json(out, "NodeNames", "null}");
   return out;
 }
 
 std::string binding_args(const Pod& pod, std::string_view node) {
   std::string out = "{";
-  key(out, "PodName");
-  append_json_string(out, pod.name());
-  key(out, "PodNamespace");
-  append_json_string(out, pod.namespace_name());
-  key(out, "PodUID");
-  append_json_string(out, pod.uid_text());
-  key(out, "Node");
-  append_json_string(out, node);
+  add_text(out, "PodName", pod.name());
+  add_text(out, "PodNamespace", pod.namespace_name());
+  add_text(out, "PodUID", pod.uid_text());
+  add_text(out, "Node", node);
   out += '}';
   return out;
 }
 
 std::string preemption_args(std::string_view pod, const MetaVictimsByNode& victims) {
   std::string out = "{";
-  key(out, "Pod");
-  out += pod;
-  key(out, "NodeNameToVictims");
-  out += "null";
-  key(out, "NodeNameToMetaVictims");
-  out += '{';
+  add_json(out, "Pod", pod);
+  add_json(out, "NodeNameToVictims", "null");
+  add_json(out, "NodeNameToMetaVictims", "{");
   for (const auto& [node, of_node] : victims) {
-    key(out, node);
-    out += '{';
+    add_json(out, node, "{");
     key(out, "Pods");
     list(out, of_node.pod_uids, [&](const std::string& uid) {
       out += '{';
-      key(out, "UID");
-      append_json_string(out, uid);
+      add_text(out, "UID", uid);
       out += '}';
     });
-    key(out, "NumPDBViolations");
-    out += fmt::format("{}}}", of_node.pdb_violations);
+    add_json(out, "NumPDBViolations", fmt::format("{}}}", of_node.pdb_violations));
   }
   out += "}}";
   return out;
@@ -100,21 +95,16 @@ std::string preemption_args(std::string_view pod, const MetaVictimsByNode& victi
 
 std::string preemption_args(std::string_view pod, std::span<const WholeVictims> victims) {
   std::string out = "{";
-  key(out, "Pod");
-  out += pod;
-  key(out, "NodeNameToVictims");
-  out += '{';
+  add_json(out, "Pod", pod);
+  add_json(out, "NodeNameToVictims", "{");
   for (const WholeVictims& of_node : victims) {
-    key(out, of_node.node);
-    out += '{';
+    add_json(out, of_node.node, "{");
     key(out, "Pods");
     list(out, of_node.pods, [&](const std::string& victim) { out += victim; });
-    key(out, "NumPDBViolations");
-    out += fmt::format("{}}}", of_node.pdb_violations);
+    add_json(out, "NumPDBViolations", fmt::format("{}}}", of_node.pdb_violations));
   }
   out += '}';
-  key(out, "NodeNameToMetaVictims");
-  out += "null}";
+  add_json(out, "NodeNameToMetaVictims", "null}");
   return out;
 }
 
