@@ -4,18 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
-#include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "base/lifetime.h"
 #include "kube/cancellable_sleep.h"
-#include "kube/core_event_correlator.h"
-#include "kube/event_delivery.h"
-#include "kube/event_series.h"
-#include "kube/lru_map.h"
 
 namespace berth::kube {
 namespace {
@@ -58,204 +50,168 @@ class Flushing {
 
 }  // namespace
 
-struct EventRecorder::Parts {
-  enum class Api : std::uint8_t { kUndecided, kEvents, kCore };
+EventRecorder::EventRecorder(Loop& loop, ApiClient& client, Random random,
+                             EventRecorderOptions options)
+    : loop_(loop),
+      client_(client),
+      random_(random),
+      options_(std::move(options)),
+      delivery_(loop_, client_, random_.fork(), options_.log),
+      backlog_(options_.most_series_waiting) {
+  tasks_.spawn(discover());
+  refresh_later();
+  finish_later();
+}
 
-  Parts(Loop& on_loop, ApiClient& with_client, Random with_random, EventRecorderOptions with)
-      : loop(on_loop),
-        client(with_client),
-        random(with_random),
-        options(std::move(with)),
-        delivery(loop, client, random.fork(), options.log),
-        backlog(options.most_series_waiting) {}
-
-  // ---- what happens
-  void add(PodEvent event);
-  void add_lease_event(ObjectReference lease, std::string message);
-  Task<void> discover();
-  void refresh_later();
-  void finish_later();
-  void write_again(const std::vector<Occurrence>& occurrences);
-
-  // ---- from the queue to the server
-  void pump_soon();
-  void pump();
-  void send(Occurrence occurrence);
-  void send_core(CoreEventRequest event);
-  EventLetter letter_of(const Occurrence& occurrence) const;
-  Task<void> deliver(EventLetter letter);
-  void tell_of_drop();
-  bool idle() const { return queue.empty() && backlog.empty() && sending == 0; }
-
-  // Names are made of the time: no two events have the same.
-  WallTime unique_time() {
-    name_time = std::max(loop.wall_now(), name_time + Duration(1));
-    return name_time;
-  }
-
-  Loop& loop;
-  ApiClient& client;
-  Random random;
-  EventRecorderOptions options;
-  EventDelivery delivery;
-  Api api = Api::kUndecided;
-  std::deque<Occurrence> queue;
-  // Series that are to be written again, by name, each as it was last; after all that is new.
-  LruMap<std::string, EventLetter> backlog;
-  std::size_t sending = 0;
-  SeriesOfEvents series;
-  CoreEventCorrelator core;
-  WallTime name_time;
-  std::uint64_t dropped = 0;
-  std::uint64_t dropped_told = 0;
-  std::optional<TimePoint> drops_told_at;
-  bool pump_posted = false;
-  bool pods_ignored = false;
-  std::vector<Eventual<bool>*> flushing;
-  TimerId refresh_timer;
-  TimerId finish_timer;
-  Lifetime lifetime;
-  TaskSet tasks;
-};
+EventRecorder::~EventRecorder() {
+  loop_.cancel(refresh_timer_);
+  loop_.cancel(finish_timer_);
+}
 
 // ---- what happens -------------------------------------------------------------------------------
 
-void EventRecorder::Parts::add(PodEvent event) {
-  if (!event.pod || pods_ignored) return;
-  if (queue.size() >= kMostQueued) {
-    ++dropped;
+void EventRecorder::record(PodEvent event) {
+  if (!event.pod || pods_ignored_) return;
+  if (queue_.size() >= kMostQueued) {
+    ++dropped_;
     tell_of_drop();
     return;
   }
   event.note = cut_note(std::move(event.note));
-  std::string name = event_name(event.pod->name(), unique_time(), random);
-  queue.push_back({std::move(event), loop.wall_now(), std::move(name)});
+  std::string name = event_name(event.pod->name(), unique_time(), random_);
+  queue_.push_back({std::move(event), loop_.wall_now(), std::move(name)});
   pump_soon();
 }
 
-void EventRecorder::Parts::add_lease_event(ObjectReference lease, std::string message) {
+void EventRecorder::record_lease_event(ObjectReference lease, std::string message) {
   CoreEventRequest event;
   event.namespace_name = lease.namespace_name.empty() ? "default" : lease.namespace_name;
-  event.name = event_name(lease.name, unique_time(), random);
+  event.name = event_name(lease.name, unique_time(), random_);
   event.involved_object = std::move(lease);
   event.reason = "LeaderElection";
   event.message = cut_note(std::move(message));
-  event.component = options.component;
-  event.first_timestamp = loop.wall_now();
+  event.component = options_.component;
+  event.first_timestamp = loop_.wall_now();
   event.last_timestamp = event.first_timestamp;
   event.count = 1;
   event.type = "Normal";
-  event.reporting_controller = options.component;
+  event.reporting_controller = options_.component;
   send_core(std::move(event));
 }
 
+// Names are made of the time: no two events have the same.
+WallTime EventRecorder::unique_time() {
+  name_time_ = std::max(loop_.wall_now(), name_time_ + Duration(1));
+  return name_time_;
+}
+
 // Upstream asks once, and takes a server that is not there yet for one without the API.
-Task<void> EventRecorder::Parts::discover() {
+Task<void> EventRecorder::discover() {
   Duration pause = kShortestDiscoveryPause;
   for (;;) {
     ApiCall call;
     call.path = kEventsApi;
     call.urgency = Urgency::kLow;
-    Task<ApiResult> calling = client.call(std::move(call));
+    Task<ApiResult> calling = client_.call(std::move(call));
     const ApiResult answer = co_await calling;
     if (answer) {
-      api = Api::kEvents;
+      api_ = Api::kEvents;
       break;
     }
     const int code = answer.error().status.code;
     const bool no_such_api = code >= 400 && code < 500 && code != 401 && code != 408 && code != 429;
     if (no_such_api) {
-      api = Api::kCore;
+      api_ = Api::kCore;
       break;
     }
-    options.log.error(answer.error().error.message,
-                      "Unable to find out which events API there is (will retry)");
-    SleepUntil paused(loop, loop.now() + jittered(pause, 0.25, random));
+    options_.log.error(answer.error().error.message,
+                       "Unable to find out which events API there is (will retry)");
+    SleepUntil paused(loop_, loop_.now() + jittered(pause, 0.25, random_));
     co_await paused;
     pause = std::min(pause * 2, kLongestDiscoveryPause);
   }
   pump_soon();
 }
 
-void EventRecorder::Parts::refresh_later() {
-  refresh_timer = loop.after(
+void EventRecorder::refresh_later() {
+  refresh_timer_ = loop_.after(
       SeriesOfEvents::kRefreshEvery,
       [this] {
-        write_again(series.running());
+        write_again(series_.running());
         refresh_later();
       },
       TimerKind::kHousekeeping);
 }
 
-void EventRecorder::Parts::finish_later() {
-  finish_timer = loop.after(
+void EventRecorder::finish_later() {
+  finish_timer_ = loop_.after(
       SeriesOfEvents::kFinishAfter,
       [this] {
-        write_again(series.take_finished(loop.wall_now()));
+        write_again(series_.take_finished(loop_.wall_now()));
         finish_later();
       },
       TimerKind::kHousekeeping);
 }
 
-void EventRecorder::Parts::write_again(const std::vector<Occurrence>& occurrences) {
+void EventRecorder::write_again(const std::vector<Occurrence>& occurrences) {
   for (const Occurrence& occurrence : occurrences) {
     EventLetter letter = letter_of(occurrence);
-    if (!backlog.find(letter.name) && backlog.size() == options.most_series_waiting) {
-      ++dropped;
+    if (!backlog_.find(letter.name) && backlog_.size() == options_.most_series_waiting) {
+      ++dropped_;
       tell_of_drop();
     }
     const std::string name = letter.name;
-    backlog.set(name, std::move(letter));
+    backlog_.set(name, std::move(letter));
   }
   pump_soon();
 }
 
-void EventRecorder::Parts::tell_of_drop() {
-  if (drops_told_at && loop.now() - *drops_told_at < kDropsToldEvery) return;
-  drops_told_at = loop.now();
-  options.log.error(std::nullopt, "Unable to record event: too many queued events, dropped event",
-                    {{"dropped", dropped - dropped_told}, {"queued", queue.size()}});
-  dropped_told = dropped;
+void EventRecorder::tell_of_drop() {
+  if (drops_told_at_ && loop_.now() - *drops_told_at_ < kDropsToldEvery) return;
+  drops_told_at_ = loop_.now();
+  options_.log.error(std::nullopt, "Unable to record event: too many queued events, dropped event",
+                     {{"dropped", dropped_ - dropped_told_}, {"queued", queue_.size()}});
+  dropped_told_ = dropped_;
 }
 
-// ---- from the queue to the server ---------------------------------------------------------------
+// ---- from the queue to the server ----------------------------------------------------------------
 
-void EventRecorder::Parts::pump_soon() {
-  if (std::exchange(pump_posted, true)) return;
-  auto pumping = lifetime.guard([this] {
-    pump_posted = false;
+void EventRecorder::pump_soon() {
+  if (std::exchange(pump_posted_, true)) return;
+  auto pumping = lifetime_.guard([this] {
+    pump_posted_ = false;
     pump();
   });
-  if (options.gather > Duration::zero() && flushing.empty())
-    loop.after(options.gather, std::move(pumping));
+  if (options_.gather > Duration::zero() && flushing_.empty())
+    loop_.after(options_.gather, std::move(pumping));
   else
-    loop.post(std::move(pumping));
+    loop_.post(std::move(pumping));
 }
 
-void EventRecorder::Parts::pump() {
-  while (api != Api::kUndecided && sending < kSenders && !queue.empty()) {
-    Occurrence occurrence = std::move(queue.front());
-    queue.pop_front();
+void EventRecorder::pump() {
+  while (api_ != Api::kUndecided && sending_ < kSenders && !queue_.empty()) {
+    Occurrence occurrence = std::move(queue_.front());
+    queue_.pop_front();
     send(std::move(occurrence));
   }
-  while (sending < kSenders && !backlog.empty()) {
-    ++sending;
-    tasks.spawn(deliver(*backlog.take_oldest()));
+  while (sending_ < kSenders && !backlog_.empty()) {
+    ++sending_;
+    tasks_.spawn(deliver(*backlog_.take_oldest()));
   }
-  const Lifetime::Watch watch = lifetime.watch();
-  while (!watch.ended() && idle() && !flushing.empty()) {
-    Eventual<bool>* waiting = flushing.back();
-    flushing.pop_back();
+  const Lifetime::Watch watch = lifetime_.watch();
+  while (!watch.ended() && idle() && !flushing_.empty()) {
+    Eventual<bool>* waiting = flushing_.back();
+    flushing_.pop_back();
     waiting->set(true);  // this may destroy the recorder
   }
 }
 
-void EventRecorder::Parts::send(Occurrence occurrence) {
-  if (api == Api::kEvents) {
-    const std::optional<Occurrence> now = series.add(std::move(occurrence));
+void EventRecorder::send(Occurrence occurrence) {
+  if (api_ == Api::kEvents) {
+    const std::optional<Occurrence> now = series_.add(std::move(occurrence));
     if (!now) return;
-    ++sending;
-    tasks.spawn(deliver(letter_of(*now)));
+    ++sending_;
+    tasks_.spawn(deliver(letter_of(*now)));
     return;
   }
   PodEvent& event = occurrence.event;
@@ -275,61 +231,36 @@ void EventRecorder::Parts::send(Occurrence occurrence) {
   send_core(std::move(old));
 }
 
-void EventRecorder::Parts::send_core(CoreEventRequest event) {
-  std::optional<CoreEventCorrelator::Write> write = core.add(std::move(event), loop.now());
+void EventRecorder::send_core(CoreEventRequest event) {
+  std::optional<CoreEventCorrelator::Write> write = core_.add(std::move(event), loop_.now());
   if (!write) return;
-  std::string body = body_of(write->event, client.format());
-  ++sending;
-  tasks.spawn(deliver({kCoreApi, std::move(write->event.namespace_name),
-                       std::move(write->event.name), std::move(body), std::move(write->patch)}));
+  std::string body = body_of(write->event, client_.format());
+  ++sending_;
+  tasks_.spawn(deliver({kCoreApi, std::move(write->event.namespace_name),
+                        std::move(write->event.name), std::move(body), std::move(write->patch)}));
 }
 
-EventLetter EventRecorder::Parts::letter_of(const Occurrence& occurrence) const {
-  EventRequest request = request_of(occurrence, options.hostname);
-  std::string body = body_of(request, client.format());
+EventLetter EventRecorder::letter_of(const Occurrence& occurrence) const {
+  EventRequest request = request_of(occurrence, options_.hostname);
+  std::string body = body_of(request, client_.format());
   return {kEventsApi, std::move(request.namespace_name), std::move(request.name), std::move(body),
           occurrence.series ? series_patch(*occurrence.series) : std::string()};
 }
 
-Task<void> EventRecorder::Parts::deliver(EventLetter letter) {
-  Task<void> delivering = delivery.deliver(std::move(letter));
+Task<void> EventRecorder::deliver(EventLetter letter) {
+  Task<void> delivering = delivery_.deliver(std::move(letter));
   co_await delivering;
-  --sending;
+  --sending_;
   pump_soon();
 }
 
-// ---- the recorder itself ------------------------------------------------------------------------
-
-EventRecorder::EventRecorder(Loop& loop, ApiClient& client, Random random,
-                             EventRecorderOptions options)
-    : parts_(std::make_unique<Parts>(loop, client, random, std::move(options))) {
-  parts_->tasks.spawn(parts_->discover());
-  parts_->refresh_later();
-  parts_->finish_later();
-}
-
-EventRecorder::~EventRecorder() {
-  parts_->loop.cancel(parts_->refresh_timer);
-  parts_->loop.cancel(parts_->finish_timer);
-}
-
-void EventRecorder::record(PodEvent event) { parts_->add(std::move(event)); }
-
-void EventRecorder::ignore_pods() { parts_->pods_ignored = true; }
-
-void EventRecorder::record_lease_event(ObjectReference lease, std::string message) {
-  parts_->add_lease_event(std::move(lease), std::move(message));
-}
-
 Task<void> EventRecorder::flush(Duration limit) {
-  if (parts_->idle()) co_return;
+  if (idle()) co_return;
   Eventual<bool> over;
-  const Flushing flushing(parts_->flushing, over);
-  if (parts_->options.gather > Duration::zero()) parts_->pump();  // now, rather than then
-  const ScopedTimer timer(parts_->loop, parts_->loop.now() + limit, [&over] { over.set(true); });
+  const Flushing flushing(flushing_, over);
+  if (options_.gather > Duration::zero()) pump();  // now, rather than then
+  const ScopedTimer timer(loop_, loop_.now() + limit, [&over] { over.set(true); });
   co_await over;
 }
-
-std::uint64_t EventRecorder::dropped() const { return parts_->dropped; }
 
 }  // namespace berth::kube

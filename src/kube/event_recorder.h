@@ -10,15 +10,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <deque>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "api/requests.h"
+#include "base/lifetime.h"
 #include "berth/cluster_api.h"
 #include "berth/loop.h"
 #include "berth/random.h"
 #include "berth/task.h"
 #include "kube/api_client.h"
+#include "kube/core_event_correlator.h"
+#include "kube/event_delivery.h"
+#include "kube/event_series.h"
+#include "kube/lru_map.h"
 #include "telemetry/log.h"
 
 namespace berth::kube {
@@ -40,11 +47,13 @@ class EventRecorder {
   // alone, so that nothing else waits behind them.
   EventRecorder(Loop& loop, ApiClient& client, Random random, EventRecorderOptions options);
   ~EventRecorder();
+  EventRecorder(const EventRecorder&) = delete;
+  EventRecorder& operator=(const EventRecorder&) = delete;
 
   // Never waits, never fails.
   void record(PodEvent event);
   // From now on events about pods are ignored: without the lease nothing of theirs is our business.
-  void ignore_pods();
+  void ignore_pods() { pods_ignored_ = true; }
   // About a lease (kind, apiVersion, namespace, name, UID, version): "host_1 became leader".
   void record_lease_event(ObjectReference lease, std::string message);
 
@@ -53,11 +62,50 @@ class EventRecorder {
   Task<void> flush(Duration limit);
 
   // How many events were not even tried, because too many were waiting.
-  std::uint64_t dropped() const;
+  std::uint64_t dropped() const { return dropped_; }
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  enum class Api : std::uint8_t { kUndecided, kEvents, kCore };
+
+  Task<void> discover();
+  void refresh_later();
+  void finish_later();
+  void write_again(const std::vector<Occurrence>& occurrences);
+  WallTime unique_time();
+
+  // ---- from the queue to the server
+  void pump_soon();
+  void pump();
+  void send(Occurrence occurrence);
+  void send_core(CoreEventRequest event);
+  EventLetter letter_of(const Occurrence& occurrence) const;
+  Task<void> deliver(EventLetter letter);
+  void tell_of_drop();
+  bool idle() const { return queue_.empty() && backlog_.empty() && sending_ == 0; }
+
+  Loop& loop_;
+  ApiClient& client_;
+  Random random_;
+  EventRecorderOptions options_;
+  EventDelivery delivery_;
+  Api api_ = Api::kUndecided;
+  std::deque<Occurrence> queue_;
+  // Series that are to be written again, by name, each as it was last; after all that is new.
+  LruMap<std::string, EventLetter> backlog_;
+  std::size_t sending_ = 0;
+  SeriesOfEvents series_;
+  CoreEventCorrelator core_;
+  WallTime name_time_;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t dropped_told_ = 0;
+  std::optional<TimePoint> drops_told_at_;
+  bool pump_posted_ = false;
+  bool pods_ignored_ = false;
+  std::vector<Eventual<bool>*> flushing_;
+  TimerId refresh_timer_;
+  TimerId finish_timer_;
+  Lifetime lifetime_;
+  TaskSet tasks_;
 };
 
 }  // namespace berth::kube
