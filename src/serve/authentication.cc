@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "serve/expiring_cache.h"
+#include "serve/reviews.h"
 
 namespace berth::serve {
 namespace {
@@ -124,14 +124,9 @@ std::string_view metric_name(std::string_view name) {
 
 }  // namespace
 
-struct Authenticator::State : std::enable_shared_from_this<State> {
-  State(const Loop& given_loop, AuthenticationOptions given_options,
-        telemetry::ServingMetrics& given_metrics, telemetry::Log given_log)
-      : loop(given_loop),
-        options(std::move(given_options)),
-        metrics(given_metrics),
-        log(std::move(given_log)),
-        open(options.most_waiting) {}
+struct Authenticator::State : Reviews<AuthenticationOptions, TokenReview>,
+                              std::enable_shared_from_this<State> {
+  using Reviews::Reviews;
 
   using Done = std::function<void(std::optional<UserInfo>)>;
   using Reviewed = std::function<void(const Result<TokenReview>&)>;
@@ -142,21 +137,14 @@ struct Authenticator::State : std::enable_shared_from_this<State> {
               const Done& done);
   void count_request(std::string_view status, TimePoint started);
 
-  const Loop& loop;
-  const AuthenticationOptions options;
-  telemetry::ServingMetrics& metrics;
-  const telemetry::Log log;
-
-  OpenReviews<TokenReview> open;
-  Mutex mutex;
   bool client_certificates GUARDED_BY(mutex) = false;
   std::optional<RequestHeaders> proxy GUARDED_BY(mutex);
-  ExpiringCache<TokenReview> known GUARDED_BY(mutex){kMaxTokens};
 };
 
 Authenticator::Authenticator(const Loop& loop, AuthenticationOptions options,
                              telemetry::ServingMetrics& metrics, telemetry::Log log)
-    : state_(std::make_shared<State>(loop, std::move(options), metrics, std::move(log))) {}
+    : state_(
+          std::make_shared<State>(loop, std::move(options), metrics, std::move(log), kMaxTokens)) {}
 
 Authenticator::~Authenticator() { state_->open.close(); }
 

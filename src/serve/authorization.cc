@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "base/go_quote.h"
-#include "base/thread.h"
-#include "serve/expiring_cache.h"
+#include "serve/reviews.h"
 #include "wire/json_text.h"
 
 namespace berth::serve {
@@ -51,34 +50,21 @@ std::string cache_key(const AccessAttributes& attributes) {
 
 }  // namespace
 
-struct Authorizer::State : std::enable_shared_from_this<State> {
-  State(const Loop& given_loop, AuthorizationOptions given_options,
-        telemetry::ServingMetrics& given_metrics, telemetry::Log given_log)
-      : loop(given_loop),
-        options(std::move(given_options)),
-        metrics(given_metrics),
-        log(std::move(given_log)),
-        open(options.most_waiting) {}
+struct Authorizer::State : Reviews<AuthorizationOptions, AccessReview>,
+                           std::enable_shared_from_this<State> {
+  using Reviews::Reviews;
 
   using Done = std::function<void(Result<AccessReview>)>;
   using Reviewed = OpenReviews<AccessReview>::Done;
 
   CancelReview ask(AccessAttributes attributes, const std::string& key, const Reviewed& answered);
   void finish(Result<AccessReview> review, TimePoint started, const Done& done);
-
-  const Loop& loop;
-  const AuthorizationOptions options;
-  telemetry::ServingMetrics& metrics;
-  const telemetry::Log log;
-
-  OpenReviews<AccessReview> open;
-  Mutex mutex;
-  ExpiringCache<AccessReview> known GUARDED_BY(mutex){kMaxAnswers};
 };
 
 Authorizer::Authorizer(const Loop& loop, AuthorizationOptions options,
                        telemetry::ServingMetrics& metrics, telemetry::Log log)
-    : state_(std::make_shared<State>(loop, std::move(options), metrics, std::move(log))) {}
+    : state_(std::make_shared<State>(loop, std::move(options), metrics, std::move(log),
+                                     kMaxAnswers)) {}
 
 Authorizer::~Authorizer() { state_->open.close(); }
 
