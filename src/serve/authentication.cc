@@ -253,12 +253,9 @@ bool Authenticator::State::review(const std::string& token, Reviewed reviewed,
         self->count_request("miss", started);
         reviewed(given);
       },
-      [&](const Reviewed& answered) { return ask(token, answered); });
+      [&](const Reviewed& answered) { return ask(token, answered); }, departure,
+      [self, &blocked] { blocked.add(-1); });
   if (!caller) blocked.add(-1);
-  if (caller && departure)
-    departure->set([self, &blocked, token, caller = *caller] {
-      if (self->open.leave(token, caller)) blocked.add(-1);
-    });
   return caller.has_value();
 }
 

@@ -94,9 +94,8 @@ bool Authorizer::authorize(AccessAttributes attributes, State::Done done, Depart
       },
       [&](const State::Reviewed& answered) {
         return state_->ask(std::move(attributes), key, answered);
-      });
-  if (caller && departure)
-    departure->set([state = state_, key, caller = *caller] { state->open.leave(key, caller); });
+      },
+      departure, [state = state_] {});
   return caller.has_value();
 }
 

@@ -28,13 +28,12 @@ using CancelReview = std::function<void()>;
 // What becomes of a caller that goes before it is answered. Any thread.
 class Departure {
  public:
-  // What is to be done then, in place of what was to be done before. At once if it has gone.
-  void set(std::function<void()> work) EXCLUDES(mutex_) {
-    {
-      const MutexLock lock(mutex_);
-      if (!gone_) return work_.swap(work);
-    }
-    work();
+  // What is to be done then, in place of what was to be done before. False: it has gone already.
+  bool set(std::function<void()> work) EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    if (gone_) return false;
+    work_.swap(work);
+    return true;
   }
   void go() EXCLUDES(mutex_) {
     std::function<void()> work;
@@ -63,20 +62,31 @@ class OpenReviews {
   explicit OpenReviews(std::size_t most_callers) : most_callers_(most_callers) {}
 
   // Waits for the answer to the review of that name, which is started unless it is running already.
-  // Nothing: too many wait already. This must outlive the answer.
-  std::optional<Caller> join(const std::string& name, Done done, const Ask& ask) EXCLUDES(mutex_) {
+  // A caller with a departure leaves when that goes, and `left` is called. Nothing: too many wait
+  // already. This must outlive the answer, and the departure unless `left` holds it.
+  std::optional<Caller> join(const std::string& name, Done done, const Ask& ask,
+                             Departure* departure = nullptr, std::function<void()> left = {})
+      EXCLUDES(mutex_) {
     Caller caller = 0;
     bool first = false;
+    bool gone = false;
     {
       const MutexLock lock(mutex_);
       if (closed_ || callers_ >= most_callers_) return std::nullopt;
       caller = ++last_;
-      ++callers_;
-      Question& question = questions_[name];
-      first = question.callers.empty();
-      if (first) question.number = caller;
-      question.callers.emplace_back(caller, std::move(done));
+      // Before the answer can come: it may set what is to be done next.
+      gone = departure && !departure->set([this, name, caller, left] {
+        if (leave(name, caller) && left) left();
+      });
+      if (!gone) {
+        ++callers_;
+        Question& question = questions_[name];
+        first = question.callers.empty();
+        if (first) question.number = caller;
+        question.callers.emplace_back(caller, std::move(done));
+      }
     }
+    if (gone && left) left();
     if (!first) return caller;
     CancelReview cancel =
         ask([this, name, caller](const Result<Answer>& answer) { settle(name, caller, answer); });

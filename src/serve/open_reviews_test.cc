@@ -44,6 +44,39 @@ TEST(OpenReviews, ClosingTakesAllQuestionsBack) {
   EXPECT_FALSE(reviews.join("c", never, ask));
 }
 
+TEST(OpenReviews, WhatTheAnswerSetsForADepartureStays) {
+  OpenReviews<int> reviews(1);
+  Departure departure;
+  int left = 0;
+  bool gone = false;
+  reviews.join(
+      "a", [&](const Result<int>&) { departure.set([&] { gone = true; }); },
+      [](const auto& answered) {
+        answered(1);
+        return CancelReview();
+      },
+      &departure, [&] { ++left; });
+  departure.go();
+  EXPECT_TRUE(gone);
+  EXPECT_EQ(left, 0);
+}
+
+TEST(OpenReviews, NothingIsAskedForACallerThatHasGone) {
+  OpenReviews<int> reviews(1);
+  Departure departure;
+  departure.go();
+  int asked = 0;
+  int left = 0;
+  const auto ask = [&](const auto&) {
+    ++asked;
+    return CancelReview();
+  };
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(reviews.join("a", [](const Result<int>&) {}, ask, &departure, [&] { ++left; }));
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(left, 2);
+}
+
 // Every caller is called back or has left, never both, and none is counted for ever.
 TEST(OpenReviews, ConcurrentCallersAreCalledBackOrHaveLeft) {
   constexpr int kThreads = 4;
@@ -80,11 +113,8 @@ TEST(OpenReviews, ConcurrentCallersAreCalledBackOrHaveLeft) {
         for (int i = 0; i < kEach; ++i) {
           const std::string name = std::to_string(i % 3);
           Departure departure;
-          const auto caller = reviews.join(name, [&](const Result<int>&) { ++called_back; }, ask);
-          ASSERT_TRUE(caller);
-          departure.set([&, caller] {
-            if (reviews.leave(name, *caller)) ++left;
-          });
+          ASSERT_TRUE(reviews.join(
+              name, [&](const Result<int>&) { ++called_back; }, ask, &departure, [&] { ++left; }));
           if ((i + t) % 2 == 0) departure.go();
         }
       });

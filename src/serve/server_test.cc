@@ -528,34 +528,38 @@ TEST(SchedulerServer, WhoWaitsForTheWorldIsRefusedWhenItStops) {
 }
 
 TEST(SchedulerServer, StoppingTakesBackTheReviewsThatAreOpen) {
-  std::promise<void> asked;
-  std::promise<void> token_taken_back;
-  std::promise<void> access_taken_back;
+  struct OpenReview {
+    std::promise<void> asked;
+    std::promise<void> taken_back;
+
+    CancelReview ask() {
+      asked.set_value();
+      return [this] { taken_back.set_value(); };
+    }
+  };
+  OpenReview token_review;
+  OpenReview access_review;
   Served served;
   served.options.authentication.review_token = [&](const std::string& token, auto done) {
-    if (token != "silent") {
-      TokenReview known;
-      known.authenticated = true;
-      known.user.name = "jane";
-      done(std::move(known));
-      return CancelReview();
-    }
-    asked.set_value();
-    return CancelReview([&] { token_taken_back.set_value(); });
+    if (token == "silent") return token_review.ask();
+    TokenReview known;
+    known.authenticated = true;
+    known.user.name = "jane";
+    done(std::move(known));
+    return CancelReview();
   };
   served.options.authorization.review_access = [&](const AccessAttributes&, auto) {
-    asked.set_value();
-    return CancelReview([&] { access_taken_back.set_value(); });
+    return access_review.ask();
   };
   served.start();
-  for (const std::string token : {"silent", "jane"}) {
-    served.ask({.path = "/metrics", .token = token}, [](const net::HttpResponse&) {});
-    asked.get_future().wait();
-    asked = {};
-  }
+  served.ask({.path = "/metrics", .token = "silent"}, [](const net::HttpResponse&) {});
+  served.ask({.path = "/metrics", .token = "jane"}, [](const net::HttpResponse&) {});
+  token_review.asked.get_future().wait();
+  access_review.asked.get_future().wait();
   served.server->stop(std::chrono::hours(1));
-  EXPECT_EQ(token_taken_back.get_future().wait_for(Duration::zero()), std::future_status::ready);
-  EXPECT_EQ(access_taken_back.get_future().wait_for(Duration::zero()), std::future_status::ready);
+  for (OpenReview* review : {&token_review, &access_review})
+    EXPECT_EQ(review->taken_back.get_future().wait_for(net::testing::kPatience),
+              std::future_status::ready);
 }
 
 }  // namespace
