@@ -19,7 +19,8 @@ install(FILES ${packaging}/debian/copyright ${PROJECT_SOURCE_DIR}/ARCHITECTURE.m
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${documents} ${component}
   FILES_MATCHING PATTERN *.md)
 install(DIRECTORY ${packaging} DESTINATION ${documents} ${component}
-  FILES_MATCHING PATTERN *.yaml PATTERN debian EXCLUDE)
+  FILES_MATCHING PATTERN *.yaml PATTERN *.md PATTERN *.json PATTERN *.tpl PATTERN *.txt PATTERN .helmignore
+  PATTERN debian EXCLUDE PATTERN ci EXCLUDE)
 
 # Debian wants these compressed, and the same bytes each time.
 find_program(GZIP gzip)

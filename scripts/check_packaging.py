@@ -148,6 +148,8 @@ def check_versions(version):
     for name in ("deployment.yaml", "static-pod.yaml", "Containerfile"):
         tags = set(re.findall(r"\bberth(?:-control-plane)?:(\d[\w.]*)", read(f"packaging/{name}")))
         expect(tags == {version}, f"packaging/{name} is for version {tags}, this is {version}")
+    of_chart = set(re.findall(r"^(?:version|appVersion): (.*)$", read("packaging/helm/berth/Chart.yaml"), re.M))
+    expect(of_chart == {version}, f"packaging/helm/berth/Chart.yaml is for version {of_chart}, this is {version}")
     newest = read("packaging/debian/changelog").split("\n")[0]
     expect(newest.startswith(f"berth ({version})"), f"packaging/debian/changelog ends with {newest}")
 
@@ -170,7 +172,11 @@ FILES = (
     *(f"usr/share/doc/berth/{name}" for name in (
         "copyright", "changelog.gz", "docs/install.md", "docs/flags.md", "docs/metrics.md",
         "docs/replace-kube-scheduler.md", "packaging/rbac.yaml", "packaging/deployment.yaml",
-        "packaging/static-pod.yaml")),
+        "packaging/static-pod.yaml", "packaging/helm/berth/Chart.yaml",
+        "packaging/helm/berth/.helmignore", "packaging/helm/berth/values.schema.json",
+        "packaging/helm/berth/templates/_helpers.tpl", "packaging/helm/berth/templates/NOTES.txt",
+        "packaging/monitoring/README.md", "packaging/monitoring/rules.yaml",
+        "packaging/monitoring/dashboard.json")),
 )
 
 
