@@ -144,6 +144,15 @@ def check_rules_cover_what_is_watched():
         expect((group, resource) in allowed, f"rbac.yaml: {resource} of '{group}' may not be watched")
 
 
+def check_image(berth):
+    command = re.search(r"\./dev run (.*?) &&", read("packaging/Containerfile"))[1]
+    if command.startswith("-"):
+        faults.append(f"packaging/Containerfile: ./dev run {command} is a sample cluster, which does not end")
+        return
+    done = run(berth, *shlex.split(command))
+    expect(done.returncode == 0, f"packaging/Containerfile: berth {command}: {done.stderr[-300:]}")
+
+
 def check_versions(version):
     for name in ("deployment.yaml", "static-pod.yaml", "Containerfile"):
         tags = set(re.findall(r"\bberth(?:-control-plane)?:(\d[\w.]*)", read(f"packaging/{name}")))
@@ -159,6 +168,7 @@ def check_manifests(berth, version):
     check_second_scheduler(berth)
     check_static_pod(berth)
     check_unit(berth)
+    check_image(berth)
     check_rules_cover_what_is_watched()
     check_versions(version)
 
