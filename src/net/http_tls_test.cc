@@ -44,6 +44,14 @@ HttpClientOptions trusting(TlsClientSettings settings) {
   return options;
 }
 
+// All on one connection. A client that would rather speak HTTP/2 makes one to find out that the
+// server does not, and the server may still count it for a while.
+HttpClientOptions with_one_connection(TlsClientSettings settings) {
+  HttpClientOptions options = trusting(std::move(settings));
+  options.http2 = false;
+  return options;
+}
+
 Result<HttpResponse> ask(const HttpServer& server, TlsClientSettings settings) {
   HttpClient client(trusting(std::move(settings)));
   return send(client, get(url(server, "/", "https")));
@@ -219,7 +227,7 @@ TEST(HttpTls, ConcurrentRemovalOfAnAuthorityCountsForTheNextRequest) {
   TlsClientSettings jane = client_tls();
   jane.certificate_pem = certificates().client.certificate_pem;
   jane.key_pem = certificates().client.key_pem;
-  HttpClient client(trusting(jane));
+  HttpClient client(with_one_connection(jane));
   const auto whoever = [&] { return send(client, get(url(*server, "/", "https")))->body; };
   EXPECT_EQ(whoever(), "jane system:masters staff by clients");
   settings.client_authorities = {{"clients", certificates().other_authority.certificate_pem}};
@@ -242,7 +250,7 @@ TEST(HttpTls, AClientsCertificateExpiresDuringAConnection) {
   TlsClientSettings jane = client_tls();
   jane.certificate_pem = certificates().client.certificate_pem;
   jane.key_pem = certificates().client.key_pem;
-  HttpClient client(trusting(jane));
+  HttpClient client(with_one_connection(jane));
   const auto whoever = [&] { return send(client, get(url(*server, "/", "https")))->body; };
   EXPECT_EQ(whoever(), "jane system:masters staff by clients");
   later = std::chrono::hours(24 * 400);
