@@ -1,7 +1,6 @@
 #include "api/devices.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/keyed_hash.h"
 

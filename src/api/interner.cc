@@ -1,10 +1,8 @@
 #include "berth/interner.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <boost/unordered/unordered_flat_set.hpp>
-#include <utility>
 #include <vector>
 
 #include "api/names.h"

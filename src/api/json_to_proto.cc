@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <protozero/pbf_writer.hpp>
-#include <vector>
 
 #include "api/envelope.h"
 #include "api/proto_json.h"

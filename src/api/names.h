@@ -4,7 +4,6 @@
 // made in any other way does not have these.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #include "berth/pod.h"
 
 #include <algorithm>
-#include <cstring>
 #include <ranges>
 
 #include "base/keyed_hash.h"

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 namespace berth {

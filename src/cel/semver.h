@@ -1,7 +1,6 @@
 // Semver: a semantic version, strict (three numbers without leading zeros) or normalized first.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>

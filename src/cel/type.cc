@@ -1,6 +1,7 @@
 #include "cel/type.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace berth::cel {

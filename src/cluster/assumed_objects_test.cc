@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "api/testing/builders.h"
 #include "base/testing/names.h"
 #include "berth/views.h"

@@ -1,7 +1,6 @@
 // Host ports that are in use on a node (core.md §1.4).
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "cluster/columns.h"
 
 namespace berth {

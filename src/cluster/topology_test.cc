@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "api/testing/builders.h"
 #include "berth/random.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "berth/node_selector.h"
 #include "berth/pod.h"

@@ -1,7 +1,6 @@
 // Whether a configuration makes sense, with all complaints in upstream's order (shell.md §2.2).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "base/ascii.h"

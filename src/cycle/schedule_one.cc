@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
-
 namespace berth {
 
 ScheduleOne::ScheduleOne(const CycleCollaborators& with, BindingCycle& bindings,

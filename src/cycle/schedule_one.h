@@ -8,10 +8,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
-#include "base/change_gate.h"
 #include "base/lifetime.h"
 #include "berth/task.h"
 #include "cycle/batching_counts.h"

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "base/check.h"
 #include "config/load.h"
 #include "framework/kept_check.h"
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "api/testing/builders.h"
 #include "base/testing/names.h"

@@ -14,9 +14,7 @@
 // World thread only. It outlives the tasks that await its calls.
 #pragma once
 
-#include <coroutine>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -7,11 +7,9 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "berth/loop.h"
 #include "berth/measurements.h"

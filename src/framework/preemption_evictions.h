@@ -13,8 +13,6 @@
 // Its tasks are destroyed with this object. World thread only.
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>

@@ -7,9 +7,7 @@
 // waits at the gate.
 #pragma once
 
-#include <optional>
 #include <set>
-#include <vector>
 
 #include "base/change_gate.h"
 #include "berth/object.h"

@@ -9,7 +9,6 @@
 #include <expected>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "api/api_status.h"
 #include "api/requests.h"

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "base/testing/names.h"
 #include "base/time_text.h"
 

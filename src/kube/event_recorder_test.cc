@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "api/envelope.h"
 #include "api/proto_json.h"
 #include "base/testing/names.h"

@@ -3,7 +3,6 @@
 // to time while it goes on, and when it has ended. World thread.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

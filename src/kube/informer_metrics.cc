@@ -1,7 +1,6 @@
 #include "kube/informer_metrics.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <string>

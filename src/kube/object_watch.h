@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 

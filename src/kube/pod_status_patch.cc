@@ -1,7 +1,6 @@
 #include "kube/pod_status_patch.h"
 
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/time_text.h"

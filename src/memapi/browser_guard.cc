@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "base/go_quote.h"
-#include "wire/json_text.h"
 
 namespace berth::memapi {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "memapi/testing/client.h"
 
 namespace berth::memapi {

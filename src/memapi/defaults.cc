@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <string>
-
 #include "base/time_text.h"
 #include "berth/resources.h"
 #include "memapi/admission.h"

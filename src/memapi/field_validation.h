@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "memapi/api_request.h"
 #include "wire/json_tree.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
-#include <map>
 #include <utility>
 
 namespace berth::memapi {

@@ -6,10 +6,8 @@
 // ApiServer; whoever follows something ends before it.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 

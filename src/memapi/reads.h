@@ -1,7 +1,6 @@
 // Reads: get, list with paging, and watch.
 #pragma once
 
-#include <atomic>
 #include <deque>
 #include <memory>
 #include <string>

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
-#include "base/time_text.h"
 #include "memapi/table_cells.h"
 
 namespace berth::memapi {

@@ -1,8 +1,6 @@
 // Volumes and what belongs to them.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "berth/resources.h"
 #include "memapi/table_cells.h"
 

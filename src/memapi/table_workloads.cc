@@ -1,8 +1,6 @@
 // What makes pods, and services.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/time_text.h"
 #include "memapi/table_cells.h"
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <cctype>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <openssl/x509_vfy.h>
 
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <system_error>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "berth/result.h"
 #include "net/http_client.h"

@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 #include <nghttp2/nghttp2.h>
 
-#include <array>
 #include <map>
-#include <span>
 
 #include "base/testing/names.h"
 #include "net/freed.h"

@@ -16,7 +16,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "berth/loop.h"
 #include "berth/result.h"

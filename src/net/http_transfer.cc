@@ -3,7 +3,6 @@
 #include <curl/curl.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "base/check.h"

@@ -3,10 +3,7 @@
 // http_client.cc; the client's thread only.
 #pragma once
 
-#include <cstddef>
 #include <functional>
-#include <memory>
-#include <string>
 #include <string_view>
 
 #include "berth/result.h"

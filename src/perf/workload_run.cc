@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/kinds.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "config/load.h"

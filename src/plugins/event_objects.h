@@ -2,7 +2,6 @@
 #pragma once
 
 #include "api/devices.h"
-#include "api/kinds.h"
 #include "api/storage.h"
 #include "berth/node.h"
 #include "berth/object.h"

@@ -1,7 +1,6 @@
 #include "queue/backoff.h"
 
 #include <chrono>
-#include <limits>
 
 namespace berth {
 

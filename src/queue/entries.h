@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <queue>
-#include <string_view>
 #include <vector>
 
 #include "base/hash_index.h"

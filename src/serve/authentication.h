@@ -9,16 +9,13 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/thread.h"
 #include "berth/loop.h"
 #include "berth/result.h"
 #include "net/http_message.h"

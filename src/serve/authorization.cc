@@ -7,7 +7,6 @@
 
 #include "base/go_quote.h"
 #include "serve/reviews.h"
-#include "wire/json_text.h"
 
 namespace berth::serve {
 namespace {

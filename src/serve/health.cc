@@ -7,7 +7,6 @@
 
 #include "base/go_quote.h"
 #include "serve/responses.h"
-#include "wire/json_text.h"
 
 namespace berth::serve {
 

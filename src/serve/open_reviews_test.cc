@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <deque>
-#include <memory>
 
 namespace berth::serve {
 namespace {

@@ -1,7 +1,6 @@
 #include "serve/resource_metrics.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 

@@ -15,9 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "berth/loop.h"
 #include "berth/result.h"

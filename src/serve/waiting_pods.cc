@@ -9,7 +9,6 @@
 
 #include "base/go_quote.h"
 #include "serve/responses.h"
-#include "wire/json_text.h"
 #include "wire/json_tree.h"
 
 namespace berth::serve {

@@ -10,7 +10,6 @@
 // Without a plugin: all that hold the pod allow it, or the first of them rejects it. Any thread.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "berth/waiting_pods.h"

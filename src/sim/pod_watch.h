@@ -2,8 +2,6 @@
 // and is ready at once; it stays so until a scenario ends it. World thread.
 #pragma once
 
-#include <memory>
-
 #include "base/lifetime.h"
 #include "berth/loop.h"
 #include "controllers/pod_index.h"

@@ -6,7 +6,6 @@
 
 #include <map>
 #include <set>
-#include <string>
 
 #include "berth/handle.h"
 #include "berth/plugin.h"

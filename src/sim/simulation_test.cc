@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/testing/names.h"
-#include "base/time_text.h"
 #include "sim/testing/simulated.h"
 
 namespace berth::sim::testing {

@@ -5,14 +5,12 @@
 
 #include <deque>
 #include <functional>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/lifetime.h"
 #include "berth/loop.h"
 #include "berth/object.h"
-#include "berth/pod.h"
 
 namespace berth {
 

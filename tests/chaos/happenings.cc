@@ -1,9 +1,6 @@
 // What can happen in a ChaosRun, apart from the schedulers' own doing and the network's weather.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "base/check.h"
 #include "base/file.h"
 #include "chaos_run.h"

@@ -3,12 +3,10 @@
 // network are the simulation's; everything else is what production runs.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/scheduler_process.h"

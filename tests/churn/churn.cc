@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "api/kinds.h"
-#include "base/check.h"
 #include "config/load.h"
 #include "plugins/table.h"
 

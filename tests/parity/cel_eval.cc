@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>

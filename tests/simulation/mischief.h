@@ -6,7 +6,6 @@
 // it.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -9,8 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -1,7 +1,6 @@
 // The extended functions of strings. Positions count code points.
 
 #include <algorithm>
-#include <optional>
 
 #include "cel/cost.h"
 #include "cel/library/library.h"

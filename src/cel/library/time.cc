@@ -2,7 +2,6 @@
 
 #include <array>
 #include <chrono>
-#include <limits>
 
 #include "base/ascii.h"
 #include "base/go_quote.h"

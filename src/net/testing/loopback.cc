@@ -9,6 +9,7 @@
 
 #include <array>
 #include <csignal>
+#include <future>
 
 namespace berth::net::testing {
 

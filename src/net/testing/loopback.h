@@ -2,12 +2,10 @@
 // socket that says what no client would.
 #pragma once
 
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/thread.h"

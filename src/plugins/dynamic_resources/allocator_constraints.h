@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 

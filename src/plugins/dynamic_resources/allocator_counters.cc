@@ -1,7 +1,6 @@
 #include "plugins/dynamic_resources/allocator_counters.h"
 
 #include <algorithm>
-#include <span>
 
 namespace berth::plugins {
 

@@ -2,9 +2,6 @@
 // the allocator's own files.
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "api/devices.h"
 #include "berth/node.h"
 #include "berth/random.h"

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "api/words.h"
 #include "base/go_quote.h"
 
 namespace berth::plugins {

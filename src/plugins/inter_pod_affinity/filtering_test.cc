@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "base/testing/names.h"
 #include "berth/topology.h"
 #include "cluster/affinity_pods.h"

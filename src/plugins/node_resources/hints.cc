@@ -1,6 +1,5 @@
 // NodeResourcesFit: what may change its mind.
 #include <algorithm>
-#include <string>
 
 #include "plugins/event_objects.h"
 #include "plugins/node_resources/fit.h"

@@ -1,7 +1,6 @@
 #include "plugins/pod_topology_spread/default_selector.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "api/kinds.h"

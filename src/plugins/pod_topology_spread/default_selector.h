@@ -2,7 +2,6 @@
 // the ReplicationController, ReplicaSet or StatefulSet that controls it (plugins.md §4).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "berth/labels.h"

@@ -2,7 +2,6 @@
 // For VolumeBinding.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>

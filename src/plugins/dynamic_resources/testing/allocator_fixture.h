@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "api/testing/builders.h"
-#include "berth/random.h"
 #include "berth/views.h"
 #include "plugins/dynamic_resources/allocator.h"
 

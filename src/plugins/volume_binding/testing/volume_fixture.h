@@ -2,7 +2,6 @@
 // takes writes.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
