@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "api/envelope.h"
 #include "api/kind_decoders.h"
 #include "api/written_pod.h"
 #include "wire/json_reader.h"
@@ -115,12 +114,6 @@ Result<AnyObject> decode_object(std::string_view json, Interner& interner,
   return decode_object(object_kind(api_version, kind), json, interner, admission);
 }
 
-Result<Ref<const Node>> decode_node(std::string_view json, Interner& interner) {
-  Result<AnyObject> node = decode_object(ObjectKind::kNode, json, interner, nullptr);
-  if (!node) return fail(std::move(node).error());
-  return Ref<const Node>(&static_cast<const Node&>(*std::get<Ref<const Object>>(*node)));
-}
-
 Result<AnyObject> decode_object_proto(ObjectKind kind, std::string_view message,
                                       Interner& interner) {
   if (kind == ObjectKind::kPod) {
@@ -135,15 +128,6 @@ Result<AnyObject> decode_object_proto(ObjectKind kind, std::string_view message,
   if (!object) return fail(std::move(object).error());
   set_derived_fields(**object);
   return Ref<const Object>(*std::move(object));
-}
-
-Result<AnyObject> decode_object_proto(std::string_view bytes, Interner& interner) {
-  const Result<Envelope> envelope = open_envelope(bytes);
-  if (!envelope) return fail(envelope.error());
-  if (envelope->api_version.empty()) return fail(ErrorKind::kInvalid, "apiVersion: must be set");
-  if (envelope->kind.empty()) return fail(ErrorKind::kInvalid, "kind: must be set");
-  return decode_object_proto(object_kind(envelope->api_version, envelope->kind), envelope->object,
-                             interner);
 }
 
 }  // namespace berth

@@ -5,7 +5,6 @@
 
 #include "api/defaulting.h"
 #include "berth/interner.h"
-#include "berth/node.h"
 #include "berth/object.h"
 #include "berth/result.h"
 
@@ -26,14 +25,9 @@ Result<AnyObject> decode_object(std::string_view json, Interner& interner,
 Result<AnyObject> decode_object(ObjectKind kind, std::string_view json, Interner& interner,
                                 const Admission* admission, std::string_view name = {});
 
-// A node, as an API server has it.
-Result<Ref<const Node>> decode_node(std::string_view json, Interner& interner);
-
 // The message of one object as an API server has it, without envelope: an item of a list. Kinds that
 // are not decoded give an empty object. Errors begin with the numbers of the field.
 Result<AnyObject> decode_object_proto(ObjectKind kind, std::string_view message,
                                       Interner& interner);
-// With the envelope (envelope.h), which names the kind.
-Result<AnyObject> decode_object_proto(std::string_view bytes, Interner& interner);
 
 }  // namespace berth

@@ -7,6 +7,7 @@
 #include "api/kinds.h"
 #include "api/proto_json.h"
 #include "api/testing/golden.h"
+#include "api/testing/protobuf.h"
 #include "api/written_pod.h"
 #include "base/testing/names.h"
 #include "berth/node.h"
@@ -93,7 +94,7 @@ TEST(DecodeProto, GivesTheObjectsThatJsonGives) {
   for (const Golden& object : golden_objects()) {
     SCOPED_TRACE(object.json);
     const auto from_json = decode_object(object.json, interner, nullptr);
-    const auto from_proto = decode_object_proto(object.proto, interner);
+    const auto from_proto = decode_enveloped(object.proto, interner);
     ASSERT_TRUE(from_json) << from_json.error().message;
     ASSERT_TRUE(from_proto) << from_proto.error().message;
     expect_same(*from_json, *from_proto);
@@ -161,19 +162,9 @@ TEST(DecodeProto, RefusesWhatJsonRefuses) {
             "field 1.1: must be no more than 253 characters");
 }
 
-TEST(DecodeProto, SaysWhatIsMissingInTheEnvelope) {
-  Interner interner;
-  const auto error = [&](std::string_view bytes) {
-    return decode_object_proto(bytes, interner).error().message;
-  };
-  EXPECT_EQ(error("{}"), "not a protobuf object: the magic is missing");
-  EXPECT_EQ(error(seal_envelope("", "Pod", "")), "apiVersion: must be set");
-  EXPECT_EQ(error(seal_envelope("v1", "", "")), "kind: must be set");
-}
-
 TEST(DecodeProto, KindsThatAreNotDecodedGiveNothing) {
   Interner interner;
-  const auto object = decode_object_proto(golden("ConfigMap", "cm").proto, interner);
+  const auto object = decode_enveloped(golden("ConfigMap", "cm").proto, interner);
   ASSERT_TRUE(object);
   EXPECT_EQ(object->index(), 0U);
 }
@@ -195,7 +186,7 @@ TEST(DecodeProto, FlippedBitsAreReadOrRefused) {
   for (std::size_t i = 0; i < bytes.size(); i += 2) {
     for (const int mask : {0x03, 0x80}) {
       bytes[i] = static_cast<char>(bytes[i] ^ mask);
-      static_cast<void>(decode_object_proto(bytes, interner));
+      static_cast<void>(decode_enveloped(bytes, interner));
       bytes[i] = static_cast<char>(bytes[i] ^ mask);
     }
   }

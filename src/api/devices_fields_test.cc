@@ -6,6 +6,7 @@
 
 #include "api/decode.h"
 #include "api/proto_json.h"
+#include "api/testing/protobuf.h"
 #include "berth/interner.h"
 
 namespace berth {
@@ -95,7 +96,7 @@ class DevicesJson : public ::testing::Test {
   Ref<const T> from_proto(std::string_view json) {
     const Result<std::string> proto = json_to_envelope(json);
     EXPECT_TRUE(proto) << proto.error().message;
-    return decoded<T>(decode_object_proto(*proto, interner));
+    return decoded<T>(testing::decode_enveloped(*proto, interner));
   }
   std::string_view text(Symbol symbol) { return interner.symbols()->text(symbol); }
   Symbol symbol(std::string_view text) { return interner.symbols()->intern(text); }

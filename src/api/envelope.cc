@@ -71,20 +71,6 @@ std::string seal_envelope(std::string_view api_version, std::string_view kind,
 
 // ---- lists --------------------------------------------------------------------------------------
 
-std::string list_message(const ListMeta& meta, std::span<const std::string> items) {
-  std::string bytes;
-  pbf_writer list(bytes);
-  {
-    pbf_writer list_meta(list, 1);
-    list_meta.add_string(1, "");
-    list_meta.add_string(2, meta.resource_version);
-    list_meta.add_string(3, meta.continue_token);
-    if (meta.remaining_items) list_meta.add_int64(4, *meta.remaining_items);
-  }
-  for (const std::string& item : items) list.add_bytes(2, item);
-  return bytes;
-}
-
 // The head of a field: what stands before its value.
 struct ProtoListReader::Head {
   std::uint64_t field = 0;
@@ -149,7 +135,6 @@ void ProtoListReader::read_unknown(const Head& head, std::string_view value) {
   ProtoReader proto(value);
   read_type_meta(proto, api_version, kind);
   if (proto.error()) return fail(proto.error()->message);
-  api_version_ = api_version;
   kind_ = kind;
 }
 
@@ -247,21 +232,6 @@ Result<WatchEvent> read_watch_event(std::string_view frame) {
   });
   if (proto.error()) return fail(*proto.error());
   return event;
-}
-
-std::string watch_frame(const WatchEvent& event) {
-  std::string frame(kLengthBytes, '\0');
-  frame.reserve(kLengthBytes + event.type.size() + event.object.size() + 24);
-  pbf_writer message(frame);
-  message.add_string(1, event.type.data(), event.type.size());
-  {
-    pbf_writer object(message, 2);
-    object.add_bytes(1, event.object.data(), event.object.size());
-  }
-  const std::size_t length = frame.size() - kLengthBytes;
-  for (std::size_t i = 0; i < kLengthBytes; ++i)
-    frame[i] = static_cast<char>(length >> (8 * (kLengthBytes - 1 - i)) & 0xffU);
-  return frame;
 }
 
 }  // namespace berth

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -42,9 +41,6 @@ struct ListMeta {
   std::optional<std::int64_t> remaining_items;
 };
 
-// The message of a list, from the messages of its items.
-std::string list_message(const ListMeta& meta, std::span<const std::string> items);
-
 // A list as it comes over the wire: items are handed out one by one while the rest is still on its
 // way, and what was handed out is forgotten.
 //
@@ -63,7 +59,6 @@ class ProtoListReader {
   // Whether the whole list has come; else the stream was cut. Ask when there are no more bytes.
   bool complete() const;
   const ListMeta& meta() const { return meta_; }
-  const std::string& api_version() const { return api_version_; }
   const std::string& kind() const { return kind_; }  // "PodList"
   const std::optional<Error>& error() const { return error_; }
 
@@ -83,7 +78,6 @@ class ProtoListReader {
   bool seen_list_ = false;
   std::uint64_t list_left_ = 0;  // bytes of the list that are not yet read
   ListMeta meta_;
-  std::string api_version_;
   std::string kind_;
   std::optional<Error> error_;
 };
@@ -116,7 +110,5 @@ struct WatchEvent {
   std::string_view object;  // with its envelope
 };
 Result<WatchEvent> read_watch_event(std::string_view frame);
-// With its length in front.
-std::string watch_frame(const WatchEvent& event);
 
 }  // namespace berth

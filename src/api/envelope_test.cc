@@ -5,6 +5,7 @@
 
 #include "api/api_status.h"
 #include "api/testing/golden.h"
+#include "api/testing/protobuf.h"
 #include "base/testing/names.h"
 
 namespace berth {
@@ -20,6 +21,7 @@ TEST(Envelope, OpensAndSealsAsUpstreamDoes) {
   EXPECT_EQ(envelope->kind, "Node");
   EXPECT_EQ(envelope->content_type, "");
   EXPECT_EQ(seal_envelope("v1", "Node", envelope->object), bytes);
+  EXPECT_EQ(open_envelope("{}").error().message, "not a protobuf object: the magic is missing");
 }
 
 // ---- lists --------------------------------------------------------------------------------------

@@ -6,6 +6,12 @@
 namespace berth {
 namespace {
 
+Result<Ref<const Node>> decode_node(std::string_view json, Interner& interner) {
+  Result<AnyObject> node = decode_object(ObjectKind::kNode, json, interner, nullptr);
+  if (!node) return fail(std::move(node).error());
+  return Ref<const Node>(&static_cast<const Node&>(*std::get<Ref<const Object>>(*node)));
+}
+
 TEST(NodeJson, EverythingThatSchedulingReads) {
   Interner interner;
   const auto decoded = decode_node(R"({

@@ -5,6 +5,7 @@
 
 #include "api/envelope.h"
 #include "api/testing/golden.h"
+#include "api/testing/protobuf.h"
 #include "base/testing/names.h"
 
 namespace berth {

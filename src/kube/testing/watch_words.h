@@ -17,6 +17,7 @@
 #include "api/envelope.h"
 #include "api/proto_json.h"
 #include "api/requests.h"
+#include "api/testing/protobuf.h"
 #include "base/check.h"
 
 namespace berth::kube::testing {
@@ -68,7 +69,7 @@ class WatchWords {
 
   std::string event(std::string_view type, const std::string& json) const {
     if (is_json()) return fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, json);
-    return watch_frame({type, body(json)});
+    return berth::testing::watch_frame({type, body(json)});
   }
 
   // Of a pod that no decoder takes: its request for CPU is no quantity.
