@@ -161,13 +161,6 @@ std::string LogOutput::text(const Record& record) const {
   };
   if (record.error) add("err", text_value(*record.error));
   if (record.logger && !record.logger->empty()) add("logger", go_quoted(*record.logger));
-  if (record.values)
-    for (const LogField& field : *record.values) {
-      // A field of the record itself takes the place of the Log's.
-      bool replaced = false;
-      for (const LogField& own : record.fields) replaced = replaced || own.key == field.key;
-      if (!replaced) add(field.key, field.value.text());
-    }
   for (const LogField& field : record.fields) add(field.key, field.value.text());
   return line += '\n';
 }
@@ -184,8 +177,6 @@ std::string LogOutput::json(const Record& record) const {
   add("caller", json_quote(caller(record, 1)));
   add("msg", json_quote(record.message));
   if (record.error) add("err", json_quote(*record.error));
-  if (record.values)
-    for (const LogField& field : *record.values) add(field.key, field.value.json_text());
   if (record.severity <= Severity::kWarning) add("v", std::to_string(record.level));
   for (const LogField& field : record.fields) add(field.key, field.value.json_text());
   return line += "}\n";
@@ -238,19 +229,12 @@ Log Log::named(std::string_view name) const {
   return log;
 }
 
-Log Log::with(LogFields fields) const {
-  Log log = *this;
-  log.values_.insert(log.values_.end(), fields.begin(), fields.end());
-  return log;
-}
-
 void Log::info(int level, std::string_view message, LogFields fields,
                std::source_location where) const {
   if (!enabled(level, where)) return;
   output_->write({.level = level,
                   .message = message,
                   .logger = &name_,
-                  .values = &values_,
                   .fields = {fields.begin(), fields.size()},
                   .where = where});
 }
@@ -260,7 +244,6 @@ void Log::error(const std::optional<std::string>& error, std::string_view messag
   output_->write({.severity = Severity::kError,
                   .message = message,
                   .logger = &name_,
-                  .values = &values_,
                   .fields = {fields.begin(), fields.size()},
                   .error = error ? &*error : nullptr,
                   .where = where});

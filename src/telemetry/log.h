@@ -3,7 +3,7 @@
 //   log.info(2, "Successfully bound pod to node", {{"pod", object(ns, name)}, {"node", node}});
 //   I1115 14:00:00.000000   12345 binding_cycle.cc:123] "Successfully bound …" pod="ns/a" node="n1"
 //
-// A Log is a cheap value: a name and fields over a shared LogOutput, which any thread may write to.
+// A Log is a cheap value: a name over a shared LogOutput, which any thread may write to.
 // The time comes from the clock that the output was given. What is not wanted at the present
 // verbosity costs one comparison.
 #pragma once
@@ -134,7 +134,6 @@ class LogOutput {
     std::string_view message;
     bool quoted = true;  // a message with fields; else one as printf makes it
     const std::string* logger = nullptr;
-    const std::vector<LogField>* values = nullptr;  // of the Log
     std::span<const LogField> fields = {};
     const std::string* error = nullptr;
     std::source_location where = std::source_location::current();
@@ -168,7 +167,6 @@ class Log {
 
   // Names are joined by dots ("Bind.DefaultBinder").
   Log named(std::string_view name) const;
-  Log with(LogFields fields) const;
 
   bool enabled(int level, std::source_location where = std::source_location::current()) const {
     return output_->enabled(level, where.file_name());
@@ -188,7 +186,6 @@ class Log {
  private:
   std::shared_ptr<LogOutput> output_;
   std::string name_;
-  std::vector<LogField> values_;
 };
 
 }  // namespace berth::telemetry

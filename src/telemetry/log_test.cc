@@ -91,23 +91,20 @@ TEST(LogText, PlainTextIsLeftAsItIs) {
             "W1115 14:00:00.000123   12345 log_test.cc:N] setting \"GA\" feature gate\n");
 }
 
-TEST(LogText, NamesAreJoinedAndOwnFieldsReplaceThoseOfTheLog) {
+TEST(LogText, NamesAreJoined) {
   Written written;
-  const Log log = written.log().named("Bind").named("DefaultBinder").with({{"pod", "a"}, {"n", 1}});
+  const Log log = written.log().named("Bind").named("DefaultBinder");
   log.info(0, "m", {{"pod", "b"}});
-  EXPECT_TRUE(written.errors.ends_with("\"m\" logger=\"Bind.DefaultBinder\" n=1 pod=\"b\"\n"))
+  EXPECT_TRUE(written.errors.ends_with("\"m\" logger=\"Bind.DefaultBinder\" pod=\"b\"\n"))
       << written.errors;
 }
 
 TEST(LogJson, IsOneObjectALineInUpstreamsOrder) {
   Written written({.format = LogFormat::kJson, .verbosity = 4});
-  written.log()
-      .named("L")
-      .with({{"pod", LogValue::object("ns", "a")}})
-      .info(3, "m\n", {{"node", "n1"}});
+  written.log().named("L").info(3, "m\n", {{"pod", LogValue::object("ns", "a")}, {"node", "n1"}});
   EXPECT_EQ(written.text(),
             R"({"ts":1794751200000.1233,"logger":"L","caller":"telemetry/log_test.cc:N",)"
-            R"("msg":"m\n","pod":{"name":"a","namespace":"ns"},"v":3,"node":"n1"})"
+            R"("msg":"m\n","v":3,"pod":{"name":"a","namespace":"ns"},"node":"n1"})"
             "\n");
 }
 

@@ -176,12 +176,6 @@ WallTime Registry::wall_now() const {
       std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
 }
 
-const Family* Registry::find(std::string_view name) const {
-  const MutexLock lock(mutex_);
-  const auto found = families_.find(name);
-  return found == families_.end() ? nullptr : found->second.get();
-}
-
 std::vector<MetricSpec> Registry::specs() const {
   const MutexLock lock(mutex_);
   std::vector<MetricSpec> all;

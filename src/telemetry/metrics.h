@@ -146,8 +146,6 @@ class Registry {
   // `compute` is called on the thread that reads.
   void add_computed(MetricSpec spec, Compute compute) EXCLUDES(mutex_);
 
-  // Null when there is none of that name.
-  const Family* find(std::string_view name) const EXCLUDES(mutex_);
   std::vector<MetricSpec> specs() const EXCLUDES(mutex_);
 
   // Everything, sorted as upstream sorts.

@@ -202,8 +202,6 @@ TEST(Registry, GivesTheSameSeriesForTheSameValues) {
   counter.add(2);
   EXPECT_EQ(&family.counter({"1"}), &counter);
   EXPECT_EQ(&registry.add({.name = "c", .labels = {"x"}}), &family);
-  EXPECT_EQ(registry.find("c"), &family);
-  EXPECT_EQ(registry.find("d"), nullptr);
 }
 
 TEST(Registry, DisabledMetricsAreCountedButNotShown) {
