@@ -166,8 +166,8 @@ void SelectorDevice::add_capacity(std::string_view name, Quantity value) {
   values_->add_to(*values_->capacity, name, Value::quantity(std::move(value)));
 }
 
-DeviceSelector::DeviceSelector(std::string expression, std::unique_ptr<const cel::Program> program)
-    : expression_(std::move(expression)), program_(std::move(program)) {}
+DeviceSelector::DeviceSelector(std::unique_ptr<const cel::Program> program)
+    : program_(std::move(program)) {}
 DeviceSelector::~DeviceSelector() = default;
 
 Result<std::shared_ptr<const DeviceSelector>> DeviceSelector::compile(std::string_view expression) {
@@ -189,8 +189,8 @@ Result<std::shared_ptr<const DeviceSelector>> DeviceSelector::compile(std::strin
   }
   auto program = cel::plan(parsed, checked);
   if (!program) return wrong("program instantiation failed: " + program.error().message);
-  return std::shared_ptr<const DeviceSelector>(new DeviceSelector(
-      std::string(expression), std::make_unique<const cel::Program>(std::move(*program))));
+  return std::shared_ptr<const DeviceSelector>(
+      new DeviceSelector(std::make_unique<const cel::Program>(std::move(*program))));
 }
 
 Result<bool> DeviceSelector::matches(const SelectorDevice& device, std::uint64_t* cost) const {

@@ -79,12 +79,9 @@ class DeviceSelector {
   Result<bool> matches(const SelectorDevice& device, const TimeLimits& limits,
                        std::uint64_t* cost = nullptr) const;
 
-  const std::string& expression() const { return expression_; }
-
  private:
-  DeviceSelector(std::string expression, std::unique_ptr<const cel::Program>);
+  explicit DeviceSelector(std::unique_ptr<const cel::Program> program);
 
-  std::string expression_;
   std::unique_ptr<const cel::Program> program_;
 };
 

@@ -113,13 +113,6 @@ FunctionTable make_functions() {
 
 }  // namespace
 
-const Overload* Function::overload(std::string_view id) const {
-  for (const Overload& each : overloads) {
-    if (each.id == id) return &each;
-  }
-  return nullptr;
-}
-
 void FunctionTable::add(std::string_view signature, std::string_view id, Implementation call) {
   Signature reader(signature);
   Overload overload;

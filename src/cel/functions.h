@@ -47,8 +47,6 @@ struct Function {
   Trait trait = Trait::kNone;  // of the first argument, for for_all
   bool non_strict = false;     // errors are arguments like others
   bool unguarded = false;      // arguments are not looked at before the call
-
-  const Overload* overload(std::string_view id) const;
 };
 
 class FunctionTable {

@@ -34,7 +34,6 @@ class Issues {
 
   void add(std::int32_t offset, std::string message);
   bool empty() const { return found_.empty(); }
-  std::size_t size() const { return found_.size(); }
   // All of them, in the order of the text.
   std::string text() const;
 

@@ -61,7 +61,6 @@ namespace types {
     return only;                                  \
   }
 BERTH_CEL_TYPE(error, TypeKind::kError, "error")
-BERTH_CEL_TYPE(any, TypeKind::kAny, "google.protobuf.Any")
 BERTH_CEL_TYPE(dyn, TypeKind::kDyn, "dyn")
 BERTH_CEL_TYPE(null, TypeKind::kNull, "null_type")
 BERTH_CEL_TYPE(boolean, TypeKind::kBool, "bool")
@@ -113,7 +112,6 @@ bool equivalent_type(const Type& a, const Type& b) { return agree(a, b, false); 
 
 std::string type_text(const Type& type) {
   switch (type.kind()) {
-    case TypeKind::kAny: return "any";
     case TypeKind::kDuration: return "duration";
     case TypeKind::kError: return "!error!";
     case TypeKind::kNull: return "null";

@@ -1,8 +1,7 @@
 // Type: what the checker knows about an expression, and what type(x) gives.
 //
 // Types are immutable and shared. A kParam is a type variable, free or of an overload's signature;
-// kAny and kDyn both stand for "known only at run time", the first is the type of an attribute's
-// value, the second that of dyn(x).
+// kDyn stands for "known only at run time", as attributes' values and dyn(x) are.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,6 @@ namespace berth::cel {
 
 enum class TypeKind : std::uint8_t {
   kError,
-  kAny,
   kDyn,
   kNull,
   kBool,
@@ -43,7 +41,7 @@ class Type {
   TypeKind kind() const { return kind_; }
   const std::string& name() const { return name_; }
   const std::vector<TypeRef>& parameters() const { return parameters_; }
-  bool is_dynamic() const { return kind_ == TypeKind::kDyn || kind_ == TypeKind::kAny; }
+  bool is_dynamic() const { return kind_ == TypeKind::kDyn; }
   bool is_optional() const;
   // A type variable is in it.
   bool is_open() const { return open_; }
@@ -62,7 +60,6 @@ class Type {
 // The types there are.
 namespace types {
 const TypeRef& error();
-const TypeRef& any();
 const TypeRef& dyn();
 const TypeRef& null();
 const TypeRef& boolean();
@@ -97,9 +94,9 @@ bool same_type(const Type& a, const Type& b);
 // The same type, whatever the type variables are called.
 bool equivalent_type(const Type& a, const Type& b);
 
-// As errors of the check print it: "map(string, any)".
+// As errors of the check print it: "map(string, dyn)".
 std::string type_text(const Type& type);
-// As the complaint about an expression's result prints it: "google.protobuf.Any", "list(int)".
+// As the complaint about an expression's result prints it: "null_type", "list(int)".
 std::string declared_text(const Type& type);
 // "(int, string)", or "string.(int)" for a receiver.
 std::string signature_text(const std::vector<TypeRef>& arguments, bool receiver);

@@ -18,7 +18,6 @@ bool is_nullable(const TypeRef& type) {
     case TypeKind::kNull:
     case TypeKind::kOpaque:
     case TypeKind::kObject:
-    case TypeKind::kAny:
     case TypeKind::kDuration:
     case TypeKind::kTimestamp: return true;
     default: return false;
