@@ -88,9 +88,6 @@ struct NodeTable::Columns {
     return is_ghost(row) ? ghosts.contains(row) : row < rows.size() && !rows[row].name.empty();
   }
   Symbol name_of(NodeRow row) const { return is_ghost(row) ? ghosts.at(row).name : rows[row].name; }
-  const std::vector<Ref<const Pod>>& pods_on(NodeRow row) const {
-    return is_ghost(row) ? ghosts.at(row).pods : rows[row].pods;
-  }
   std::vector<Ref<const Pod>>& pods_on(NodeRow row) {
     return is_ghost(row) ? ghosts.at(row).pods : rows[row].pods;
   }

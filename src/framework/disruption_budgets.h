@@ -17,8 +17,6 @@ class DisruptionBudgets {
  public:
   explicit DisruptionBudgets(const Cluster& cluster);
 
-  bool empty() const { return budgets_.empty(); }
-
   // Takes from all budgets' allowance anew, pod by pod: the pods of one node in their order.
   void start_over();
   // Charges the pod to its budgets, in the order of their names, up to the first that does not

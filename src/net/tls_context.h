@@ -32,8 +32,6 @@ class ClientAuthorityPools {
   static Result<ClientAuthorityPools> make(const std::vector<ClientAuthority>& authorities,
                                            ssl_ctx_st& context);
 
-  bool empty() const { return pools_.empty(); }
-
   // Fills in the client's identity, if one of the pools verifies it at that time (none: the
   // system's).
   void identify(const ssl_st& connection, std::optional<WallTime> now, HttpPeer& peer) const;

@@ -31,7 +31,6 @@ class Progress final : public Observer {
   // ---- counts of all time
   std::size_t bound_pods() const { return bound_; }
   std::size_t tried_pods() const { return tried_; }  // for the first time
-  std::size_t internal_errors() const { return internal_errors_; }
 
   // Called whenever a count has changed.
   void on_change(std::function<void()> changed) { changed_ = std::move(changed); }
@@ -40,12 +39,11 @@ class Progress final : public Observer {
   void attempt_started(const Pod& pod, std::int32_t attempt) override;
   void decided(const Decision& decision) override;
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
-  void internal_error(std::string_view) override { ++internal_errors_; }
 
  private:
   const Loop& loop_;
   std::function<void()> changed_;
-  std::size_t bound_ = 0, tried_ = 0, internal_errors_ = 0;
+  std::size_t bound_ = 0, tried_ = 0;
   bool measuring_ = false;
   TimePoint started_;
   TimePoint attempt_;  // by Loop::tick

@@ -201,11 +201,6 @@ Admission ClusterStore::admission() const {
   return admission;
 }
 
-std::size_t ClusterStore::terminating() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(pods(), [](const Ref<const Pod>& pod) { return pod->terminating(); }));
-}
-
 // ---- what a StoreApi does
 
 Ref<const Pod> ClusterStore::stored_pod(const Pod& named_alike) const {

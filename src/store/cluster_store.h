@@ -68,8 +68,6 @@ class ClusterStore : public ObjectBackend {
   // Counts changes that were not the scheduler's own and may matter to pods that did not fit: a
   // pending pod that failed after the last of them has nothing new to hope for.
   std::uint64_t changes() const { return changes_; }
-  // Pods that are deleted and still have their grace period.
-  std::size_t terminating() const;
   // Bindings that took effect, by pod UID: more than one for a pod would be a disaster.
   const std::map<Uid, int>& bindings() const { return bindings_; }
 

@@ -133,12 +133,12 @@ TEST_F(ClusterStoreTest, ChangesCountWhatMayHelpAPodThatDidNotFit) {
 TEST_F(ClusterStoreTest, APodOnANodeKeepsItsGracePeriod) {
   create(world.pod("p").on("n1"));
   ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "p"));
-  EXPECT_EQ(cluster.terminating(), 1u);
+  EXPECT_TRUE(cluster.pod("default", "p")->terminating());
   ASSERT_TRUE(cluster.remove_object(ObjectKind::kPod, "default", "p")) << "again: nothing new";
   loop.run();
   EXPECT_THAT(shown, ElementsAre("10ms added p on n1", "10ms updated p on n1 terminating",
                                  "30.01s deleted p on n1 terminating"));
-  EXPECT_EQ(cluster.terminating(), 0u);
+  EXPECT_EQ(cluster.pod("default", "p"), nullptr);
 }
 
 TEST_F(ClusterStoreTest, APodWithoutANodeGoesAtOnce) {

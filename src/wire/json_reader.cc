@@ -288,12 +288,6 @@ std::string_view JsonReader::raw() {
 
 void JsonReader::fail(std::string_view message) { state_->fail_with(state_->path(), message); }
 
-void JsonReader::fail_at(std::string_view field, std::string_view message) {
-  std::string path = state_->path();
-  if (!path.empty()) path += '.';
-  state_->fail_with(path.append(field), message);
-}
-
 const std::optional<Error>& JsonReader::error() const { return state_->error; }
 
 }  // namespace berth

@@ -65,9 +65,8 @@ class JsonReader {
   std::optional<std::string_view> number_or_text(std::string_view expected);
   std::string_view raw();  // its JSON, as it stands
 
-  // Something is wrong with the value at hand, or with the object as a whole (`field` names what).
+  // Something is wrong with the value at hand.
   void fail(std::string_view message);
-  void fail_at(std::string_view field, std::string_view message);
 
   // The first thing that was wrong, with the path to it.
   const std::optional<Error>& error() const;

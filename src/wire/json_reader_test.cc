@@ -94,8 +94,6 @@ TEST(JsonReader, ErrorsSayWhereAndWhat) {
   EXPECT_THAT(error_when("\"yesterday\"", [](JsonReader& json) { json.time(); }),
               StartsWith("a[1].x: "));
   EXPECT_EQ(error_when("1", [](JsonReader& json) { json.fail("no good"); }), "a[1].x: no good");
-  EXPECT_EQ(error_when("1", [](JsonReader& json) { json.fail_at("y", "missing"); }),
-            "a[1].x.y: missing");
 }
 
 TEST(JsonReader, KeysWithDotsStandInBrackets) {

@@ -39,9 +39,6 @@ class AttributeConstraint {
   void remove();
   void clear();
 
-  Kind kind() const { return kind_; }
-  const AttributeName& attribute() const { return attribute_; }
-
  private:
   bool add_value(const DeviceAttributeValue& value);
   bool add_set(const DeviceAttributeValue& value);
