@@ -1,4 +1,5 @@
-// Running another program and reading what it prints. Blocks: not for the world thread.
+// Running another program and reading what it prints, which blocks: not for the world thread. And
+// what this process has used.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "berth/loop.h"
 #include "berth/result.h"
 
 namespace berth {
@@ -47,5 +49,8 @@ Result<ProcessResult> run_process_until(
 
 // The most memory that this process has had, in bytes.
 std::size_t peak_memory();
+// How long this process has been computing, on all its cores: a measure that does not grow while
+// others have the machine.
+Duration cpu_time();
 
 }  // namespace berth

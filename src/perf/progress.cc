@@ -1,6 +1,6 @@
 #include "perf/progress.h"
 
-#include "base/cpu_time.h"
+#include "base/process.h"
 
 namespace berth::perf {
 

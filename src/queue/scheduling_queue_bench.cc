@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/cpu_time.h"
+#include "base/process.h"
 #include "queue/testing/queue_world.h"
 
 namespace berth {
