@@ -17,18 +17,6 @@ namespace {
 // Upstream stops counting there.
 constexpr std::size_t kMostStrictErrors = 100;
 
-std::string_view kind_word(JsonValue::Kind kind) {
-  switch (kind) {
-    case JsonValue::Kind::kNull: return "null";
-    case JsonValue::Kind::kBool: return "bool";
-    case JsonValue::Kind::kNumber: return "number";
-    case JsonValue::Kind::kString: return "string";
-    case JsonValue::Kind::kArray: return "array";
-    case JsonValue::Kind::kObject: return "object";
-  }
-  return "";
-}
-
 }  // namespace
 
 StrictDecoder::Place StrictDecoder::descend(std::string_view field) {
@@ -68,7 +56,7 @@ void StrictDecoder::complain(std::string_view what) {
 
 std::string StrictDecoder::mismatch(const JsonValue& json, std::string_view go_type,
                                     bool with_number) const {
-  std::string value(kind_word(json.kind));
+  std::string value(go_name(json.kind));
   if (with_number && json.kind == JsonValue::Kind::kNumber) value += " " + json.text;
   return fmt::format("json: cannot unmarshal {} into Go struct field {}.{} of type {}", value,
                      struct_, fmt::join(fields_, "."), go_type);

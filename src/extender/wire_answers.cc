@@ -17,18 +17,6 @@ namespace {
 // Beyond this a text that is no JSON is not read a second time for a better sentence about it.
 constexpr std::size_t kMostExplained = std::size_t{1} << 20;
 
-std::string_view go_kind(const JsonValue& value) {
-  switch (value.kind) {
-    case JsonValue::Kind::kNull: return "null";
-    case JsonValue::Kind::kBool: return "bool";
-    case JsonValue::Kind::kNumber: return "number";
-    case JsonValue::Kind::kString: return "string";
-    case JsonValue::Kind::kArray: return "array";
-    case JsonValue::Kind::kObject: return "object";
-  }
-  return "value";
-}
-
 // Reads trees as Go reads into structs: what is of another type is left out and noted, the first of
 // it is the error in the end. `into` is what was expected: "Go value of type v1.HostPriority".
 class TreeReader {
@@ -36,23 +24,23 @@ class TreeReader {
   template <typename OnMember>
   void object(const JsonValue& value, std::string_view into, OnMember&& on_member) {
     if (value.is_null()) return;
-    if (value.kind != JsonValue::Kind::kObject) return complain(go_kind(value), into);
+    if (value.kind != JsonValue::Kind::kObject) return complain(go_name(value.kind), into);
     for (const JsonMember& member : value.members) on_member(member.name, member.value);
   }
   template <typename OnItem>
   void array(const JsonValue& value, std::string_view into, OnItem&& on_item) {
     if (value.is_null()) return;
-    if (value.kind != JsonValue::Kind::kArray) return complain(go_kind(value), into);
+    if (value.kind != JsonValue::Kind::kArray) return complain(go_name(value.kind), into);
     for (const JsonValue& item : value.items) on_item(item);
   }
   void text(const JsonValue& value, std::string_view into, std::string& out) {
     if (value.is_null()) return;
-    if (value.kind != JsonValue::Kind::kString) return complain(go_kind(value), into);
+    if (value.kind != JsonValue::Kind::kString) return complain(go_name(value.kind), into);
     out = value.text;
   }
   void number(const JsonValue& value, std::string_view into, std::int64_t& out) {
     if (value.is_null()) return;
-    if (value.kind != JsonValue::Kind::kNumber) return complain(go_kind(value), into);
+    if (value.kind != JsonValue::Kind::kNumber) return complain(go_name(value.kind), into);
     const char* const end = value.text.data() + value.text.size();
     std::int64_t read = 0;
     const auto [stopped, failure] = std::from_chars(value.text.data(), end, read);

@@ -335,6 +335,18 @@ void JsonValue::add(std::string_view name, JsonValue value) {
 
 Result<JsonValue> parse_json(std::string_view text) { return Parser(text).run(); }
 
+std::string_view go_name(JsonValue::Kind kind) {
+  switch (kind) {
+    case JsonValue::Kind::kNull: return "null";
+    case JsonValue::Kind::kBool: return "bool";
+    case JsonValue::Kind::kNumber: return "number";
+    case JsonValue::Kind::kString: return "string";
+    case JsonValue::Kind::kArray: return "array";
+    case JsonValue::Kind::kObject: return "object";
+  }
+  return "value";
+}
+
 void sort_members(JsonValue& value) {
   for (JsonValue& item : value.items) sort_members(item);
   std::map<std::string, JsonValue> by_name;

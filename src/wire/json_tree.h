@@ -43,6 +43,9 @@ struct JsonMember {
 // Errors are those of Go's encoding/json: `invalid character '}' looking for beginning of value`.
 Result<JsonValue> parse_json(std::string_view text);
 
+// "array", as Go's encoding/json calls the kind.
+std::string_view go_name(JsonValue::Kind kind);
+
 // Members of all objects by name, as Go writes maps; of equal names the last one stays.
 void sort_members(JsonValue& value);
 
