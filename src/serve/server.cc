@@ -85,6 +85,20 @@ std::optional<std::string> path_of(const net::HttpRequest& request) {
   return net::unescape(path);
 }
 
+// In Go's words: "listen tcp 127.0.0.1:10259: bind: address already in use".
+Error listen_error(const ServerOptions& options, const Error& error) {
+  const bool v6 = options.bind_address.find(':') != std::string::npos;
+  const std::string place =
+      fmt::format(fmt::runtime(v6 ? "[{}]:{}" : "{}:{}"), options.bind_address, options.port);
+  const std::string prefix =
+      fmt::format("cannot listen on {}:{}: ", options.bind_address, options.port);
+  if (!error.message.starts_with(prefix)) return error;
+  return {error.kind, fmt::format("failed to listen on {}: listen tcp {}: bind: {}", place, place,
+                                  lower_case(error.message.substr(prefix.size())))};
+}
+
+}  // namespace
+
 // The state of one request until its answer. Requests that wait for an API server hold it.
 class Pipeline : public std::enable_shared_from_this<Pipeline> {
  public:
@@ -337,51 +351,21 @@ void Pipeline::close() {
   }
 }
 
-// In Go's words: "listen tcp 127.0.0.1:10259: bind: address already in use".
-Error listen_error(const ServerOptions& options, const Error& error) {
-  const bool v6 = options.bind_address.find(':') != std::string::npos;
-  const std::string place =
-      fmt::format(fmt::runtime(v6 ? "[{}]:{}" : "{}:{}"), options.bind_address, options.port);
-  const std::string prefix =
-      fmt::format("cannot listen on {}:{}: ", options.bind_address, options.port);
-  if (!error.message.starts_with(prefix)) return error;
-  return {error.kind, fmt::format("failed to listen on {}: listen tcp {}: bind: {}", place, place,
-                                  lower_case(error.message.substr(prefix.size())))};
-}
-
-}  // namespace
-
-struct SchedulerServer::Parts {
-  explicit Parts(Loop& given_loop, telemetry::Log given_log)
-      : loop(given_loop), log(std::move(given_log)) {}
-
-  Loop& loop;
-  const telemetry::Log log;
-  std::unique_ptr<ServingCertificates> certificates;
-  RequestHeaders cluster_headers;
-  std::shared_ptr<Pipeline> pipeline;
-  std::unique_ptr<net::HttpServer> server;
-  std::optional<TimerId> timer;
-  bool stopped = false;
-};
-
 Result<std::unique_ptr<SchedulerServer>> SchedulerServer::start(Loop& loop, ServerOptions options,
                                                                 telemetry::Log log) {
   if (const Result<void> ok = check_always_allow_paths(options.authorization.always_allow_paths);
       !ok)
     return fail(ok.error());
-  auto parts = std::make_unique<Parts>(loop, log);
   CertificateOptions certificates = options.certificates;
   certificates.bind_address = options.bind_address;
   Result<std::unique_ptr<ServingCertificates>> loaded =
       ServingCertificates::load(std::move(certificates), loop.wall_now(), log);
   if (!loaded) return fail(loaded.error());
-  parts->certificates = std::move(*loaded);
 
   net::HttpServerOptions listening;
   listening.address = options.bind_address;
   listening.port = options.port;
-  listening.tls = parts->certificates->settings();
+  listening.tls = (*loaded)->settings();
   listening.reuse_port = options.permit_port_sharing;
   listening.http2 = options.http2;
   listening.body_on_demand = true;
@@ -392,72 +376,76 @@ Result<std::unique_ptr<SchedulerServer>> SchedulerServer::start(Loop& loop, Serv
   // Clients keep connections open, and stopping must not wait for them.
   listening.limits.close_timeout = std::chrono::milliseconds(200);
   listening.wall_clock = [&loop] { return loop.wall_now(); };
-  parts->pipeline = std::make_shared<Pipeline>(loop, std::move(options), std::move(log));
-  std::unique_ptr<SchedulerServer> made(new SchedulerServer(std::move(parts)));
+  const auto pipeline = std::make_shared<Pipeline>(loop, std::move(options), log);
+  std::unique_ptr<SchedulerServer> made(
+      new SchedulerServer(loop, std::move(log), std::move(*loaded), pipeline));
   made->believe();
   Result<std::unique_ptr<net::HttpServer>> server = net::HttpServer::start(
       std::move(listening),
-      [pipeline = made->parts_->pipeline](net::HttpRequest request,
-                                          std::shared_ptr<net::HttpResponder> responder) {
+      [pipeline](net::HttpRequest request, std::shared_ptr<net::HttpResponder> responder) {
         pipeline->start(std::move(request), std::move(responder));
       });
-  if (!server) return fail(listen_error(made->parts_->pipeline->options(), server.error()));
-  made->parts_->server = std::move(*server);
+  if (!server) return fail(listen_error(pipeline->options(), server.error()));
+  made->server_ = std::move(*server);
   made->look_at_files_later();
   return made;
 }
 
-SchedulerServer::SchedulerServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+SchedulerServer::SchedulerServer(Loop& loop, telemetry::Log log,
+                                 std::unique_ptr<ServingCertificates> certificates,
+                                 std::shared_ptr<Pipeline> pipeline)
+    : loop_(loop),
+      log_(std::move(log)),
+      certificates_(std::move(certificates)),
+      pipeline_(std::move(pipeline)) {}
 
 SchedulerServer::~SchedulerServer() { stop(Duration::zero()); }
 
-std::uint16_t SchedulerServer::port() const { return parts_->server->port(); }
+std::uint16_t SchedulerServer::port() const { return server_->port(); }
 
-std::string SchedulerServer::address() const { return parts_->server->address(); }
+std::string SchedulerServer::address() const { return server_->address(); }
 
 void SchedulerServer::set_cluster_trust(ClusterTrust trust) {
-  parts_->cluster_headers = std::move(trust.request_headers);
-  if (parts_->certificates->set_cluster_authorities(std::move(trust.authorities)))
-    use_certificates();
+  cluster_headers_ = std::move(trust.request_headers);
+  if (certificates_->set_cluster_authorities(std::move(trust.authorities))) use_certificates();
   believe();
 }
 
 void SchedulerServer::believe() {
-  const ServerOptions& options = parts_->pipeline->options();
+  const ServerOptions& options = pipeline_->options();
   std::optional<RequestHeaders> proxy;
-  if (parts_->certificates->has_request_header_authority())
-    proxy = options.certificates.request_header_ca_file.empty() ? parts_->cluster_headers
+  if (certificates_->has_request_header_authority())
+    proxy = options.certificates.request_header_ca_file.empty() ? cluster_headers_
                                                                 : options.request_headers;
-  parts_->pipeline->authenticator().believe(parts_->certificates->has_client_authority(),
-                                            std::move(proxy));
+  pipeline_->authenticator().believe(certificates_->has_client_authority(), std::move(proxy));
 }
 
 void SchedulerServer::use_certificates() {
-  if (!parts_->server || parts_->stopped) return;
-  if (const Result<void> used = parts_->server->set_tls(parts_->certificates->settings()); !used)
-    parts_->log.error(used.error().message, "Failed to use new certificates");
+  if (!server_ || stopped_) return;
+  if (const Result<void> used = server_->set_tls(certificates_->settings()); !used)
+    log_.error(used.error().message, "Failed to use new certificates");
   else
-    parts_->log.info(2, "Certificates were loaded anew");
+    log_.info(2, "Certificates were loaded anew");
 }
 
 void SchedulerServer::look_at_files_later() {
-  parts_->timer = parts_->loop.after(
-      parts_->pipeline->options().reload_period,
+  timer_ = loop_.after(
+      pipeline_->options().reload_period,
       [this] {
-        if (parts_->certificates->reload()) use_certificates();
+        if (certificates_->reload()) use_certificates();
         look_at_files_later();
       },
       TimerKind::kHousekeeping);
 }
 
 void SchedulerServer::stop(Duration grace) {
-  if (parts_->stopped) return;
-  parts_->stopped = true;
-  if (parts_->timer) parts_->loop.cancel(*parts_->timer);
+  if (stopped_) return;
+  stopped_ = true;
+  if (timer_) loop_.cancel(*timer_);
   // Refuse waiting requests first: one that waits for the world thread waits for this function to
   // end.
-  parts_->pipeline->close();
-  if (parts_->server) parts_->server->stop(grace);
+  pipeline_->close();
+  if (server_) server_->stop(grace);
 }
 
 }  // namespace berth::serve

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "berth/loop.h"
@@ -29,7 +30,13 @@
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
 
+namespace berth::net {
+class HttpServer;
+}
+
 namespace berth::serve {
+
+class Pipeline;  // of requests, in server.cc
 
 struct ServerOptions {
   // Where. `certificates.bind_address` is filled in from here.
@@ -88,14 +95,21 @@ class SchedulerServer {
   void stop(Duration grace = std::chrono::seconds(5));
 
  private:
-  struct Parts;
-  explicit SchedulerServer(std::unique_ptr<Parts> parts);
+  SchedulerServer(Loop& loop, telemetry::Log log, std::unique_ptr<ServingCertificates> certificates,
+                  std::shared_ptr<Pipeline> pipeline);
 
   void believe();
   void look_at_files_later();
   void use_certificates();
 
-  std::unique_ptr<Parts> parts_;
+  Loop& loop_;
+  const telemetry::Log log_;
+  const std::unique_ptr<ServingCertificates> certificates_;
+  const std::shared_ptr<Pipeline> pipeline_;
+  RequestHeaders cluster_headers_;
+  std::unique_ptr<net::HttpServer> server_;
+  std::optional<TimerId> timer_;
+  bool stopped_ = false;
 };
 
 }  // namespace berth::serve
