@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "perf/workload_run.h"
-#include "plugins/dynamic_resources/allocator.h"
+#include "plugins/dynamic_resources/allocator_pools.h"
 
 namespace berth::perf {
 

@@ -42,7 +42,7 @@ void SearchClock::spend(std::uint64_t steps) {
 // ---- Allocator
 
 struct Allocator::State {
-  State(DevicePools::State& pools, const AllocatedDevices& allocated, const Cluster& objects,
+  State(DevicePools& pools, const AllocatedDevices& allocated, const Cluster& objects,
         SearchBudget budget)
       : cluster(objects), context{pools, allocated, SearchClock(budget), {}} {}
 
@@ -81,8 +81,8 @@ struct Allocator::State {
 
 Allocator::Allocator(DevicePools& pools, const AllocatedDevices& allocated, const Cluster& cluster,
                      SearchBudget budget)
-    : state_(std::make_unique<State>(*pools.state_, allocated, cluster, budget)) {
-  pools.state_->selectors.trim();
+    : state_(std::make_unique<State>(pools, allocated, cluster, budget)) {
+  pools.selectors.trim();
 }
 Allocator::Allocator(Allocator&&) noexcept = default;
 Allocator::~Allocator() = default;

@@ -60,24 +60,7 @@ struct AllocatorFeatures {
   bool stable() const { return !consumable_capacity && !device_binding && !list_type_attributes; }
 };
 
-// What the cluster offers, by node.
-class DevicePools {
- public:
-  DevicePools(std::shared_ptr<Symbols> symbols, AllocatorFeatures features);
-  ~DevicePools();
-  DevicePools(const DevicePools&) = delete;
-  DevicePools& operator=(const DevicePools&) = delete;
-
-  // Takes over what has changed among the cluster's slices and device taint rules.
-  void refresh(const Cluster& cluster);
-  const AllocatorFeatures& features() const;
-
-  struct State;  // of the allocator's own files
-
- private:
-  friend class Allocator;
-  std::unique_ptr<State> state_;
-};
+class DevicePools;  // what the cluster offers, by node (allocator_pools.h)
 
 // One device that a claim would get.
 struct DeviceChoice {

@@ -45,7 +45,7 @@ std::optional<bool> DeviceSearch::selectable(const PreparedClaim& claim, const W
 
 std::optional<bool> DeviceSearch::judge(const PreparedClaim& claim, const PreparedRequest& request,
                                         Candidate& candidate) {
-  DevicePools::State& pools = context_.pools;
+  DevicePools& pools = context_.pools;
   if (!pools.features.device_binding && !candidate.device->binding_conditions.empty()) return false;
   OfferedSlice& offered = *candidate.offered;
   for (const PreparedSelector& selector : request.selectors) {

@@ -9,7 +9,7 @@ namespace {
 
 class ClaimPreparation {
  public:
-  ClaimPreparation(PreparedClaim& out, DevicePools::State& pools, const Cluster& cluster)
+  ClaimPreparation(PreparedClaim& out, DevicePools& pools, const Cluster& cluster)
       : out_(out), pools_(pools), cluster_(cluster), symbols_(*pools.symbols) {}
 
   void run() {
@@ -148,14 +148,14 @@ class ClaimPreparation {
   }
 
   PreparedClaim& out_;
-  DevicePools::State& pools_;
+  DevicePools& pools_;
   const Cluster& cluster_;
   const Symbols& symbols_;
 };
 
 }  // namespace
 
-PreparedClaim prepare_claim(const Ref<const ResourceClaim>& claim, DevicePools::State& pools,
+PreparedClaim prepare_claim(const Ref<const ResourceClaim>& claim, DevicePools& pools,
                             const Cluster& cluster) {
   PreparedClaim out;
   out.claim = claim;
@@ -176,7 +176,7 @@ bool tolerates(const DeviceToleration& toleration, const DeviceTaint& taint,
 }
 
 bool taint_prevents(const Candidate& candidate, const ExactDeviceRequest& request,
-                    const DevicePools::State& pools) {
+                    const DevicePools& pools) {
   const Symbols& symbols = *pools.symbols;
   const auto prevents = [&](const DeviceTaint& taint) {
     const std::string_view effect = symbols.text(taint.effect);

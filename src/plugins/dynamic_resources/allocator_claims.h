@@ -52,7 +52,7 @@ struct PreparedClaim {
   SymbolHold symbols;
 };
 
-PreparedClaim prepare_claim(const Ref<const ResourceClaim>& claim, DevicePools::State& pools,
+PreparedClaim prepare_claim(const Ref<const ResourceClaim>& claim, DevicePools& pools,
                             const Cluster& cluster);
 
 // Whether a toleration answers the taint (whatever the taint's effect).
@@ -60,6 +60,6 @@ bool tolerates(const DeviceToleration& toleration, const DeviceTaint& taint,
                const Symbols& symbols);
 // Whether some taint, of the device's own or of a rule, keeps the request from the device.
 bool taint_prevents(const Candidate& candidate, const ExactDeviceRequest& request,
-                    const DevicePools::State& pools);
+                    const DevicePools& pools);
 
 }  // namespace berth::plugins

@@ -95,7 +95,7 @@ std::optional<std::uint32_t> counter_number(std::span<const CounterSet* const> s
 
 // ---- what there is ----------------------------------------------------------------------------
 
-struct DevicePools::State::Index {
+struct DevicePools::Index {
   std::uint64_t generation = 0;  // of the cluster's slices
   boost::unordered_flat_map<std::string, std::unique_ptr<OfferedSlice>, TextHash> by_name;
   boost::unordered_flat_map<PoolId, std::unique_ptr<PoolEntry>, PoolIdHash> by_pool;
@@ -109,16 +109,16 @@ struct DevicePools::State::Index {
   std::uint64_t unusable_version = 0;
 };
 
-DevicePools::State::State(std::shared_ptr<Symbols> symbol_table,
-                          AllocatorFeatures allocator_features)
+DevicePools::DevicePools(std::shared_ptr<Symbols> symbol_table,
+                         AllocatorFeatures allocator_features)
     : symbols(std::move(symbol_table)),
       features(allocator_features),
       selectors(symbols, !features.stable()),
       index_(std::make_unique<Index>()) {}
 
-DevicePools::State::~State() = default;
+DevicePools::~DevicePools() = default;
 
-void DevicePools::State::refresh(const Cluster& cluster) {
+void DevicePools::refresh(const Cluster& cluster) {
   Index& index = *index_;
   // Nodes come and go; what is known of those that are gone is of no use.
   if (index.nodes.size() > 2 * cluster.nodes().node_count() + 64) index.nodes.clear();
@@ -145,7 +145,7 @@ void DevicePools::State::refresh(const Cluster& cluster) {
   for (const std::string& name : gone) remove(name);
 }
 
-void DevicePools::State::put(const Ref<const ResourceSlice>& slice) {
+void DevicePools::put(const Ref<const ResourceSlice>& slice) {
   Index& index = *index_;
   auto offered = std::make_unique<OfferedSlice>();
   offered->slice = slice;
@@ -172,7 +172,7 @@ void DevicePools::State::put(const Ref<const ResourceSlice>& slice) {
   index.by_name[slice->name] = std::move(offered);
 }
 
-void DevicePools::State::remove(const std::string& name) {
+void DevicePools::remove(const std::string& name) {
   Index& index = *index_;
   const auto found = index.by_name.find(name);
   if (found == index.by_name.end()) return;
@@ -196,7 +196,7 @@ void DevicePools::State::remove(const std::string& name) {
 }
 
 // What nodes have gathered is void: of one, if the slice and its whole pool are that node's alone.
-void DevicePools::State::changed(const OfferedSlice& offered) {
+void DevicePools::changed(const OfferedSlice& offered) {
   Index& index = *index_;
   const Symbol node = offered.node_name();
   const bool local =
@@ -215,18 +215,18 @@ void DevicePools::State::changed(const OfferedSlice& offered) {
 
 // Parity: without the gate DRADeviceCompatibilityGroups, which is not built, slices whose devices
 // have compatibility groups are ignored, and their pool is incomplete.
-bool DevicePools::State::ignored(const OfferedSlice& offered) const {
+bool DevicePools::ignored(const OfferedSlice& offered) const {
   if (offered.compatibility_groups) return true;
   return !features.partitionable_devices &&
          (offered.slice->per_device_node_selection || offered.counters());
 }
 
-bool DevicePools::State::concerns_every_node(const OfferedSlice& offered) const {
+bool DevicePools::concerns_every_node(const OfferedSlice& offered) const {
   return features.stable() && offered.counters();
 }
 
-Result<bool> DevicePools::State::matches(std::optional<Result<NodeSelector>>& compiled,
-                                         const DeviceNodeSelection& nodes, const Node& node) const {
+Result<bool> DevicePools::matches(std::optional<Result<NodeSelector>>& compiled,
+                                  const DeviceNodeSelection& nodes, const Node& node) const {
   if (const Symbol name = nodes.node_name.value_or(Symbol{}); !name.empty())
     return name == node.symbol;
   if (nodes.all_nodes) return true;
@@ -250,14 +250,14 @@ Result<bool> DevicePools::State::matches(std::optional<Result<NodeSelector>>& co
   return (*compiled)->matches(node, *symbols);
 }
 
-Result<bool> DevicePools::State::device_matches(OfferedSlice& offered, std::uint32_t device,
-                                                const Node& node) {
+Result<bool> DevicePools::device_matches(OfferedSlice& offered, std::uint32_t device,
+                                         const Node& node) {
   if (offered.by_device.empty()) offered.by_device.resize(offered.slice->devices.size());
   return matches(offered.by_device[device], offered.slice->devices[device].nodes, node);
 }
 
 // Of slices that do not concern every node.
-Result<bool> DevicePools::State::relevant(OfferedSlice& offered, const Node& node) {
+Result<bool> DevicePools::relevant(OfferedSlice& offered, const Node& node) {
   const ResourceSlice& slice = *offered.slice;
   if (!offered.node_name().empty() || slice.nodes.all_nodes || slice.nodes.node_selector) {
     const Result<bool> match = matches(offered.nodes, slice.nodes, node);
@@ -280,7 +280,7 @@ Result<bool> DevicePools::State::relevant(OfferedSlice& offered, const Node& nod
   return false;
 }
 
-NodePools& DevicePools::State::of(const Node& node) {
+NodePools& DevicePools::of(const Node& node) {
   Index& index = *index_;
   std::unique_ptr<NodePools>& known = index.nodes[node.symbol];
   if (known && known->node.get() == &node && known->shared_version == index.shared_version) {
@@ -293,7 +293,7 @@ NodePools& DevicePools::State::of(const Node& node) {
   return *known;
 }
 
-void DevicePools::State::gather(const Node& node, NodePools& out) {
+void DevicePools::gather(const Node& node, NodePools& out) {
   Index& index = *index_;
   struct Group {
     PoolEntry* entry;
@@ -340,7 +340,7 @@ void DevicePools::State::gather(const Node& node, NodePools& out) {
   list_candidates(out, features.consumable_capacity);
 }
 
-const std::vector<NodePool>& DevicePools::State::unusable_counter_pools() {
+const std::vector<NodePool>& DevicePools::unusable_counter_pools() {
   Index& index = *index_;
   if (index.unusable_version == index.shared_version) return index.unusable;
   index.unusable_version = index.shared_version;
@@ -356,8 +356,8 @@ const std::vector<NodePool>& DevicePools::State::unusable_counter_pools() {
 }
 
 // `slices`: those of the pool that concern the node, by name. Nothing: the pool is being replaced.
-std::optional<NodePool> DevicePools::State::make_pool(const PoolEntry& entry,
-                                                      std::vector<OfferedSlice*> slices) const {
+std::optional<NodePool> DevicePools::make_pool(const PoolEntry& entry,
+                                               std::vector<OfferedSlice*> slices) const {
   NodePool pool;
   pool.entry = &entry;
   pool.generation = std::numeric_limits<std::int64_t>::min();
@@ -388,8 +388,8 @@ std::optional<NodePool> DevicePools::State::make_pool(const PoolEntry& entry,
 }
 
 // `all`: every slice of this generation; none if `slices` is all there is.
-void DevicePools::State::build_pool(NodePool& pool, std::vector<OfferedSlice*> slices,
-                                    std::span<OfferedSlice* const> all) const {
+void DevicePools::build_pool(NodePool& pool, std::vector<OfferedSlice*> slices,
+                             std::span<OfferedSlice* const> all) const {
   std::vector<OfferedSlice*> with_devices;
   const auto only_counters = [&](const OfferedSlice* offered) {
     return features.partitionable_devices && offered->counters();
@@ -421,7 +421,7 @@ void DevicePools::State::build_pool(NodePool& pool, std::vector<OfferedSlice*> s
   pool.slices = std::move(with_devices);
 }
 
-void DevicePools::State::sort_pools(std::vector<NodePool>& pools) const {
+void DevicePools::sort_pools(std::vector<NodePool>& pools) const {
   std::ranges::sort(pools, [&](const NodePool& a, const NodePool& b) {
     if (a.binding_conditions != b.binding_conditions) return b.binding_conditions;
     if (a.entry->driver != b.entry->driver)
@@ -430,7 +430,7 @@ void DevicePools::State::sort_pools(std::vector<NodePool>& pools) const {
   });
 }
 
-void DevicePools::State::list_candidates(NodePools& out, bool consumable_capacity) {
+void DevicePools::list_candidates(NodePools& out, bool consumable_capacity) {
   const auto position = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   for (std::uint32_t p = 0; p < out.pools.size(); ++p) {
     NodePool& pool = out.pools[p];
@@ -461,14 +461,5 @@ void DevicePools::State::list_candidates(NodePools& out, bool consumable_capacit
     pool.end_candidate = position(out.candidates);
   }
 }
-
-// ---- the door ---------------------------------------------------------------------------------
-
-DevicePools::DevicePools(std::shared_ptr<Symbols> symbols, AllocatorFeatures features)
-    : state_(std::make_unique<State>(std::move(symbols), features)) {}
-DevicePools::~DevicePools() = default;
-
-void DevicePools::refresh(const Cluster& cluster) { state_->refresh(cluster); }
-const AllocatorFeatures& DevicePools::features() const { return state_->features; }
 
 }  // namespace berth::plugins

@@ -1,5 +1,6 @@
-// The pools that a node can draw from: slices that concern the node, grouped by driver and pool,
-// of the newest generation, checked, in the order of the search. For the allocator's own files.
+// DevicePools: what the cluster offers, by node. The pools that a node can draw from are slices that
+// concern the node, grouped by driver and pool, of the newest generation, checked, in the order of
+// the search. All but refresh() is for the allocator's own files.
 #pragma once
 
 #include <cstdint>
@@ -90,19 +91,23 @@ struct NodePools {
 std::optional<std::uint32_t> counter_number(std::span<const CounterSet* const> sets, Symbol set,
                                             Symbol counter);
 
-struct DevicePools::State {
-  State(std::shared_ptr<Symbols> symbol_table, AllocatorFeatures allocator_features);
-  ~State();
+class DevicePools {
+ public:
+  DevicePools(std::shared_ptr<Symbols> symbol_table, AllocatorFeatures allocator_features);
+  ~DevicePools();
+  DevicePools(const DevicePools&) = delete;
+  DevicePools& operator=(const DevicePools&) = delete;
+
+  // Takes over what has changed among the cluster's slices and device taint rules.
+  void refresh(const Cluster& cluster);
 
   // Of the node, gathered now unless they are still good.
   NodePools& of(const Node& node);
   // Whether the node is one that a device of its own is for.
   Result<bool> device_matches(OfferedSlice& offered, std::uint32_t device, const Node& node);
 
-  void refresh(const Cluster& cluster);
-
-  std::shared_ptr<Symbols> symbols;
-  AllocatorFeatures features;
+  const std::shared_ptr<Symbols> symbols;
+  const AllocatorFeatures features;
   SelectorTable selectors;
   TaintRules taint_rules;  // none without their gate
 

@@ -20,7 +20,7 @@ namespace berth::plugins {
 
 // What all searches of one scheduling cycle share.
 struct SearchContext {
-  DevicePools::State& pools;
+  DevicePools& pools;
   const AllocatedDevices& allocated;
   SearchClock clock;
   CounterBalances balances;

@@ -19,7 +19,7 @@
 #include "berth/plugin_table.h"
 #include "framework/object_waits.h"
 #include "plugins/device_class_resources.h"
-#include "plugins/dynamic_resources/allocator.h"
+#include "plugins/dynamic_resources/allocator_pools.h"
 #include "plugins/dynamic_resources/claim_tracker.h"
 #include "plugins/dynamic_resources/claim_writes.h"
 #include "plugins/dynamic_resources/pod_devices.h"

@@ -16,7 +16,7 @@
 
 #include "api/testing/builders.h"
 #include "berth/views.h"
-#include "plugins/dynamic_resources/allocator.h"
+#include "plugins/dynamic_resources/allocator_pools.h"
 
 namespace berth::testing {
 
