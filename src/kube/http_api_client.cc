@@ -3,18 +3,12 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <optional>
 #include <utility>
 
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/time_text.h"
-#include "kube/credential_source.h"
-#include "kube/open_streams.h"
-#include "kube/request_report.h"
 #include "kube/request_retry.h"
-#include "kube/request_slots.h"
-#include "kube/request_turns.h"
 #include "net/tls.h"
 
 namespace berth::kube {
@@ -94,59 +88,6 @@ ApiResult no_answer(ErrorKind kind, std::string message) {
   return std::unexpected(ApiFailure{{kind, std::move(message)}, {}});
 }
 
-}  // namespace
-
-// More than this on the wire at once makes no server faster, and costs both sides.
-constexpr std::size_t kAtOnce = 64;
-
-struct HttpApiClient::Parts {
-  Parts(HttpApiClientOptions given, Loop& world, telemetry::Log log,
-        telemetry::ClientMetrics& metrics, Credentials::RunProcess run);
-  ~Parts() { source.close(); }  // before the client ends, which its thread uses
-
-  net::HttpCall http_call(const ApiCall& call, const Credential& credential) const;
-  std::string url(const ApiCall& call) const { return options.config.server + call.path; }
-  // `Get "https://…": `
-  std::string prefix(const ApiCall& call) const {
-    return net::error_prefix(call.method, url(call));
-  }
-
-  // Shows the certificate of this credential on new connections.
-  void show(const Credential& credential) EXCLUDES(shown_mutex);
-  Task<Result<Credential>> credential(CancelToken cancel);
-  ApiResult result_of(const ApiCall& call, Result<net::HttpResponse> answer,
-                      const Credential& credential);
-  std::string why_unauthorized(const Credential& credential) const;
-  Task<std::optional<Result<net::HttpResponse>>> send(const ApiCall& call,
-                                                      const Credential& credential,
-                                                      CancelToken cancel);
-  struct Tried;
-  Task<std::unique_ptr<Tried>> try_once(const ApiCall& call, int number, CancelToken cancel);
-  Task<ApiResult> call_with_retries(const ApiCall& call, CancelToken cancel);
-  void begin_stream(net::HttpCallId id, ApiCall call, net::HttpStreamCallbacks callbacks,
-                    Result<Credential> credential);
-  net::HttpStreamCallbacks watched(net::HttpCallId id, const ApiCall& call,
-                                   net::HttpStreamCallbacks callbacks,
-                                   const Credential& credential);
-
-  const HttpApiClientOptions options;
-  Loop& loop;
-  const std::string accept;
-  const std::string content_type;
-  const net::HttpHeaders identity;
-  RequestReport report;
-  RequestTurns turns;
-  RequestSlots slots{kAtOnce};
-  OpenStreams streams;
-  Mutex shown_mutex;
-  Credential shown GUARDED_BY(shown_mutex);  // only its certificate counts
-  CredentialSource source;
-  // Last: its thread uses all of the above.
-  const std::unique_ptr<net::HttpTransport> client;
-};
-
-namespace {
-
 net::HttpClientOptions client_options(const HttpApiClientOptions& options,
                                       telemetry::ClientMetrics& metrics) {
   net::HttpClientOptions result;
@@ -170,45 +111,48 @@ std::unique_ptr<net::HttpTransport> make_transport(const HttpApiClientOptions& o
 
 }  // namespace
 
-HttpApiClient::Parts::Parts(HttpApiClientOptions given, Loop& world, telemetry::Log log,
-                            telemetry::ClientMetrics& metrics, Credentials::RunProcess run)
-    : options(std::move(given)),
-      loop(world),
-      accept(accept_header(options)),
-      content_type(body_type(options)),
-      identity(identity_headers(options.config)),
-      report(metrics, std::move(log), options.config.server, host_of(options.config.server)),
-      turns(options.qps, options.burst, loop),
-      source(options.config, loop, metrics, std::move(run)),
-      client(make_transport(options, metrics)) {}
+HttpApiClient::HttpApiClient(HttpApiClientOptions options, Loop& loop, telemetry::Log log,
+                             telemetry::ClientMetrics& metrics, Credentials::RunProcess run)
+    : options_(std::move(options)),
+      loop_(loop),
+      accept_(accept_header(options_)),
+      content_type_(body_type(options_)),
+      identity_(identity_headers(options_.config)),
+      report_(metrics, std::move(log), options_.config.server, host_of(options_.config.server)),
+      turns_(options_.qps, options_.burst, loop),
+      source_(options_.config, loop, metrics, std::move(run)),
+      client_(make_transport(options_, metrics)) {}
 
-net::HttpCall HttpApiClient::Parts::http_call(const ApiCall& call,
-                                              const Credential& credential) const {
+HttpApiClient::~HttpApiClient() {
+  source_.close();
+}  // before the client ends, which its thread uses
+
+net::HttpCall HttpApiClient::http_call(const ApiCall& call, const Credential& credential) const {
   net::HttpCall http;
   http.method = call.method;
   http.url = url(call);
-  http.headers = identity;
-  http.headers.add("Accept", call.accept.empty() ? accept : call.accept);
+  http.headers = identity_;
+  http.headers.add("Accept", call.accept.empty() ? accept_ : call.accept);
   if (!call.body.empty())
-    http.headers.add("Content-Type", call.content_type.empty() ? content_type : call.content_type);
+    http.headers.add("Content-Type", call.content_type.empty() ? content_type_ : call.content_type);
   http.body = call.body;
-  if (!identity.find("Authorization")) http.bearer_token = credential.bearer_token;
+  if (!identity_.find("Authorization")) http.bearer_token = credential.bearer_token;
   http.timeout = call.timeout;
   return http;
 }
 
-void HttpApiClient::Parts::show(const Credential& credential) {
-  const MutexLock lock(shown_mutex);
-  if (credential.cert_data == shown.cert_data && credential.key_data == shown.key_data) return;
-  shown = credential;
-  client->set_tls(tls_settings(options.config, credential));
+void HttpApiClient::show(const Credential& credential) {
+  const MutexLock lock(shown_mutex_);
+  if (credential.cert_data == shown_.cert_data && credential.key_data == shown_.key_data) return;
+  shown_ = credential;
+  client_->set_tls(tls_settings(options_.config, credential));
 }
 
-Task<Result<Credential>> HttpApiClient::Parts::credential(CancelToken cancel) {
-  if (std::optional<Result<Credential>> there = source.at_hand()) co_return std::move(*there);
+Task<Result<Credential>> HttpApiClient::credential(CancelToken cancel) {
+  if (std::optional<Result<Credential>> there = source_.at_hand()) co_return std::move(*there);
   // Held by the question, too: the answer may be on its way when the task ends.
   auto answer = std::make_shared<Eventual<Result<Credential>>>();
-  source.ask([answer, &world = loop](Result<Credential> found) {
+  source_.ask([answer, &world = loop_](Result<Credential> found) {
     world.post([answer, found = std::move(found)]() mutable { answer->set(std::move(found)); });
   });
   const auto registration =
@@ -218,8 +162,8 @@ Task<Result<Credential>> HttpApiClient::Parts::credential(CancelToken cancel) {
 }
 
 // Which of our credentials the server may have refused; it does not say.
-std::string HttpApiClient::Parts::why_unauthorized(const Credential& credential) const {
-  const ClientConfig& config = options.config;
+std::string HttpApiClient::why_unauthorized(const Credential& credential) const {
+  const ClientConfig& config = options_.config;
   std::string pem = credential.cert_data.empty() ? config.cert_data : credential.cert_data;
   std::string certificate = "the client certificate";
   if (pem.empty() && !config.cert_file.empty()) {
@@ -227,7 +171,7 @@ std::string HttpApiClient::Parts::why_unauthorized(const Credential& credential)
     if (read) pem = std::move(*read);
     certificate += " in " + config.cert_file;
   }
-  if (const Result<WallTime> expires = net::expiry(pem); expires && *expires <= loop.wall_now())
+  if (const Result<WallTime> expires = net::expiry(pem); expires && *expires <= loop_.wall_now())
     return fmt::format(" ({} expired at {})", certificate, rfc3339(*expires));
   if (credential.bearer_token.empty()) return {};
   if (!config.token_file.empty())
@@ -235,15 +179,15 @@ std::string HttpApiClient::Parts::why_unauthorized(const Credential& credential)
   return " (the token was not accepted)";
 }
 
-ApiResult HttpApiClient::Parts::result_of(const ApiCall& call, Result<net::HttpResponse> answer,
-                                          const Credential& credential) {
+ApiResult HttpApiClient::result_of(const ApiCall& call, Result<net::HttpResponse> answer,
+                                   const Credential& credential) {
   if (!answer) {
     Error& error = answer.error();
     if (error.kind == ErrorKind::kCancelled) error.message = prefix(call) + "context canceled";
     return std::unexpected(ApiFailure{std::move(error), {}});
   }
-  report.received(call.method, answer->body.size());
-  report.warnings(answer->headers);
+  report_.received(call.method, answer->body.size());
+  report_.warnings(answer->headers);
   std::string type(answer->headers.find("Content-Type").value_or(""));
   if (answer->status >= 200 && answer->status < 300)
     return ApiAnswer{answer->status, std::move(type), std::move(answer->body)};
@@ -251,27 +195,29 @@ ApiResult HttpApiClient::Parts::result_of(const ApiCall& call, Result<net::HttpR
   if (failure.status.retry_after_seconds == 0)
     failure.status.retry_after_seconds = retry_after_seconds(answer->headers).value_or(0);
   if (answer->status == 401) {
-    source.refuse(credential);
+    source_.refuse(credential);
     failure.error.message += why_unauthorized(credential);
   }
   return std::unexpected(std::move(failure));
 }
 
 // What came of one try.
-struct HttpApiClient::Parts::Tried {
+struct HttpApiClient::Tried {
   ApiResult result = no_answer(ErrorKind::kInternal, "");
   std::optional<Retry> retry;  // not the last one; what the result is does not matter
   std::string lost;            // why there was no answer, if it is to be tried again
 };
 
 // Nothing: it was not sent, because it may not be, or was cancelled before it might.
-Task<std::optional<Result<net::HttpResponse>>> HttpApiClient::Parts::send(
-    const ApiCall& call, const Credential& credential, CancelToken cancel) {
-  WriteGate* const gate = changes_something(call) ? options.write_gate : nullptr;
+Task<std::optional<Result<net::HttpResponse>>> HttpApiClient::send(const ApiCall& call,
+                                                                   const Credential& credential,
+                                                                   CancelToken cancel) {
+  WriteGate* const gate = changes_something(call) ? options_.write_gate : nullptr;
   for (;;) {
     net::HttpCall http = http_call(call, credential);
     if (!gate) {
-      Task<Result<net::HttpResponse>> fetching = net::fetch(*client, loop, std::move(http), cancel);
+      Task<Result<net::HttpResponse>> fetching =
+          net::fetch(*client_, loop_, std::move(http), cancel);
       Result<net::HttpResponse> answer = co_await fetching;
       co_return answer;
     }
@@ -284,7 +230,7 @@ Task<std::optional<Result<net::HttpResponse>>> HttpApiClient::Parts::send(
       return !*withheld;
     };
     WriteGate::UnderWay under_way(*gate);
-    Task<Result<net::HttpResponse>> fetching = net::fetch(*client, loop, std::move(http), cancel);
+    Task<Result<net::HttpResponse>> fetching = net::fetch(*client_, loop_, std::move(http), cancel);
     Result<net::HttpResponse> answer = co_await fetching;
     if (answer || *withheld) under_way.answered();
     if (answer || !*withheld) co_return answer;
@@ -292,8 +238,8 @@ Task<std::optional<Result<net::HttpResponse>>> HttpApiClient::Parts::send(
 }
 
 // One try of a request that has a slot.
-Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_once(
-    const ApiCall& call, int number, CancelToken cancel) {
+Task<std::unique_ptr<HttpApiClient::Tried>> HttpApiClient::try_once(const ApiCall& call, int number,
+                                                                    CancelToken cancel) {
   auto tried = std::make_unique<Tried>();
   Task<Result<Credential>> asking = credential(cancel);
   const Result<Credential> who = co_await asking;
@@ -302,7 +248,7 @@ Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_onc
     co_return tried;
   }
   show(*who);
-  const TimePoint sent = loop.now();
+  const TimePoint sent = loop_.now();
   Task<std::optional<Result<net::HttpResponse>>> sending = send(call, *who, cancel);
   std::optional<Result<net::HttpResponse>> sent_answer = co_await sending;
   if (!sent_answer) {
@@ -313,8 +259,8 @@ Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_onc
   }
   Result<net::HttpResponse>& answer = *sent_answer;
   const std::optional<int> code = answer ? std::optional(answer->status) : std::nullopt;
-  report.tried(call.method, call.path, code, number > 1, loop.now() - sent);
-  report.sent(call.method, call.body.size());
+  report_.tried(call.method, call.path, code, number > 1, loop_.now() - sent);
+  report_.sent(call.method, call.body.size());
   tried->retry = retry_after(call.method, number, answer);
   if (!tried->retry)
     tried->result = result_of(call, std::move(answer), *who);
@@ -324,26 +270,26 @@ Task<std::unique_ptr<HttpApiClient::Parts::Tried>> HttpApiClient::Parts::try_onc
 }
 
 // Thousands may wait in here for their turn: what a try needs is made when it begins.
-Task<ApiResult> HttpApiClient::Parts::call_with_retries(const ApiCall& call, CancelToken cancel) {
+Task<ApiResult> HttpApiClient::call_with_retries(const ApiCall& call, CancelToken cancel) {
   std::optional<Retry> retry;
   std::string lost;  // the error of a try before
   for (int number = 1;; ++number) {
-    if (turns.limited()) {
-      const TimePoint asked = loop.now();
-      Task<bool> turn = turns.wait(call.urgency, cancel);
+    if (turns_.limited()) {
+      const TimePoint asked = loop_.now();
+      Task<bool> turn = turns_.wait(call.urgency, cancel);
       const bool come = co_await turn;
-      const TimePoint now = loop.now();
-      report.waited(now, now - asked, retry ? retry->reason : "", call.method, call.path);
+      const TimePoint now = loop_.now();
+      report_.waited(now, now - asked, retry ? retry->reason : "", call.method, call.path);
       if (!come)
         co_return no_answer(ErrorKind::kCancelled,
                             "client rate limiter Wait returned an error: context canceled");
     }
-    if (retry) report.will_try_again(std::chrono::seconds(retry->seconds), number - 1, call.path);
+    if (retry) report_.will_try_again(std::chrono::seconds(retry->seconds), number - 1, call.path);
 
-    Task<bool> slot = slots.take(call.urgency, cancel);
+    Task<bool> slot = slots_.take(call.urgency, cancel);
     const bool taken = co_await slot;
     if (!taken) co_return no_answer(ErrorKind::kCancelled, prefix(call) + "context canceled");
-    std::optional<TakenSlot> under_way(std::in_place, slots);
+    std::optional<TakenSlot> under_way(std::in_place, slots_);
     Task<std::unique_ptr<Tried>> trying = try_once(call, number, cancel);
     const std::unique_ptr<Tried> tried = co_await trying;
     under_way.reset();
@@ -357,7 +303,7 @@ Task<ApiResult> HttpApiClient::Parts::call_with_retries(const ApiCall& call, Can
       co_return std::move(result);
     }
     if (!tried->lost.empty()) lost = std::move(tried->lost);
-    Task<bool> pausing = pause(loop, std::chrono::seconds(retry->seconds), cancel);
+    Task<bool> pausing = pause(loop_, std::chrono::seconds(retry->seconds), cancel);
     const bool waited = co_await pausing;
     if (!waited) co_return no_answer(ErrorKind::kCancelled, prefix(call) + "context canceled");
   }
@@ -366,90 +312,80 @@ Task<ApiResult> HttpApiClient::Parts::call_with_retries(const ApiCall& call, Can
 // ---- streams ------------------------------------------------------------------------------------
 
 // Wraps the callbacks, to see the answers as well.
-net::HttpStreamCallbacks HttpApiClient::Parts::watched(net::HttpCallId id, const ApiCall& call,
-                                                       net::HttpStreamCallbacks callbacks,
-                                                       const Credential& credential) {
+net::HttpStreamCallbacks HttpApiClient::watched(net::HttpCallId id, const ApiCall& call,
+                                                net::HttpStreamCallbacks callbacks,
+                                                const Credential& credential) {
   struct Seen {
     bool begun = false;
     TimePoint sent;
     std::string method, path;
   };
-  auto seen = std::make_shared<Seen>(Seen{false, loop.now(), call.method, call.path});
+  auto seen = std::make_shared<Seen>(Seen{false, loop_.now(), call.method, call.path});
   net::HttpStreamCallbacks result;
   result.begin = [this, seen, credential, begin = std::move(callbacks.begin)](
                      int code, net::HttpHeaders headers) {
     seen->begun = true;
-    report.tried(seen->method, seen->path, code, false, loop.now() - seen->sent);
-    report.warnings(headers);
-    if (code == 401) source.refuse(credential);
+    report_.tried(seen->method, seen->path, code, false, loop_.now() - seen->sent);
+    report_.warnings(headers);
+    if (code == 401) source_.refuse(credential);
     if (begin) begin(code, std::move(headers));
   };
   result.chunk = std::move(callbacks.chunk);
   result.end = [this, seen, id, end = std::move(callbacks.end)](Result<void> ended) {
     if (!seen->begun)
-      report.tried(seen->method, seen->path, std::nullopt, false, loop.now() - seen->sent);
-    streams.close(id);
+      report_.tried(seen->method, seen->path, std::nullopt, false, loop_.now() - seen->sent);
+    streams_.close(id);
     if (end) end(std::move(ended));
   };
   return result;
 }
 
-void HttpApiClient::Parts::begin_stream(net::HttpCallId id, ApiCall call,
-                                        net::HttpStreamCallbacks callbacks,
-                                        Result<Credential> credential) {
-  if (credential && streams.cancelled(id))
+void HttpApiClient::begin_stream(net::HttpCallId id, ApiCall call,
+                                 net::HttpStreamCallbacks callbacks,
+                                 Result<Credential> credential) {
+  if (credential && streams_.cancelled(id))
     credential = fail(ErrorKind::kCancelled, "context canceled");
   if (!credential) {
-    streams.close(id);
+    streams_.close(id);
     if (callbacks.end)
       callbacks.end(fail(credential.error().kind, prefix(call) + credential.error().message));
     return;
   }
   show(*credential);
   net::HttpStreamCallbacks heard = watched(id, call, std::move(callbacks), *credential);
-  const net::HttpCallId under_way = client->stream(http_call(call, *credential), std::move(heard));
-  if (streams.begun(id, under_way)) client->cancel(under_way);
+  const net::HttpCallId under_way = client_->stream(http_call(call, *credential), std::move(heard));
+  if (streams_.begun(id, under_way)) client_->cancel(under_way);
 }
 
-HttpApiClient::HttpApiClient(HttpApiClientOptions options, Loop& loop, telemetry::Log log,
-                             telemetry::ClientMetrics& metrics, Credentials::RunProcess run)
-    : parts_(std::make_unique<Parts>(std::move(options), loop, std::move(log), metrics,
-                                     std::move(run))) {}
-
-HttpApiClient::~HttpApiClient() = default;
-
 Task<ApiResult> HttpApiClient::call(ApiCall call, CancelToken cancel) {
-  if (call.timeout <= Duration::zero()) call.timeout = parts_->options.timeout;
-  Loop& loop = parts_->loop;
-  const TimePoint begun = loop.now();
-  Task<ApiResult> calling = parts_->call_with_retries(call, cancel);
+  if (call.timeout <= Duration::zero()) call.timeout = options_.timeout;
+  const TimePoint begun = loop_.now();
+  Task<ApiResult> calling = call_with_retries(call, cancel);
   ApiResult result = co_await calling;
-  parts_->report.done(call.method, loop.now() - begun);
+  report_.done(call.method, loop_.now() - begun);
   co_return result;
 }
 
 net::HttpCallId HttpApiClient::stream(ApiCall call, net::HttpStreamCallbacks callbacks) {
-  const net::HttpCallId id = parts_->streams.open();
+  const net::HttpCallId id = streams_.open();
   // Never calls back from here, so that the caller has the id by then.
-  if (std::optional<Result<Credential>> there = parts_->source.at_hand(); there && *there) {
-    parts_->begin_stream(id, std::move(call), std::move(callbacks), std::move(*there));
+  if (std::optional<Result<Credential>> there = source_.at_hand(); there && *there) {
+    begin_stream(id, std::move(call), std::move(callbacks), std::move(*there));
     return id;
   }
-  parts_->source.ask([parts = parts_.get(), id, call = std::move(call),
-                      callbacks = std::move(callbacks)](Result<Credential> credential) {
-    parts->begin_stream(id, call, callbacks, std::move(credential));
+  source_.ask([this, id, call = std::move(call),
+               callbacks = std::move(callbacks)](Result<Credential> credential) {
+    begin_stream(id, call, callbacks, std::move(credential));
   });
   return id;
 }
 
 void HttpApiClient::cancel(net::HttpCallId stream) {
-  if (const std::optional<net::HttpCallId> call = parts_->streams.cancel(stream))
-    parts_->client->cancel(*call);
+  if (const std::optional<net::HttpCallId> call = streams_.cancel(stream)) client_->cancel(*call);
 }
 
 BodyFormat HttpApiClient::format() const {
-  return parts_->content_type.starts_with(kProtoContentType) ? BodyFormat::kProtobuf
-                                                             : BodyFormat::kJson;
+  return content_type_.starts_with(kProtoContentType) ? BodyFormat::kProtobuf : BodyFormat::kJson;
 }
 
 }  // namespace berth::kube

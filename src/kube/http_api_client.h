@@ -10,15 +10,23 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/envelope.h"
+#include "base/thread.h"
 #include "berth/loop.h"
 #include "berth/task.h"
 #include "kube/api_client.h"
 #include "kube/client_config.h"
+#include "kube/credential_source.h"
 #include "kube/credentials.h"
+#include "kube/open_streams.h"
+#include "kube/request_report.h"
+#include "kube/request_slots.h"
+#include "kube/request_turns.h"
 #include "kube/write_gate.h"
 #include "net/http_client.h"
 #include "telemetry/log.h"
@@ -70,8 +78,48 @@ class HttpApiClient final : public ApiClient {
   BodyFormat format() const override;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  // More than this on the wire at once makes no server faster, and costs both sides.
+  static constexpr std::size_t kAtOnce = 64;
+
+  net::HttpCall http_call(const ApiCall& call, const Credential& credential) const;
+  std::string url(const ApiCall& call) const { return options_.config.server + call.path; }
+  // `Get "https://…": `
+  std::string prefix(const ApiCall& call) const {
+    return net::error_prefix(call.method, url(call));
+  }
+
+  // Shows the certificate of this credential on new connections.
+  void show(const Credential& credential) EXCLUDES(shown_mutex_);
+  Task<Result<Credential>> credential(CancelToken cancel);
+  ApiResult result_of(const ApiCall& call, Result<net::HttpResponse> answer,
+                      const Credential& credential);
+  std::string why_unauthorized(const Credential& credential) const;
+  Task<std::optional<Result<net::HttpResponse>>> send(const ApiCall& call,
+                                                      const Credential& credential,
+                                                      CancelToken cancel);
+  struct Tried;
+  Task<std::unique_ptr<Tried>> try_once(const ApiCall& call, int number, CancelToken cancel);
+  Task<ApiResult> call_with_retries(const ApiCall& call, CancelToken cancel);
+  void begin_stream(net::HttpCallId id, ApiCall call, net::HttpStreamCallbacks callbacks,
+                    Result<Credential> credential);
+  net::HttpStreamCallbacks watched(net::HttpCallId id, const ApiCall& call,
+                                   net::HttpStreamCallbacks callbacks,
+                                   const Credential& credential);
+
+  const HttpApiClientOptions options_;
+  Loop& loop_;
+  const std::string accept_;
+  const std::string content_type_;
+  const net::HttpHeaders identity_;
+  RequestReport report_;
+  RequestTurns turns_;
+  RequestSlots slots_{kAtOnce};
+  OpenStreams streams_;
+  Mutex shown_mutex_;
+  Credential shown_ GUARDED_BY(shown_mutex_);  // only its certificate counts
+  CredentialSource source_;
+  // Last: its thread uses all of the above.
+  const std::unique_ptr<net::HttpTransport> client_;
 };
 
 }  // namespace berth::kube
