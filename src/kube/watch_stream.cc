@@ -207,75 +207,69 @@ using JsonWatchReader = FramedWatchReader<JsonLineReader, read_json_event>;
 
 // ---- lists
 
-Error wrong_list(const StreamedKind& kind, std::string_view got) {
-  return {ErrorKind::kInvalid, fmt::format("expected a {}List, got \"{}\"", kind.kind_name, got)};
+struct ListHead {
+  ListMeta meta;
+  std::string kind;
+};
+
+Result<ListHead> head_of(const ProtoListReader& items) {
+  return ListHead{items.meta(), items.kind()};
 }
 
-class ProtoStreamedList final : public ListReader {
+Result<ListHead> head_of(const JsonListReader& items) {
+  ListHead head;
+  JsonReader json(items.rest());
+  json.fields([&](std::string_view name) {
+    if (name == "kind") {
+      head.kind = json.text();
+    } else if (name == "metadata") {
+      json.fields([&](std::string_view field) {
+        if (field == "resourceVersion") {
+          head.meta.resource_version = json.text();
+        } else if (field == "continue") {
+          head.meta.continue_token = json.text();
+        } else if (field == "remainingItemCount") {
+          head.meta.remaining_items = json.int64();
+        }
+      });
+    }
+  });
+  if (json.error()) return fail(*json.error());
+  return head;
+}
+
+// `Items` cuts bytes into items, which are in kFormat.
+template <typename Items, WireFormat kFormat>
+class StreamedList final : public ListReader {
  public:
-  ProtoStreamedList(StreamedKind kind, Interner& interner, std::size_t max_item)
+  StreamedList(StreamedKind kind, Interner& interner, std::size_t max_item)
       : maker_(std::move(kind), interner), items_(max_item) {}
 
   void add(std::string_view bytes, std::vector<WatchedEvent>& events) override {
     items_.add(bytes);
     while (const std::optional<std::string_view> item = items_.next())
-      events.push_back(maker_.make(Type::kAdded, {WireFormat::kProtobuf, {}, {}, *item}));
+      events.push_back(maker_.make(Type::kAdded, {kFormat, {}, {}, *item}));
   }
   Result<ListMeta> finish() override {
     if (items_.error()) return fail(*items_.error());
     if (!items_.complete()) return fail(ErrorKind::kUnavailable, "the list broke off");
-    if (items_.kind() != maker_.kind().kind_name + "List")
-      return fail(wrong_list(maker_.kind(), items_.kind()));
-    return items_.meta();
+    Result<ListHead> head = head_of(items_);
+    if (!head) return fail(head.error());
+    const std::string& wanted = maker_.kind().kind_name;
+    if (head->kind != wanted + "List")
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("expected a {}List, got \"{}\"", wanted, head->kind));
+    return std::move(head->meta);
   }
   const std::optional<Error>& error() const override { return items_.error(); }
 
  private:
   EventMaker maker_;
-  ProtoListReader items_;
+  Items items_;
 };
 
-class JsonStreamedList final : public ListReader {
- public:
-  JsonStreamedList(StreamedKind kind, Interner& interner, std::size_t max_item)
-      : maker_(std::move(kind), interner), items_(max_item) {}
-
-  void add(std::string_view bytes, std::vector<WatchedEvent>& events) override {
-    items_.add(bytes);
-    while (const std::optional<std::string_view> item = items_.next())
-      events.push_back(maker_.make(Type::kAdded, {WireFormat::kJson, {}, {}, *item}));
-  }
-  Result<ListMeta> finish() override {
-    if (items_.error()) return fail(*items_.error());
-    if (!items_.complete()) return fail(ErrorKind::kUnavailable, "the list broke off");
-    ListMeta meta;
-    std::string kind;
-    JsonReader json(items_.rest());
-    json.fields([&](std::string_view name) {
-      if (name == "kind") {
-        kind = json.text();
-      } else if (name == "metadata") {
-        json.fields([&](std::string_view field) {
-          if (field == "resourceVersion") {
-            meta.resource_version = json.text();
-          } else if (field == "continue") {
-            meta.continue_token = json.text();
-          } else if (field == "remainingItemCount") {
-            meta.remaining_items = json.int64();
-          }
-        });
-      }
-    });
-    if (json.error()) return fail(*json.error());
-    if (kind != maker_.kind().kind_name + "List") return fail(wrong_list(maker_.kind(), kind));
-    return meta;
-  }
-  const std::optional<Error>& error() const override { return items_.error(); }
-
- private:
-  EventMaker maker_;
-  JsonListReader items_;
-};
+using ProtoStreamedList = StreamedList<ProtoListReader, WireFormat::kProtobuf>;
+using JsonStreamedList = StreamedList<JsonListReader, WireFormat::kJson>;
 
 }  // namespace
 
