@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "api/envelope.h"
@@ -125,6 +126,16 @@ Resource resource_of(std::string_view path) {
 }
 
 }  // namespace
+
+ApiCall json_call(std::string method, std::string path, std::string body) {
+  ApiCall call;
+  call.method = std::move(method);
+  call.path = std::move(path);
+  call.body = std::move(body);
+  if (!call.body.empty()) call.content_type = kJsonContentType;
+  call.accept = kJsonContentType;
+  return call;
+}
 
 std::string_view content_type_of(BodyFormat format) {
   return format == BodyFormat::kProtobuf ? kProtoContentType : kJsonContentType;

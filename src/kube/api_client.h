@@ -50,6 +50,9 @@ struct ApiFailure {
 
 using ApiResult = std::expected<ApiAnswer, ApiFailure>;
 
+// A call with a body in JSON, or none, that is answered in JSON.
+ApiCall json_call(std::string method, std::string path, std::string body = {});
+
 // The content type of a body in that format.
 std::string_view content_type_of(BodyFormat format);
 

@@ -136,9 +136,7 @@ Task<Result<bool>> KubeClusterApi::is_bound(Ref<const Pod> pod, std::string node
   for (int looks = 1;; ++looks) {
     SleepUntil waited(loop_, loop_.now() + after);
     co_await waited;
-    ApiCall call;
-    call.path = pod_path(*pod);
-    call.accept = kJsonContentType;
+    ApiCall call = json_call("GET", pod_path(*pod));
     call.urgency = Urgency::kHigh;
     Task<ApiResult> calling = client_.call(std::move(call));
     const ApiResult answer = co_await calling;

@@ -7,7 +7,6 @@
 #include "api/claim_json.h"
 #include "api/decode.h"
 #include "api/devices.h"
-#include "api/envelope.h"
 #include "api/requests.h"
 #include "wire/json_text.h"
 
@@ -61,10 +60,7 @@ Task<Result<AnyObject>> ObjectWrites::get(ObjectKind kind, std::string namespace
                                           std::string name) {
   if (!is_written(kind, WrittenPart::kObject)) co_return not_written(kind);
   const std::string path = path_of(kind, namespace_name, name);
-  ApiCall call;
-  call.path = path;
-  call.accept = kJsonContentType;
-  Task<ApiResult> calling = client_.call(std::move(call));
+  Task<ApiResult> calling = client_.call(json_call("GET", path));
   ApiResult answer = co_await calling;
   if (!answer) co_return fail(std::move(answer.error().error));
   co_return answered(kind, path, *answer);
@@ -74,10 +70,7 @@ Task<Result<AnyObject>> ObjectWrites::get(ObjectKind kind, std::string namespace
 Task<Result<JsonValue>> ObjectWrites::stored(std::string path, std::string version) {
   if (const Recent* recent = recent_.find(path); recent && recent->version == version)
     co_return recent->object;
-  ApiCall call;
-  call.path = std::move(path);
-  call.accept = kJsonContentType;
-  Task<ApiResult> calling = client_.call(std::move(call));
+  Task<ApiResult> calling = client_.call(json_call("GET", std::move(path)));
   ApiResult answer = co_await calling;
   if (!answer) co_return fail(std::move(answer.error().error));
   co_return parse_json(answer->body);
@@ -93,13 +86,8 @@ Task<Result<AnyObject>> ObjectWrites::update(Ref<const Object> object, WrittenPa
     co_return fail(modified_meanwhile(object->kind, object->name));
   Result<JsonValue> wanted = lay_over(*std::move(present), *object, part, interner_);
   if (!wanted) co_return fail(std::move(wanted.error()));
-  ApiCall call;
-  call.method = "PUT";
-  call.path = part == WrittenPart::kStatus ? path + "/status" : path;
-  call.body = to_json(*wanted);
-  call.content_type = kJsonContentType;
-  call.accept = kJsonContentType;
-  Task<ApiResult> calling = client_.call(std::move(call));
+  std::string part_path = part == WrittenPart::kStatus ? path + "/status" : path;
+  Task<ApiResult> calling = client_.call(json_call("PUT", std::move(part_path), to_json(*wanted)));
   ApiResult answer = co_await calling;
   if (!answer) co_return fail(std::move(answer.error().error));
   co_return answered(object->kind, path, *answer);
@@ -107,13 +95,9 @@ Task<Result<AnyObject>> ObjectWrites::update(Ref<const Object> object, WrittenPa
 
 Task<Result<AnyObject>> ObjectWrites::create(Ref<const Object> object) {
   if (object->kind != ObjectKind::kResourceClaim) co_return not_written(object->kind);
-  ApiCall call;
-  call.method = "POST";
-  call.path = path_of(object->kind, object->symbols.text(object->namespace_name), "");
-  call.body = to_json(claim_json(static_cast<const ResourceClaim&>(*object)));
-  call.content_type = kJsonContentType;
-  call.accept = kJsonContentType;
-  Task<ApiResult> calling = client_.call(std::move(call));
+  std::string path = path_of(object->kind, object->symbols.text(object->namespace_name), "");
+  std::string body = to_json(claim_json(static_cast<const ResourceClaim&>(*object)));
+  Task<ApiResult> calling = client_.call(json_call("POST", std::move(path), std::move(body)));
   ApiResult answer = co_await calling;
   if (!answer) co_return fail(std::move(answer.error().error));
   Result<AnyObject> made = decode_object(object->kind, answer->body, interner_, nullptr);

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "api/envelope.h"
 #include "base/time_text.h"
 #include "kube/cancellable_sleep.h"
 #include "wire/json_tree.h"
@@ -106,16 +105,6 @@ JsonValue access_spec(const AccessAttributes& attributes) {
   return spec;
 }
 
-ApiCall review_call(std::string path, std::string body) {
-  ApiCall call;
-  call.method = "POST";
-  call.path = std::move(path);
-  call.body = std::move(body);
-  call.content_type = kJsonContentType;
-  call.accept = kJsonContentType;
-  return call;
-}
-
 }  // namespace
 
 Reviews::Reviews(Loop& loop, ApiClient& authentication, ApiClient& authorization, Random random,
@@ -136,9 +125,8 @@ Task<Result<TokenReview>> Reviews::review_token(std::string token, CancelToken c
 
   JsonValue spec = JsonValue::object();
   spec.add("token", JsonValue::of_text(token));
-  ApiCall call =
-      review_call("/apis/authentication.k8s.io/v1/tokenreviews",
-                  review_body("authentication.k8s.io/v1", "TokenReview", std::move(spec)));
+  ApiCall call = json_call("POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+                           review_body("authentication.k8s.io/v1", "TokenReview", std::move(spec)));
   call.timeout = options_.timeout;
   Task<ApiResult> asking =
       ask(authentication_, std::move(call), options_.observe_token, stop.token());
@@ -161,7 +149,8 @@ Task<Result<TokenReview>> Reviews::review_token(std::string token, CancelToken c
 }
 
 Task<Result<AccessReview>> Reviews::review_access(AccessAttributes attributes, CancelToken cancel) {
-  ApiCall call = review_call(
+  ApiCall call = json_call(
+      "POST",
       fmt::format("/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout={}",
                   go_duration(options_.timeout)),
       review_body("authorization.k8s.io/v1", "SubjectAccessReview", access_spec(attributes)));
