@@ -1,15 +1,18 @@
 #include "plugins/node_resources/allocation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "api/names.h"
 #include "cluster/scalar_columns.h"
+#include "config/feature_gates.h"
 
 namespace berth::plugins {
 
 ScoredResources::ScoredResources(const std::vector<config::ResourceWeight>& resources,
-                                 SymbolHold symbols)
-    : symbols_(std::move(symbols)) {
+                                 const Handle& handle)
+    : symbols_(handle.cluster.symbol_table()),
+      counts_(handle.gates.enabled("DRAExtendedResource") ? DeviceCounts::of(handle) : nullptr) {
   for (const config::ResourceWeight& resource : resources) {
     const Symbol name = symbols_.intern(resource.name);
     if (may_be_devices(resource.name)) extended_.push_back(resources_.size());
@@ -100,13 +103,13 @@ std::vector<AllocationColumn> ScoredResources::columns(const NodeTable& nodes,
   return columns;
 }
 
-std::vector<DeviceCounts::Columns> ScoredResources::device_columns(
-    const NodeTable& nodes, std::span<const std::int64_t> requests, DeviceCounts* counts) const {
-  std::vector<DeviceCounts::Columns> columns;
-  if (!counts) return columns;
+ScoredAmounts ScoredResources::with_devices(const NodeTable& nodes,
+                                            std::vector<std::int64_t> amounts) const {
+  ScoredAmounts scored{std::move(amounts), {}};
+  if (!counts_) return scored;
   for (const std::size_t i : extended_) {
-    if (requests[i] == 0) continue;
-    std::optional<DeviceCounts::Columns> counted = counts->count(resources_[i].name);
+    if (scored.amounts[i] == 0) continue;
+    std::optional<DeviceCounts::Columns> counted = counts_->count(resources_[i].name);
     if (!counted) continue;
     const AllocationColumn own = column(nodes, resources_[i], Used::kRequested);
     for (NodeRow row = 0; row < own.allocatable.size(); ++row)
@@ -114,16 +117,16 @@ std::vector<DeviceCounts::Columns> ScoredResources::device_columns(
         counted->devices[row] = own.allocatable[row];
         counted->taken[row] = own.used_on(row);
       }
-    columns.resize(resources_.size());
-    columns[i] = *std::move(counted);
+    scored.devices.resize(resources_.size());
+    scored.devices[i] = *std::move(counted);
   }
-  return columns;
+  return scored;
 }
 
-bool ScoredResources::scores_devices(const Pod& pod, const DeviceCounts* counts) const {
-  return counts && std::ranges::any_of(extended_, [&](std::size_t i) {
+bool ScoredResources::scores_devices(const Pod& pod) const {
+  return counts_ && std::ranges::any_of(extended_, [&](std::size_t i) {
            const Symbol name = resources_[i].name;
-           return pod.spec().usage.requests.scalar(name) != 0 && counts->is_devices(name);
+           return pod.spec().usage.requests.scalar(name) != 0 && counts_->is_devices(name);
          });
 }
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "berth/handle.h"
 #include "berth/pod.h"
 #include "berth/resources.h"
 #include "berth/views.h"
@@ -71,13 +73,13 @@ void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet&
 // What PreScore leaves for Score, by scored resource.
 struct ScoredAmounts {
   std::vector<std::int64_t> amounts;           // of the pod
-  std::vector<DeviceCounts::Columns> devices;  // see ScoredResources::device_columns()
+  std::vector<DeviceCounts::Columns> devices;  // see ScoredResources::with_devices()
 };
 
 // The resources that a scorer is configured to look at, in the configuration's order.
 class ScoredResources {
  public:
-  ScoredResources(const std::vector<config::ResourceWeight>& resources, SymbolHold symbols);
+  ScoredResources(const std::vector<config::ResourceWeight>& resources, const Handle& handle);
 
   bool empty() const { return resources_.empty(); }
   // Some name is neither a native resource nor a scalar one, so that Resources does not have it.
@@ -93,14 +95,11 @@ class ScoredResources {
   std::vector<AllocationColumn> columns(const NodeTable& nodes, const ScoredAmounts& scored,
                                         Used used) const;
 
-  // Of those resources that are devices and asked for: what there is of them and what is taken, on
-  // nodes whose device plugin has none; by resource, and nearly always nothing. `counts` may be
-  // null.
-  std::vector<DeviceCounts::Columns> device_columns(const NodeTable& nodes,
-                                                    std::span<const std::int64_t> requests,
-                                                    DeviceCounts* counts) const;
+  // Adds the columns of those resources that are devices and asked for: what there is of them and
+  // what is taken, on nodes whose device plugin has none. Nearly always there are none.
+  ScoredAmounts with_devices(const NodeTable& nodes, std::vector<std::int64_t> amounts) const;
   // Whether there would be any.
-  bool scores_devices(const Pod& pod, const DeviceCounts* counts) const;
+  bool scores_devices(const Pod& pod) const;
 
  private:
   enum class Kind : std::uint8_t { kCpu, kMemory, kEphemeralStorage, kScalar, kUnknown };
@@ -113,6 +112,7 @@ class ScoredResources {
   static AllocationColumn column(const NodeTable& nodes, const Resource& resource, Used used);
 
   SymbolHold symbols_;
+  std::shared_ptr<DeviceCounts> counts_;  // null: extended resources are no devices
   std::vector<Resource> resources_;
   std::vector<std::size_t> extended_;  // which of them may be devices
 };

@@ -5,7 +5,6 @@
 
 #include "config/feature_gates.h"
 #include "plugins/arguments.h"
-#include "plugins/node_resources/request.h"
 
 namespace berth::plugins {
 namespace {
@@ -77,36 +76,31 @@ class Balance {
 
 }  // namespace
 
+NodeResourcesBalancedAllocation::NodeResourcesBalancedAllocation(
+    const config::NodeResourcesBalancedAllocationArgs& args, const Handle& handle)
+    : resources_(args.resources, handle),
+      gates_(RequestGates::of(handle.gates)),
+      classes_(handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle)
+                                                           : nullptr) {}
+
 Result<std::unique_ptr<Plugin>> NodeResourcesBalancedAllocation::create(
     const config::PluginArgs& arguments, const Handle& handle) {
   auto args = typed_arguments<config::NodeResourcesBalancedAllocationArgs>(
       arguments, "NodeResourcesBalancedAllocationArgs");
   if (!args) return fail(args.error());
-  const Gates gates{
-      .pod_level_resources = handle.gates.enabled("PodLevelResources"),
-      .pod_level_status = handle.gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
-      .in_place_scaling = handle.gates.enabled("InPlacePodVerticalScaling"),
-  };
-  return std::make_unique<NodeResourcesBalancedAllocation>(
-      *args, gates, SymbolHold(handle.cluster.symbol_table()),
-      handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle) : nullptr,
-      handle.gates.enabled("DRAExtendedResource") ? DeviceCounts::of(handle) : nullptr);
-}
-
-std::vector<std::int64_t> NodeResourcesBalancedAllocation::scored_amounts(const Pod& pod) const {
-  const bool as_added_up =
-      gates_.pod_level_resources && gates_.pod_level_status && gates_.in_place_scaling;
-  if (as_added_up && !resources_.has_unknown())
-    return resources_.amounts(pod.usage(), Used::kRequested);
-  return resources_.amounts(pod_requests(pod, {.use_status = gates_.in_place_scaling,
-                                               .pod_level = gates_.pod_level_resources,
-                                               .pod_level_status = gates_.pod_level_status}));
+  return std::make_unique<NodeResourcesBalancedAllocation>(*args, handle);
 }
 
 ScoredAmounts NodeResourcesBalancedAllocation::scored(const Cycle& cycle) const {
-  ScoredAmounts scored{scored_amounts(cycle.pod()), {}};
-  scored.devices = resources_.device_columns(cycle.nodes(), scored.amounts, counts_.get());
-  return scored;
+  const bool as_added_up = gates_.pod_level_resources && gates_.pod_level_status &&
+                           gates_.in_place_scaling && !resources_.has_unknown();
+  return resources_.with_devices(
+      cycle.nodes(), as_added_up
+                         ? resources_.amounts(cycle.pod().usage(), Used::kRequested)
+                         : resources_.amounts(pod_requests(
+                               cycle.pod(), {.use_status = gates_.in_place_scaling,
+                                             .pod_level = gates_.pod_level_resources,
+                                             .pod_level_status = gates_.pod_level_status})));
 }
 
 Outcome NodeResourcesBalancedAllocation::pre_score(Cycle& cycle, const NodeSet&) const {
@@ -146,7 +140,7 @@ Outcome NodeResourcesBalancedAllocation::score(const Cycle& cycle, const NodeSet
 }
 
 bool NodeResourcesBalancedAllocation::score_keys(Cycle& cycle, RowKeys& keys) const {
-  if (resources_.scores_devices(cycle.pod(), counts_.get())) keys.add_numbers({});
+  if (resources_.scores_devices(cycle.pod())) keys.add_numbers({});
   return true;
 }
 

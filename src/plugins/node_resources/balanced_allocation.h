@@ -9,6 +9,7 @@
 #include "berth/plugin_table.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/node_resources/allocation.h"
+#include "plugins/node_resources/request.h"
 
 namespace berth::plugins {
 
@@ -16,21 +17,8 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
                                               public ScorePlugin,
                                               public SignPlugin {
  public:
-  // What of the feature gates concerns it.
-  struct Gates {
-    bool pod_level_resources = true;
-    bool pod_level_status = true;  // InPlacePodLevelResourcesVerticalScaling
-    bool in_place_scaling = true;  // InPlacePodVerticalScaling
-  };
-
   NodeResourcesBalancedAllocation(const config::NodeResourcesBalancedAllocationArgs& args,
-                                  Gates gates, SymbolHold symbols,
-                                  std::shared_ptr<DeviceClassResources> classes,
-                                  std::shared_ptr<DeviceCounts> counts)
-      : resources_(args.resources, std::move(symbols)),
-        gates_(gates),
-        classes_(std::move(classes)),
-        counts_(std::move(counts)) {}
+                                  const Handle& handle);
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
 
@@ -47,12 +35,10 @@ class NodeResourcesBalancedAllocation final : public PreScorePlugin,
 
  private:
   ScoredAmounts scored(const Cycle& cycle) const;
-  std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
 
   ScoredResources resources_;
-  Gates gates_;
+  RequestGates gates_;
   std::shared_ptr<DeviceClassResources> classes_;  // null: extended resources are no devices
-  std::shared_ptr<DeviceCounts> counts_;           // null with it
 };
 
 }  // namespace berth::plugins

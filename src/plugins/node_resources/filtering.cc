@@ -8,7 +8,6 @@
 #include "config/load.h"
 #include "plugins/arguments.h"
 #include "plugins/node_resources/fit.h"
-#include "plugins/node_resources/request.h"
 #include "plugins/node_resources/resource_pass.h"
 
 namespace berth::plugins {
@@ -25,19 +24,16 @@ std::vector<BrokenLinear::Point> points_of(
 
 }  // namespace
 
-NodeResourcesFit::NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gates gates,
-                                   SymbolHold symbols,
-                                   std::shared_ptr<DeviceClassResources> classes,
-                                   std::shared_ptr<DeviceCounts> counts)
+NodeResourcesFit::NodeResourcesFit(const config::NodeResourcesFitArgs& args, const Handle& handle)
     : ignored_resources_(args.ignored_resources.begin(), args.ignored_resources.end()),
       ignored_resource_groups_(args.ignored_resource_groups.begin(),
                                args.ignored_resource_groups.end()),
       strategy_(args.strategy),
       shape_(points_of(args.shape)),
-      resources_(args.resources, std::move(symbols)),
-      gates_(gates),
-      classes_(std::move(classes)),
-      counts_(std::move(counts)) {
+      resources_(args.resources, handle),
+      gates_(RequestGates::of(handle.gates)),
+      classes_(handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle)
+                                                           : nullptr) {
   defaults_.set(names::kCpu, Quantity::of_milli(kDefaultMilliCpuRequest));
   defaults_.set(names::kMemory, Quantity::of(kDefaultMemoryRequest));
 }
@@ -51,15 +47,7 @@ Result<std::unique_ptr<Plugin>> NodeResourcesFit::create(const config::PluginArg
     const std::string text = fmt::format("{}", fmt::join(complaints, ", "));
     return fail(ErrorKind::kInvalid, complaints.size() == 1 ? text : "[" + text + "]");
   }
-  const Gates gates{
-      .pod_level_resources = handle.gates.enabled("PodLevelResources"),
-      .pod_level_status = handle.gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
-      .in_place_scaling = handle.gates.enabled("InPlacePodVerticalScaling"),
-  };
-  return std::make_unique<NodeResourcesFit>(
-      *args, gates, SymbolHold(handle.cluster.symbol_table()),
-      handle.gates.enabled("DRAExtendedResource") ? DeviceClassResources::of(handle) : nullptr,
-      handle.gates.enabled("DRAExtendedResource") ? DeviceCounts::of(handle) : nullptr);
+  return std::make_unique<NodeResourcesFit>(*args, handle);
 }
 
 std::span<const std::string_view> NodeResourcesFit::reasons() const { return resource_reasons(); }

@@ -14,6 +14,7 @@
 #include "berth/plugin_table.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/node_resources/allocation.h"
+#include "plugins/node_resources/request.h"
 #include "plugins/normalize.h"
 
 namespace berth::plugins {
@@ -24,17 +25,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
                                public ScorePlugin,
                                public SignPlugin {
  public:
-  // What of the feature gates concerns it.
-  struct Gates {
-    bool pod_level_resources = true;
-    bool pod_level_status = true;  // InPlacePodLevelResourcesVerticalScaling
-    bool in_place_scaling = true;  // InPlacePodVerticalScaling
-  };
-
-  // `classes`: extended resources may be devices (DRAExtendedResource); null: they are not.
-  NodeResourcesFit(const config::NodeResourcesFitArgs& args, Gates gates, SymbolHold symbols,
-                   std::shared_ptr<DeviceClassResources> classes,
-                   std::shared_ptr<DeviceCounts> counts);
+  NodeResourcesFit(const config::NodeResourcesFitArgs& args, const Handle& handle);
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
 
@@ -62,7 +53,6 @@ class NodeResourcesFit final : public PreFilterPlugin,
   // to find devices.
   bool is_devices(Symbol resource) const { return classes_ && classes_->find(resource); }
   ScoredAmounts scored(const Cycle& cycle) const;
-  std::vector<std::int64_t> scored_amounts(const Pod& pod) const;
 
   Result<QueueingHint> after_pod_scale_down(const Pod& pod, const AnyObject& before,
                                             const AnyObject& after) const;
@@ -77,9 +67,8 @@ class NodeResourcesFit final : public PreFilterPlugin,
   BrokenLinear shape_;  // of RequestedToCapacityRatio
   ScoredResources resources_;
   ResourceList defaults_;  // what scoring assumes for a container without requests
-  Gates gates_;
-  std::shared_ptr<DeviceClassResources> classes_;
-  std::shared_ptr<DeviceCounts> counts_;  // null with it
+  RequestGates gates_;
+  std::shared_ptr<DeviceClassResources> classes_;  // null: extended resources are no devices
 };
 
 }  // namespace berth::plugins

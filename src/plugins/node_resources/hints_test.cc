@@ -119,9 +119,9 @@ TEST_F(NodeResourcesFitHints, ASmallerRequestOfItsOwnHelpsThePod) {
 }
 
 TEST_F(NodeResourcesFitHints, WithoutInPlaceScalingNoUpdateHelps) {
-  const NodeResourcesFit plugin({}, {.in_place_scaling = false},
-                                SymbolHold(world.interner.symbols()), nullptr, nullptr);
-  EXPECT_EQ(registered_events(plugin),
+  fixture.gates.emulate({"1.34", 34}, {"1.33", 33});  // today it is locked
+  ASSERT_TRUE(fixture.gates.set("InPlacePodVerticalScaling=false").has_value());
+  EXPECT_EQ(registered_events(*fixture.make<NodeResourcesFit>()),
             (RegisteredEvents{{EventResource::kAssignedPod, 2}, {EventResource::kNode, 5}}));
 }
 

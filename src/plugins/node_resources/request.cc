@@ -4,9 +4,16 @@
 
 #include <algorithm>
 
+#include "config/feature_gates.h"
 #include "plugins/signature.h"
 
 namespace berth::plugins {
+
+RequestGates RequestGates::of(const config::FeatureGates& gates) {
+  return {.pod_level_resources = gates.enabled("PodLevelResources"),
+          .pod_level_status = gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
+          .in_place_scaling = gates.enabled("InPlacePodVerticalScaling")};
+}
 
 Resources incoming_request(const Pod& pod, bool pod_level) {
   if (!pod_level) return to_request(pod_requests(pod.spec(), {.pod_level = false}), pod.symbols());

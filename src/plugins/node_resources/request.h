@@ -6,7 +6,20 @@
 #include "berth/resources.h"
 #include "plugins/device_class_resources.h"
 
+namespace berth::config {
+class FeatureGates;
+}
+
 namespace berth::plugins {
+
+// The feature gates that say how a pod's requests count.
+struct RequestGates {
+  bool pod_level_resources = true;
+  bool pod_level_status = true;  // InPlacePodLevelResourcesVerticalScaling
+  bool in_place_scaling = true;  // InPlacePodVerticalScaling
+
+  static RequestGates of(const config::FeatureGates& gates);
+};
 
 // The pod's requests with negative amounts as zero. The status does not count: the pod is on no
 // node yet. `pod_level`: spec.resources counts (PodLevelResources).

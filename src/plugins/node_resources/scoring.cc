@@ -75,17 +75,13 @@ void score_rows_by_shape(const std::vector<AllocationColumn>& columns, const Nod
 
 // Parity: scoring leaves out pod-level resources, which filtering counts, and takes containers that
 // request nothing for upstream's defaults.
-std::vector<std::int64_t> NodeResourcesFit::scored_amounts(const Pod& pod) const {
-  const PodSpec& spec = pod.spec();
-  if (spec.pod_requests || resources_.has_unknown())
-    return resources_.amounts(pod_requests(spec, {.pod_level = false, .defaults = &defaults_}));
-  return resources_.amounts(spec.usage, Used::kNonzeroRequested);
-}
-
 ScoredAmounts NodeResourcesFit::scored(const Cycle& cycle) const {
-  ScoredAmounts scored{scored_amounts(cycle.pod()), {}};
-  scored.devices = resources_.device_columns(cycle.nodes(), scored.amounts, counts_.get());
-  return scored;
+  const PodSpec& spec = cycle.pod().spec();
+  const bool as_added_up = !spec.pod_requests && !resources_.has_unknown();
+  return resources_.with_devices(
+      cycle.nodes(), as_added_up ? resources_.amounts(spec.usage, Used::kNonzeroRequested)
+                                 : resources_.amounts(pod_requests(
+                                       spec, {.pod_level = false, .defaults = &defaults_})));
 }
 
 Outcome NodeResourcesFit::pre_score(Cycle& cycle, const NodeSet&) const {
@@ -116,7 +112,7 @@ Outcome NodeResourcesFit::score(const Cycle& cycle, const NodeSet& feasible,
 
 // How many devices are taken is no node's own.
 bool NodeResourcesFit::score_keys(Cycle& cycle, RowKeys& keys) const {
-  if (resources_.scores_devices(cycle.pod(), counts_.get())) keys.add_numbers({});
+  if (resources_.scores_devices(cycle.pod())) keys.add_numbers({});
   return true;
 }
 

@@ -205,8 +205,7 @@ TEST(NodeResourcesFitScore, NothingToScoreByIsAnError) {
   PluginFixture fixture;
   NodeResourcesFitArgs args;
   args.resources.clear();
-  const NodeResourcesFit plugin(args, {}, SymbolHold(fixture.world.interner.symbols()), nullptr,
-                                nullptr);
+  const NodeResourcesFit plugin(args, fixture.handle());
   const Cycle cycle(fixture.world.pod("p"), fixture.cluster);
   EXPECT_EQ(plugin.score(cycle, NodeSet(), {}).message(), "resources not found");
 }
