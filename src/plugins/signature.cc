@@ -9,7 +9,7 @@ namespace berth::plugins {
 
 std::string delimited(std::string_view text) { return fmt::format("{}:{}", text.size(), text); }
 
-SignatureFragment volumes_fragment(const Pod& pod) {
+Outcome SignVolumesPlugin::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
   std::vector<std::string> sources;
   for (const Volume& volume : pod.spec().volumes) {
     if (volume.source == VolumeSource::kConfigMap || volume.source == VolumeSource::kSecret)
@@ -22,7 +22,9 @@ SignatureFragment volumes_fragment(const Pod& pod) {
     sources.push_back(std::move(text));
   }
   std::ranges::sort(sources);
-  return {"v1.Pod.Spec.Volumes.NonSyntheticSources()", fmt::format("{}", fmt::join(sources, ","))};
+  fragments.push_back(
+      {"v1.Pod.Spec.Volumes.NonSyntheticSources()", fmt::format("{}", fmt::join(sources, ","))});
+  return Outcome::success();
 }
 
 SignatureFragment tolerations_fragment(const Pod& pod) {

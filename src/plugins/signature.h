@@ -26,8 +26,13 @@ std::string signature_of_labels(const Labels& labels, const Pod& pod) {
   return all;
 }
 
-// Where the pod's volumes come from, but for config maps and secrets; their order does not count.
-SignatureFragment volumes_fragment(const Pod& pod);
+// Signs pods by where their volumes come from, but for config maps and secrets; the order of the
+// volumes does not count.
+class SignVolumesPlugin : public SignPlugin {
+ public:
+  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
+};
+
 // The pod's tolerations; the order in which they are written does not count.
 SignatureFragment tolerations_fragment(const Pod& pod);
 

@@ -10,7 +10,6 @@
 #include "plugins/event_objects.h"
 #include "plugins/node_volume_limits/attach_table.h"
 #include "plugins/node_volume_limits/attachable.h"
-#include "plugins/signature.h"
 #include "plugins/storage_objects.h"
 
 namespace berth::plugins {
@@ -293,11 +292,6 @@ std::optional<std::vector<EventRegistration>> NodeVolumeLimits::events_to_regist
        {{EventResource::kVolumeAttachment, action::kDelete, {}},
         after_attachment_delete,
         HintScope::kClass}}};
-}
-
-Outcome NodeVolumeLimits::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
-  fragments.push_back(volumes_fragment(pod));
-  return Outcome::success();
 }
 
 }  // namespace berth::plugins

@@ -11,12 +11,15 @@
 #include <memory>
 
 #include "berth/plugin_table.h"
+#include "plugins/signature.h"
 
 namespace berth::plugins {
 
 class AttachTable;
 
-class NodeVolumeLimits final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
+class NodeVolumeLimits final : public PreFilterPlugin,
+                               public FilterPlugin,
+                               public SignVolumesPlugin {
  public:
   // `needs_driver`: nodes without a driver that asks for it are rejected (VolumeLimitScaling).
   NodeVolumeLimits(const Cluster& cluster, bool needs_driver);
@@ -32,7 +35,6 @@ class NodeVolumeLimits final : public PreFilterPlugin, public FilterPlugin, publ
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
-  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
  private:
   struct WantedByNode;

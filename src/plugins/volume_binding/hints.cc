@@ -1,7 +1,6 @@
 // VolumeBinding: what may change its mind.
 
 #include "plugins/event_objects.h"
-#include "plugins/signature.h"
 #include "plugins/volume_binding/memory.h"
 #include "plugins/volume_binding/volume_binding.h"
 
@@ -82,11 +81,6 @@ std::optional<std::vector<EventRegistration>> VolumeBinding::events_to_register(
       {{EventResource::kCSIDriver, action::kUpdate, {}}, after_csi_driver, HintScope::kClass},
       {{EventResource::kCSIStorageCapacity, kAddOrUpdate, {}}, after_capacity, HintScope::kClass},
   }};
-}
-
-Outcome VolumeBinding::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
-  fragments.push_back(volumes_fragment(pod));
-  return Outcome::success();
 }
 
 }  // namespace berth::plugins

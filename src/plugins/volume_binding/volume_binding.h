@@ -20,6 +20,7 @@
 #include "config/configuration.h"
 #include "framework/object_waits.h"
 #include "plugins/normalize.h"
+#include "plugins/signature.h"
 #include "plugins/volume_binding/volume_search.h"
 
 namespace berth::plugins {
@@ -30,7 +31,7 @@ class VolumeBinding final : public PreFilterPlugin,
                             public ScorePlugin,
                             public ReservePlugin,
                             public PreBindPlugin,
-                            public SignPlugin {
+                            public SignVolumesPlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -54,7 +55,6 @@ class VolumeBinding final : public PreFilterPlugin,
   PreBindPreFlight pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const override;
   Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
-  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
   // How many volumes and claims are assumed and not yet seen as written.
   std::size_t assumed_count() const;

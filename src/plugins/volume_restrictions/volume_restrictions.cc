@@ -5,7 +5,6 @@
 
 #include "api/storage.h"
 #include "plugins/event_objects.h"
-#include "plugins/signature.h"
 #include "plugins/storage_objects.h"
 
 namespace berth::plugins {
@@ -172,11 +171,6 @@ std::optional<std::vector<EventRegistration>> VolumeRestrictions::events_to_regi
            {{EventResource::kPersistentVolumeClaim, action::kAdd, {}},
             after_claim_add,
             HintScope::kClass}}};
-}
-
-Outcome VolumeRestrictions::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
-  fragments.push_back(volumes_fragment(pod));
-  return Outcome::success();
 }
 
 }  // namespace berth::plugins

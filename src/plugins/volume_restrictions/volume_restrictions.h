@@ -8,10 +8,13 @@
 #include <memory>
 
 #include "berth/plugin_table.h"
+#include "plugins/signature.h"
 
 namespace berth::plugins {
 
-class VolumeRestrictions final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
+class VolumeRestrictions final : public PreFilterPlugin,
+                                 public FilterPlugin,
+                                 public SignVolumesPlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -25,7 +28,6 @@ class VolumeRestrictions final : public PreFilterPlugin, public FilterPlugin, pu
   Outcome remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
-  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 
  private:
   Outcome count(Cycle& cycle, const Pod& pod, int times) const;

@@ -9,7 +9,6 @@
 #include "berth/topology.h"
 #include "plugins/csi_translation.h"
 #include "plugins/event_objects.h"
-#include "plugins/signature.h"
 #include "plugins/storage_objects.h"
 
 namespace berth::plugins {
@@ -225,11 +224,6 @@ std::optional<std::vector<EventRegistration>> VolumeZone::events_to_register() c
            {{EventResource::kPersistentVolume, kAddOrUpdate, {}},
             after_volume_change,
             HintScope::kClass}}};
-}
-
-Outcome VolumeZone::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {
-  fragments.push_back(volumes_fragment(pod));
-  return Outcome::success();
 }
 
 }  // namespace berth::plugins

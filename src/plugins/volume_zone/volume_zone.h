@@ -8,10 +8,11 @@
 #include <memory>
 
 #include "berth/plugin_table.h"
+#include "plugins/signature.h"
 
 namespace berth::plugins {
 
-class VolumeZone final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
+class VolumeZone final : public PreFilterPlugin, public FilterPlugin, public SignVolumesPlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -24,7 +25,6 @@ class VolumeZone final : public PreFilterPlugin, public FilterPlugin, public Sig
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
-  Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 };
 
 }  // namespace berth::plugins
