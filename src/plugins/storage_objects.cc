@@ -6,6 +6,7 @@
 
 #include "base/go_quote.h"
 #include "berth/labels.h"
+#include "plugins/event_objects.h"
 
 namespace berth::plugins {
 namespace {
@@ -71,6 +72,13 @@ bool refers_to(const Pod& pod, const PersistentVolumeClaim& claim) {
            return volume.source == VolumeSource::kPersistentVolumeClaim &&
                   pod.text(volume.source_name) == claim.name;
          });
+}
+
+Result<QueueingHint> after_named_claim(const Pod& pod, const AnyObject& before,
+                                       const AnyObject& after) {
+  const auto change = change_in<PersistentVolumeClaim>(before, after);
+  if (!change) return fail(change.error());
+  return queue_if(change->after && refers_to(pod, *change->after));
 }
 
 }  // namespace berth::plugins

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/storage.h"
+#include "berth/events.h"
 #include "berth/pod.h"
 #include "berth/result.h"
 #include "berth/views.h"
@@ -30,5 +31,8 @@ Result<void> check_made_for(const Pod& pod, const PersistentVolumeClaim& claim);
 
 // Whether the pod names the claim in a persistentVolumeClaim volume.
 bool refers_to(const Pod& pod, const PersistentVolumeClaim& claim);
+// The hint of plugins that wait for such a claim to come or to change.
+Result<QueueingHint> after_named_claim(const Pod& pod, const AnyObject& before,
+                                       const AnyObject& after);
 
 }  // namespace berth::plugins

@@ -28,8 +28,7 @@ std::optional<std::vector<EventRegistration>> DynamicResources::events_to_regist
 
 Result<QueueingHint> DynamicResources::after_claim_change(const Pod& pod, const AnyObject& before,
                                                           const AnyObject& after) const {
-  const Result<Change<ResourceClaim>> change =
-      change_of(resource_claim_in(before), resource_claim_in(after));
+  const auto change = change_in<ResourceClaim>(before, after);
   if (!change)
     return fail(change.error().kind,
                 "unexpected object in isSchedulableAfterClaimChange: " + change.error().message);
@@ -48,12 +47,12 @@ Result<QueueingHint> DynamicResources::after_claim_change(const Pod& pod, const 
 }
 
 Result<QueueingHint> DynamicResources::after_own_update(const AnyObject& after) const {
-  const Result<const Pod*> changed = pod_in(after);
+  const Result<const Pod*> changed = object_in<Pod>(after);
   if (!changed)
     return fail(changed.error().kind, "unexpected object in isSchedulableAfterTargetPodUpdate: " +
                                           changed.error().message);
   if (!*changed) return QueueingHint::kSkip;
-  return claims_of(**changed, *tracker_) ? QueueingHint::kQueue : QueueingHint::kSkip;
+  return queue_if(claims_of(**changed, *tracker_).has_value());
 }
 
 }  // namespace berth::plugins

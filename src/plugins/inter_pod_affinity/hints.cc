@@ -30,14 +30,12 @@ bool matches_any(const Terms& anti_affinity, const Pod& pod) {
 
 bool is_placed(const Pod& pod) { return !pod.node().empty() || !pod.nominated_node().empty(); }
 
-QueueingHint queue_if(bool helps) { return helps ? QueueingHint::kQueue : QueueingHint::kSkip; }
-
 }  // namespace
 
 Result<QueueingHint> InterPodAffinity::after_assigned_pod_change(const Pod& pod,
                                                                  const AnyObject& before,
                                                                  const AnyObject& after) const {
-  Result<Change<Pod>> other = change_of(pod_in(before), pod_in(after));
+  const auto other = change_in<Pod>(before, after);
   if (!other) return fail(other.error());
   const auto [was, is] = *other;
   if ((was && !is_placed(*was)) || (is && !is_placed(*is))) return QueueingHint::kSkip;
@@ -59,7 +57,7 @@ Result<QueueingHint> InterPodAffinity::after_assigned_pod_change(const Pod& pod,
 
 Result<QueueingHint> InterPodAffinity::after_node_change(const Pod& pod, const AnyObject& before,
                                                          const AnyObject& after) const {
-  Result<Change<Node>> node = change_of(node_in(before), node_in(after));
+  const auto node = change_in<Node>(before, after);
   if (!node) return fail(node.error());
   if (!node->after) return QueueingHint::kSkip;
   const HintTerms::Terms& required = hint_terms_->of(pod);

@@ -266,7 +266,7 @@ std::optional<std::vector<EventRegistration>> NodeAffinity::events_to_register()
 
 Result<QueueingHint> NodeAffinity::after_node_change(const Pod& pod, const AnyObject& before,
                                                      const AnyObject& after) const {
-  Result<Change<Node>> node = change_of(node_in(before), node_in(after));
+  const auto node = change_in<Node>(before, after);
   if (!node) return fail(node.error());
   if (!node->after) return QueueingHint::kSkip;
   if (added_.required && !added_.required->matches(*node->after, pod.symbols()))

@@ -32,20 +32,20 @@ static_assert(std::size(kFeatures) == NodeFeatures().size());
 
 Result<QueueingHint> after_feature_change(const Pod&, const AnyObject& before,
                                           const AnyObject& after) {
-  Result<Change<Node>> node = change_of(node_in(before), node_in(after));
+  const auto node = change_in<Node>(before, after);
   if (!node) return fail(node.error());
   const bool same = node->before && node->after &&
                     node->before->declared_features == node->after->declared_features;
-  return same ? QueueingHint::kSkip : QueueingHint::kQueue;
+  return queue_if(!same);
 }
 
 Result<QueueingHint> after_pod_update(const Pod&, const AnyObject& before, const AnyObject& after) {
-  Result<Change<Pod>> updated = change_of(pod_in(before), pod_in(after));
+  const auto updated = change_in<Pod>(before, after);
   if (!updated) return fail(updated.error());
   if (!updated->before || !updated->after) return QueueingHint::kSkip;
   const bool same =
       features_needed_by(updated->before->spec()) == features_needed_by(updated->after->spec());
-  return same ? QueueingHint::kSkip : QueueingHint::kQueue;
+  return queue_if(!same);
 }
 
 }  // namespace

@@ -21,14 +21,12 @@ struct WantedPorts {
 
 Result<QueueingHint> after_port_pod_delete(const Pod& pod, const AnyObject& before,
                                            const AnyObject&) {
-  Result<const Pod*> found = pod_in(before);
+  Result<const Pod*> found = object_in<Pod>(before);
   if (!found) return fail(found.error());
   const Pod* gone = *found;
   // One that was never going to a node took nothing from it.
   if (!gone || (gone->node().empty() && gone->nominated_node().empty())) return QueueingHint::kSkip;
-  return ports_conflict(host_ports_of(pod.spec()), host_ports_of(gone->spec()))
-             ? QueueingHint::kQueue
-             : QueueingHint::kSkip;
+  return queue_if(ports_conflict(host_ports_of(pod.spec()), host_ports_of(gone->spec())));
 }
 
 }  // namespace

@@ -28,16 +28,15 @@ bool any_requested(const Resources& request, Question question) {
 // Whether the pod held a place on a node, or had one kept for it.
 Result<QueueingHint> after_placed_pod_delete(const Pod&, const AnyObject& before,
                                              const AnyObject& after) {
-  Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  const auto change = change_in<Pod>(before, after);
   if (!change) return fail(change.error());
   const Pod* gone = change->before;
-  return gone && (!gone->node().empty() || !gone->nominated_node().empty()) ? QueueingHint::kQueue
-                                                                            : QueueingHint::kSkip;
+  return queue_if(gone && (!gone->node().empty() || !gone->nominated_node().empty()));
 }
 
 Result<QueueingHint> after_device_class_change(const Pod& pod, const AnyObject& before,
                                                const AnyObject& after) {
-  Result<Change<DeviceClass>> change = change_of(device_class_in(before), device_class_in(after));
+  const auto change = change_in<DeviceClass>(before, after);
   if (!change) return fail(change.error());
   if (!change->after) return QueueingHint::kSkip;
   const Resources& request = pod.spec().usage.requests;
@@ -50,8 +49,7 @@ Result<QueueingHint> after_device_class_change(const Pod& pod, const AnyObject& 
   } else if (change->before->extended_resource_name == extended) {
     return QueueingHint::kSkip;
   }
-  return !extended.empty() && request.has_scalar(extended) ? QueueingHint::kQueue
-                                                           : QueueingHint::kSkip;
+  return queue_if(!extended.empty() && request.has_scalar(extended));
 }
 
 }  // namespace
@@ -87,11 +85,11 @@ std::optional<std::vector<EventRegistration>> NodeResourcesFit::events_to_regist
 
 Result<QueueingHint> NodeResourcesFit::after_pod_scale_down(const Pod& pod, const AnyObject& before,
                                                             const AnyObject& after) const {
-  Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  const auto change = change_in<Pod>(before, after);
   if (!change) return fail(change.error());
   const auto [old_pod, new_pod] = *change;
   if (!old_pod || !new_pod || new_pod->node().empty()) return QueueingHint::kSkip;
-  return scaled_down(pod, *old_pod, *new_pod) ? QueueingHint::kQueue : QueueingHint::kSkip;
+  return queue_if(scaled_down(pod, *old_pod, *new_pod));
 }
 
 // Whether a pod gave back something that `wanting` asks for.
@@ -120,7 +118,7 @@ bool NodeResourcesFit::fits_empty_node(const Resources& request,
 
 Result<QueueingHint> NodeResourcesFit::after_node_change(const Pod& pod, const AnyObject& before,
                                                          const AnyObject& after) const {
-  Result<Change<Node>> change = change_of(node_in(before), node_in(after));
+  const auto change = change_in<Node>(before, after);
   if (!change) return fail(change.error());
   if (!change->after) return QueueingHint::kSkip;
   const Resources request = incoming_request(pod, gates_.pod_level_resources);
@@ -133,7 +131,7 @@ Result<QueueingHint> NodeResourcesFit::after_node_change(const Pod& pod, const A
       now.pods > then.pods || any_requested(request, [&](std::int64_t, auto of, Symbol name) {
         return of(now) > of(then) || (of(now) <= 0 && is_devices(name));
       });
-  return grew ? QueueingHint::kQueue : QueueingHint::kSkip;
+  return queue_if(grew);
 }
 
 }  // namespace berth::plugins

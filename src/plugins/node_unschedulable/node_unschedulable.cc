@@ -18,18 +18,18 @@ bool tolerates_cordon(const Pod& pod) {
 
 Result<QueueingHint> after_cordon_change(const Pod&, const AnyObject& before,
                                          const AnyObject& after) {
-  Result<Change<Node>> node = change_of(node_in(before), node_in(after));
+  const auto node = change_in<Node>(before, after);
   if (!node) return fail(node.error());
   const bool was_closed = !node->before || node->before->unschedulable;
   const bool is_open = node->after && !node->after->unschedulable;
-  return was_closed && is_open ? QueueingHint::kQueue : QueueingHint::kSkip;
+  return queue_if(was_closed && is_open);
 }
 
 Result<QueueingHint> after_cordon_toleration_change(const Pod&, const AnyObject&,
                                                     const AnyObject& after) {
-  Result<const Pod*> updated = pod_in(after);
+  Result<const Pod*> updated = object_in<Pod>(after);
   if (!updated) return fail(updated.error());
-  return *updated && tolerates_cordon(**updated) ? QueueingHint::kQueue : QueueingHint::kSkip;
+  return queue_if(*updated && tolerates_cordon(**updated));
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ namespace {
 
 Result<QueueingHint> after_csi_node_update(const Pod&, const AnyObject& before,
                                            const AnyObject& after) {
-  Result<Change<CSINode>> change = change_of(csi_node_in(before), csi_node_in(after));
+  const auto change = change_in<CSINode>(before, after);
   if (!change) return fail(change.error());
   if (!change->after) return QueueingHint::kSkip;
   const auto count_before = [&](Symbol name) {
@@ -229,40 +229,33 @@ Result<QueueingHint> after_csi_node_update(const Pod&, const AnyObject& before,
 
 Result<QueueingHint> after_attached_pod_delete(const Pod&, const AnyObject& before,
                                                const AnyObject& after) {
-  Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  const auto change = change_in<Pod>(before, after);
   if (!change)
     return fail(
         change.error().kind,
         "unexpected objects in isSchedulableAfterAssignedPodDeleted: " + change.error().message);
   const Pod* gone = change->before;
   if (!gone || (gone->node().empty() && gone->nominated_node().empty())) return QueueingHint::kSkip;
-  return std::ranges::any_of(gone->spec().volumes,
-                             [](const Volume& volume) { return may_attach(volume.source); })
-             ? QueueingHint::kQueue
-             : QueueingHint::kSkip;
+  return queue_if(std::ranges::any_of(
+      gone->spec().volumes, [](const Volume& volume) { return may_attach(volume.source); }));
 }
 
 Result<QueueingHint> after_limited_claim_add(const Pod& pod, const AnyObject& before,
                                              const AnyObject& after) {
-  Result<Change<PersistentVolumeClaim>> change =
-      change_of(persistent_volume_claim_in(before), persistent_volume_claim_in(after));
+  const auto change = change_in<PersistentVolumeClaim>(before, after);
   if (!change) return fail(change.error());
   const PersistentVolumeClaim* added = change->after;
   if (!added || added->namespace_name != pod.meta().namespace_name) return QueueingHint::kSkip;
   if (refers_to(pod, *added)) return QueueingHint::kQueue;
-  return std::ranges::any_of(pod.spec().volumes,
-                             [&](const Volume& volume) {
-                               return volume.source == VolumeSource::kEphemeral &&
-                                      ephemeral_claim_name(pod, volume) == added->name;
-                             })
-             ? QueueingHint::kQueue
-             : QueueingHint::kSkip;
+  return queue_if(std::ranges::any_of(pod.spec().volumes, [&](const Volume& volume) {
+    return volume.source == VolumeSource::kEphemeral &&
+           ephemeral_claim_name(pod, volume) == added->name;
+  }));
 }
 
 Result<QueueingHint> after_attachment_delete(const Pod& pod, const AnyObject& before,
                                              const AnyObject& after) {
-  Result<Change<VolumeAttachment>> change =
-      change_of(volume_attachment_in(before), volume_attachment_in(after));
+  const auto change = change_in<VolumeAttachment>(before, after);
   if (!change) return fail(change.error());
   if (!change->before) return QueueingHint::kSkip;
   const std::string_view attacher = change->before->symbols.text(change->before->attacher);

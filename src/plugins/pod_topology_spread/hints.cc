@@ -9,10 +9,6 @@ namespace {
 
 using Constraints = std::span<const SpreadConstraint>;
 
-QueueingHint queue_if(bool worth_it) {
-  return worth_it ? QueueingHint::kQueue : QueueingHint::kSkip;
-}
-
 // Whether a pod may count where `waiting` wants to go: it is of its namespace, and on a node or on
 // its way there.
 bool is_involved(const Pod& pod, const Pod& waiting) {
@@ -76,7 +72,7 @@ std::optional<std::vector<EventRegistration>> PodTopologySpread::events_to_regis
 
 Result<QueueingHint> PodTopologySpread::after_own_change(const Pod& pod, const AnyObject& before,
                                                          const AnyObject& after) const {
-  const Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  const auto change = change_in<Pod>(before, after);
   if (!change) return fail(change.error());
   if (!change->before || !change->after) return QueueingHint::kSkip;
   const Result<std::vector<SpreadConstraint>> hard =
@@ -91,7 +87,7 @@ Result<QueueingHint> PodTopologySpread::after_own_change(const Pod& pod, const A
 Result<QueueingHint> PodTopologySpread::after_assigned_pod_change(const Pod& pod,
                                                                   const AnyObject& before,
                                                                   const AnyObject& after) const {
-  const Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  const auto change = change_in<Pod>(before, after);
   if (!change) return fail(change.error());
   for (const Pod* version : {change->before, change->after})
     if (version && !is_involved(*version, pod)) return QueueingHint::kSkip;
@@ -106,7 +102,7 @@ Result<QueueingHint> PodTopologySpread::after_assigned_pod_change(const Pod& pod
 
 Result<QueueingHint> PodTopologySpread::after_node_change(const Pod& pod, const AnyObject& before,
                                                           const AnyObject& after) const {
-  const Result<Change<Node>> change = change_of(node_in(before), node_in(after));
+  const auto change = change_in<Node>(before, after);
   if (!change) return fail(change.error());
   const Result<std::vector<SpreadConstraint>> hard =
       constraints(pod, UnsatisfiableAction::kDoNotSchedule);

@@ -120,11 +120,11 @@ std::optional<std::vector<EventRegistration>> TaintToleration::events_to_registe
 
 Result<QueueingHint> TaintToleration::after_node_change(const Pod& pod, const AnyObject& before,
                                                         const AnyObject& after) const {
-  Result<Change<Node>> node = change_of(node_in(before), node_in(after));
+  const auto node = change_in<Node>(before, after);
   if (!node) return fail(node.error());
   const bool was_repelled = !node->before || repels(*node->before, pod);
   const bool is_welcome = node->after && !repels(*node->after, pod);
-  return was_repelled && is_welcome ? QueueingHint::kQueue : QueueingHint::kSkip;
+  return queue_if(was_repelled && is_welcome);
 }
 
 Outcome TaintToleration::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

@@ -9,14 +9,10 @@ namespace {
 
 constexpr std::uint32_t kAddOrUpdate = action::kAdd | action::kUpdate;
 
-QueueingHint queue_if(bool may_help) {
-  return may_help ? QueueingHint::kQueue : QueueingHint::kSkip;
-}
-
 // Nothing of a class but its topologies can change.
 Result<QueueingHint> after_storage_class(const Pod&, const AnyObject& before,
                                          const AnyObject& after) {
-  const auto change = change_of(storage_class_in(before), storage_class_in(after));
+  const auto change = change_in<StorageClass>(before, after);
   if (!change) return fail(change.error());
   if (!change->before) return QueueingHint::kQueue;
   return queue_if(change->after &&
@@ -24,8 +20,7 @@ Result<QueueingHint> after_storage_class(const Pod&, const AnyObject& before,
 }
 
 Result<QueueingHint> after_claim(const Pod& pod, const AnyObject& before, const AnyObject& after) {
-  const auto change =
-      change_of(persistent_volume_claim_in(before), persistent_volume_claim_in(after));
+  const auto change = change_in<PersistentVolumeClaim>(before, after);
   if (!change) return fail(change.error());
   if (!change->after || change->after->namespace_name != pod.meta().namespace_name)
     return QueueingHint::kSkip;
@@ -39,7 +34,7 @@ Result<QueueingHint> after_claim(const Pod& pod, const AnyObject& before, const 
 
 Result<QueueingHint> after_csi_node(const Pod&, const AnyObject& before, const AnyObject& after) {
   if (std::holds_alternative<std::monostate>(before)) return QueueingHint::kQueue;
-  const auto change = change_of(csi_node_in(before), csi_node_in(after));
+  const auto change = change_in<CSINode>(before, after);
   if (!change) return fail(change.error());
   return queue_if(change->after &&
                   change->before->migrated_plugins != change->after->migrated_plugins);
@@ -48,7 +43,7 @@ Result<QueueingHint> after_csi_node(const Pod&, const AnyObject& before, const A
 // Parity: this looks for an inline volume of the driver, though only claims ask for free space.
 Result<QueueingHint> after_csi_driver(const Pod& pod, const AnyObject& before,
                                       const AnyObject& after) {
-  const auto change = change_of(csi_driver_in(before), csi_driver_in(after));
+  const auto change = change_in<CSIDriver>(before, after);
   if (!change) return fail(change.error());
   if (!change->before || !change->after) return QueueingHint::kSkip;
   if (!change->before->storage_capacity || change->after->storage_capacity)
@@ -60,7 +55,7 @@ Result<QueueingHint> after_csi_driver(const Pod& pod, const AnyObject& before,
 }
 
 Result<QueueingHint> after_capacity(const Pod&, const AnyObject& before, const AnyObject& after) {
-  const auto change = change_of(csi_storage_capacity_in(before), csi_storage_capacity_in(after));
+  const auto change = change_in<CSIStorageCapacity>(before, after);
   if (!change) return fail(change.error());
   if (!change->before) return QueueingHint::kQueue;
   if (!change->after) return QueueingHint::kSkip;

@@ -71,7 +71,7 @@ bool conflict(const Disks& disks, const Pod& other) {
 
 Result<QueueingHint> after_volume_pod_delete(const Pod& pod, const AnyObject& before,
                                              const AnyObject& after) {
-  Result<Change<Pod>> change = change_of(pod_in(before), pod_in(after));
+  const auto change = change_in<Pod>(before, after);
   if (!change)
     return fail(
         change.error().kind,
@@ -85,15 +85,6 @@ Result<QueueingHint> after_volume_pod_delete(const Pod& pod, const AnyObject& be
       if (is_claim(theirs) && is_claim(ours) && theirs.source_name == ours.source_name)
         return QueueingHint::kQueue;
   return QueueingHint::kSkip;
-}
-
-Result<QueueingHint> after_claim_add(const Pod& pod, const AnyObject& before,
-                                     const AnyObject& after) {
-  Result<Change<PersistentVolumeClaim>> change =
-      change_of(persistent_volume_claim_in(before), persistent_volume_claim_in(after));
-  if (!change) return fail(change.error());
-  return change->after && refers_to(pod, *change->after) ? QueueingHint::kQueue
-                                                         : QueueingHint::kSkip;
 }
 
 }  // namespace
@@ -169,7 +160,7 @@ std::optional<std::vector<EventRegistration>> VolumeRestrictions::events_to_regi
             HintScope::kClass},
            {{EventResource::kNode, action::kAdd, {}}, {}},
            {{EventResource::kPersistentVolumeClaim, action::kAdd, {}},
-            after_claim_add,
+            after_named_claim,
             HintScope::kClass}}};
 }
 

@@ -152,26 +152,15 @@ class Demands {
 // ---- hints --------------------------------------------------------------------------------------
 
 Result<QueueingHint> after_class_add(const Pod&, const AnyObject&, const AnyObject& after) {
-  Result<const StorageClass*> added = storage_class_in(after);
+  Result<const StorageClass*> added = object_in<StorageClass>(after);
   if (!added) return fail(added.error());
-  return *added && (*added)->binding_mode == StorageClass::BindingMode::kWaitForFirstConsumer
-             ? QueueingHint::kQueue
-             : QueueingHint::kSkip;
-}
-
-Result<QueueingHint> after_claim_change(const Pod& pod, const AnyObject& before,
-                                        const AnyObject& after) {
-  Result<Change<PersistentVolumeClaim>> change =
-      change_of(persistent_volume_claim_in(before), persistent_volume_claim_in(after));
-  if (!change) return fail(change.error());
-  return change->after && refers_to(pod, *change->after) ? QueueingHint::kQueue
-                                                         : QueueingHint::kSkip;
+  return queue_if(*added &&
+                  (*added)->binding_mode == StorageClass::BindingMode::kWaitForFirstConsumer);
 }
 
 Result<QueueingHint> after_volume_change(const Pod&, const AnyObject& before,
                                          const AnyObject& after) {
-  Result<Change<PersistentVolume>> change =
-      change_of(persistent_volume_in(before), persistent_volume_in(after));
+  const auto change = change_in<PersistentVolume>(before, after);
   if (!change) return fail(change.error());
   if (!change->before || !change->after) return QueueingHint::kQueue;
   return topologies_of(*change->before) == topologies_of(*change->after) ? QueueingHint::kSkip
@@ -219,7 +208,7 @@ std::optional<std::vector<EventRegistration>> VolumeZone::events_to_register() c
   return {{{{EventResource::kStorageClass, action::kAdd, {}}, after_class_add, HintScope::kClass},
            {{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}, {}},
            {{EventResource::kPersistentVolumeClaim, kAddOrUpdate, {}},
-            after_claim_change,
+            after_named_claim,
             HintScope::kClass},
            {{EventResource::kPersistentVolume, kAddOrUpdate, {}},
             after_volume_change,
