@@ -4,16 +4,29 @@
 // the active queue is empty, and pods whose attempt ended in an error, which always wait.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "base/indexed_heap.h"
 #include "berth/loop.h"
 #include "queue/entries.h"
 #include "queue/pod_order.h"
-#include "queue/scheduling_queue.h"
 
 namespace berth {
+
+struct QueueOptions {
+  Duration initial_backoff = std::chrono::seconds(1);
+  Duration max_backoff = std::chrono::seconds(10);
+  Duration max_unschedulable = std::chrono::minutes(5);
+  bool pop_from_backoff = true;  // gate SchedulerPopFromBackoffQ
+  // Calls hints of HintScope::kClass for every pod of a class, too, and compares (hint_difference).
+  bool verify_hints = false;
+};
+
+// initial · 2^(count-1), at most max, without overflow.
+Duration backoff_duration(Duration initial, Duration max, std::int32_t count);
 
 class BackoffQueue {
  public:

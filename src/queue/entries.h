@@ -14,9 +14,11 @@
 
 #include "base/hash_index.h"
 #include "berth/queued_pod.h"
-#include "queue/scheduling_queue.h"
 
 namespace berth {
+
+// Where a pod is.
+enum class QueuePlace : std::uint8_t { kNowhere, kActive, kBackoff, kErrorBackoff, kUnschedulable };
 
 using Slot = HashIndex::Slot;
 inline constexpr Slot kNoSlot = HashIndex::kNone;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,12 +19,25 @@
 #include "berth/measurements.h"
 #include "berth/object.h"
 #include "berth/observer.h"
+#include "berth/plugin.h"
 #include "berth/pod.h"
 #include "berth/queued_pod.h"
 #include "berth/symbols.h"
-#include "queue/scheduling_queue.h"
 
 namespace berth {
+
+// What the queue uses of one profile's plugins.
+struct QueueProfile {
+  std::string scheduler_name;
+  // By plugin: its events and hints. Complete in the sense of core.md §2.6: with all events for
+  // plugins that register none, and the pseudo plugin Extender.
+  struct PluginEvents {
+    std::string plugin;
+    std::vector<EventRegistration> events;
+  };
+  std::vector<PluginEvents> events;
+  std::vector<const PreEnqueuePlugin*> pre_enqueue;
+};
 
 // Where a pod goes: stays unschedulable; backoff if it has not ended, else active; or active at
 // once.

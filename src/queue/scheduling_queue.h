@@ -24,14 +24,19 @@
 // World thread only; nothing here blocks. The owner pops when on_ready calls it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/indexed_heap.h"
+#include "base/lifetime.h"
 #include "berth/events.h"
 #include "berth/handle.h"
 #include "berth/loop.h"
@@ -42,30 +47,16 @@
 #include "berth/result.h"
 #include "berth/views.h"
 #include "framework/nomination_log.h"
+#include "queue/backoff.h"
+#include "queue/entries.h"
+#include "queue/gating.h"
+#include "queue/hints.h"
+#include "queue/in_flight.h"
+#include "queue/nominations.h"
+#include "queue/pod_order.h"
+#include "queue/unschedulable.h"
 
 namespace berth {
-
-// What the queue uses of one profile's plugins.
-struct QueueProfile {
-  std::string scheduler_name;
-  // By plugin: its events and hints. Complete in the sense of core.md §2.6: with all events for
-  // plugins that register none, and the pseudo plugin Extender.
-  struct PluginEvents {
-    std::string plugin;
-    std::vector<EventRegistration> events;
-  };
-  std::vector<PluginEvents> events;
-  std::vector<const PreEnqueuePlugin*> pre_enqueue;
-};
-
-struct QueueOptions {
-  Duration initial_backoff = std::chrono::seconds(1);
-  Duration max_backoff = std::chrono::seconds(10);
-  Duration max_unschedulable = std::chrono::minutes(5);
-  bool pop_from_backoff = true;  // gate SchedulerPopFromBackoffQ
-  // Calls hints of HintScope::kClass for every pod of a class, too, and compares (hint_difference).
-  bool verify_hints = false;
-};
 
 struct QueueSizes {
   std::size_t active = 0;
@@ -78,13 +69,12 @@ struct QueueSizes {
   friend bool operator==(const QueueSizes&, const QueueSizes&) = default;
 };
 
-// Where a pod is, for tests and invariants.
-enum class QueuePlace : std::uint8_t { kNowhere, kActive, kBackoff, kErrorBackoff, kUnschedulable };
-
 class SchedulingQueue final : public Nominator, public NominationLog, public Activator {
  public:
   SchedulingQueue(Loop& loop, const Cluster& cluster, QueueOptions options, Observer& observer);
   ~SchedulingQueue() override;
+  SchedulingQueue(const SchedulingQueue&) = delete;
+  SchedulingQueue& operator=(const SchedulingQueue&) = delete;
 
   // Called once, before the first pod is added: plugins are given the queue as their Nominator and
   // Activator, so they are made after it. `sort` is the first profile's QueueSort. The plugins are
@@ -96,7 +86,7 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
 
   // Sets the callback for new pods that pop() can return: called at most once per operation, after
   // it, so that the callback may pop at once.
-  void on_ready(Callback callback);
+  void on_ready(Callback callback) { on_ready_ = std::move(callback); }
 
   // ---- from ingest
   void add(Ref<const Pod> pod);
@@ -114,7 +104,7 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   // Whether pop() would return a pod.
   bool ready() const;
   // Ends the flight of a popped pod: no more events are kept for it. Idempotent.
-  void done(const Uid& uid);
+  void done(const Uid& uid) { in_flight_.end(uid); }
   // Puts a popped pod back, with its rejectors, and ends its flight. Fails when the pod is in the
   // queue already.
   Result<void> return_failed(QueuedPod pod);
@@ -124,29 +114,171 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
 
   // ---- nominations (core.md §5.11)
   std::vector<Ref<const Pod>> nominated_pods(Symbol node) const override;
-  const std::vector<Symbol>& nominated_nodes() const override;
-  std::uint64_t nomination_log_end() const override;
-  std::optional<std::span<const Symbol>> nominations_since(std::uint64_t position) const override;
-  bool is_nominated(const Uid& uid) const override;
-  void nominate(const Pod& pod, const std::optional<Nominating>& nominating);
-  void remove_nomination(const Uid& uid);
+  const std::vector<Symbol>& nominated_nodes() const override { return nominations_.nodes(); }
+  std::uint64_t nomination_log_end() const override { return nominations_.log_end(); }
+  std::optional<std::span<const Symbol>> nominations_since(std::uint64_t position) const override {
+    return nominations_.changes_since(position);
+  }
+  bool is_nominated(const Uid& uid) const override { return nominations_.contains(uid); }
+  void nominate(const Pod& pod, const std::optional<Nominating>& nominating) {
+    nominations_.add(pod, nominating);
+  }
+  void remove_nomination(const Uid& uid) { nominations_.remove(uid); }
 
   // ---- looking
   QueueSizes sizes() const;
   QueuePlace place(const Pod& pod) const;  // by namespace and name
-  bool in_flight(const Uid& uid) const;
+  bool in_flight(const Uid& uid) const { return in_flight_.contains(uid); }
   const QueuedPod* find(const Pod& pod) const;  // by namespace and name; null when not queued
   // With verify_hints: describes the first case in which pods of a class got different answers.
-  const std::optional<std::string>& hint_difference() const;
+  const std::optional<std::string>& hint_difference() const { return hint_difference_; }
   // Visits every queued pod, in no particular order.
   void for_each(const std::function<void(const QueuedPod&, QueuePlace)>& visit) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // Upstream's labels of why a pod entered a queue, besides those of events.
+  static constexpr std::string_view kScheduleAttemptFailure = "ScheduleAttemptFailure";
+  static constexpr std::string_view kBackoffComplete = "BackoffComplete";
+  static constexpr std::string_view kPopFromBackoff = "PopFromBackoffQ";
+
+  // How many pods are moved, or checked, within one operation. With more, each turn of the loop
+  // processes one slice.
+  static constexpr std::size_t kAtOnce = 8192;
+  static constexpr std::size_t kSlice = 1024;
+
+  struct ByOrder {
+    const SchedulingQueue* queue;
+    bool operator()(Slot a, Slot b) const {
+      return queue->order_.before(queue->entries_[a].queued, queue->entries_[b].queued);
+    }
+  };
+
+  Loop& loop_;
+  const QueueOptions options_;
+  Observer& observer_;
+  Observer* const measured_;
+  const std::string add_label_;  // of a pod that arrived
+
+  PodOrder order_;
+  Hints hints_;
+  Gating gating_;
+  Entries entries_;
+  IndexedHeap<ByOrder> active_;
+  BackoffQueue backoff_;
+  UnschedulablePods unschedulable_;
+  InFlight in_flight_;
+  Nominations nominations_;
+  std::uint64_t last_sequence_ = 0;
+
+  // ---- operations: their time, and what is done when they end
+  class Operation;
+  std::optional<WallTime> moment_;               // of the open operation, once it was read
+  Duration wall_clock_ahead_ = Duration::min();  // of the monotonic clock, at most so far
+  int open_operations_ = 0;
+  bool woken_ = false;  // pop() may return something new
+  Callback on_ready_;
+  // Pods that plugins activated in the middle of an operation.
+  std::vector<Ref<const Pod>> activated_meanwhile_;
+
+  // ---- transitions (transitions.cc)
+  // Counts the pod (+1 or -1) under each plugin that rejected it.
+  void count_rejectors(const QueuedPod& queued, int change) const;
+  // Adds a pod that is new to the queue, in place of any other of its name.
+  void enter(Ref<const Pod> pod);
+  // Moves the entry to where the strategy and the plugins say.
+  void requeue(Slot slot, Requeue strategy, std::string_view label);
+  // `strategy`: the decision that led here, for report_queued; nullopt: always counted.
+  bool move_to_active(Slot slot, std::string_view label, bool ask_plugins = true,
+                      std::optional<Requeue> strategy = std::nullopt);
+  bool move_to_backoff(Slot slot, std::string_view label, std::optional<Requeue> strategy);
+  void move_to_unschedulable(Slot slot, std::string_view label, std::optional<Requeue> strategy);
+  void report_queued(const Pod& pod, QueueName queue, std::string_view label,
+                     std::optional<Requeue> strategy) const;
+  // Removes the entry from its queue; the entry itself stays.
+  void leave(Slot slot);
+  void update_queued(Slot slot, const Ref<const Pod>& before, const Ref<const Pod>& after);
+  void activate_pod(const Ref<const Pod>& pod);
+
+  // ---- moves (moves.cc)
+  // An event, and the unschedulable pods that it may help.
+  struct Move {
+    struct Candidate {
+      Slot slot;
+      std::optional<Requeue> strategy;  // nullopt: hints must be called
+    };
+    ClusterEvent event;
+    AnyObject before{};
+    AnyObject after{};
+    std::function<bool(const Pod&)> only{};
+    bool time_is_over = false;  // the event is the end of their five minutes
+    std::string label{};        // the event's
+    std::vector<Candidate> candidates{};
+    std::size_t next = 0;                                      // of the candidates
+    std::uint32_t number = UnschedulablePods::kImmediateMove;  // of a move in slices
+  };
+  void move_all(Move move);
+  std::optional<std::uint32_t> class_of(const AnyObject& object) const;
+  Hints::Questions questions(const UnschedulablePods::Group& group,
+                             const ClusterEvent& event) const;
+  void find_candidates(Move& move);
+  void verify_hints(const Move& move, const UnschedulablePods::Group& group,
+                    const std::vector<Slot>& members, Requeue answer);
+  void begin_move(Move move);
+  void move_some(Move& move, std::size_t count);
+  void flush_backoff();
+  void flush_unschedulable();
+  void end_backoff(std::size_t count);
+  void post_slice();
+  void do_slice();
+  std::deque<Move> moves_;                        // in slices
+  std::vector<std::pair<Slot, Requeue>> moving_;  // at this moment
+  std::optional<WallTime> backoff_ended_;  // pods whose backoff ended by then are being moved
+  bool slice_posted_ = false;
+  std::optional<std::string> hint_difference_;
+  Lifetime lifetime_;
+
+  // ---- time (flush.cc)
+  // The time of the open operation. The clock is read when it is first needed: most operations do
+  // not need it.
+  WallTime now() { return moment_ ? *moment_ : read_clock(); }
+  WallTime read_clock();
+  void clock_set_back();
+  // The clock was set back to `present`: entries from `next` on may be in the future.
+  struct ClockRepair {
+    WallTime present;
+    Slot next = 0;
+    Slot end = 0;
+  };
+  std::optional<ClockRepair> clock_repair_;
+  void repair_timestamps(std::size_t count);
+  void arm_backoff_flush();
+  void arm_unschedulable_flush();
+  std::optional<TimePoint> running_since_;
+  std::optional<TimerId> backoff_timer_;
+  std::optional<TimerId> unschedulable_timer_;
 };
 
-// initial · 2^(count-1), at most max, without overflow.
-Duration backoff_duration(Duration initial, Duration max, std::int32_t count);
+// One change of the queue, until finish(). on_ready is called after it, when the queue is
+// consistent again.
+class SchedulingQueue::Operation {
+ public:
+  explicit Operation(SchedulingQueue& queue) : queue_(queue) {
+    if (++queue_.open_operations_ == 1) queue_.moment_.reset();
+  }
+  ~Operation() {
+    if (finished_) return;
+    // A plugin threw: pods that were not moved yet stay.
+    --queue_.open_operations_;
+    queue_.moving_.clear();
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  void finish();
+
+ private:
+  SchedulingQueue& queue_;
+  bool finished_ = false;
+};
 
 }  // namespace berth
