@@ -1,5 +1,4 @@
-#include "sim/workload_world.h"
-
+// How the controllers of workloads write pods and objects into the simulator's cluster.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "api/defaulting.h"
 #include "api/kinds.h"
 #include "berth/node.h"
+#include "sim/workloads.h"
 #include "wire/json_tree.h"
 
 namespace berth::sim {
@@ -55,33 +55,33 @@ void set_member(JsonValue& object, std::string_view name, JsonValue value) {
 
 // ---- objects
 
-Workloads::World::Entry* Workloads::World::entry_of(const Workload& workload) {
+Workloads::Entry* Workloads::entry_of(const Workload& workload) {
   const auto found = entries_.find(key_of(workload));
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-std::optional<controllers::Workload> Workloads::World::find(ObjectKind kind,
-                                                            std::string_view namespace_name,
-                                                            std::string_view name) const {
+std::optional<controllers::Workload> Workloads::find(ObjectKind kind,
+                                                     std::string_view namespace_name,
+                                                     std::string_view name) const {
   const auto found = entries_.find({kind, controllers::object_key(namespace_name, name)});
   if (found == entries_.end()) return std::nullopt;
   return found->second.workload;
 }
 
-void Workloads::World::remove(const Workload& object) { remove_with_pods(key_of(object)); }
+void Workloads::remove(const Workload& object) { remove_with_pods(key_of(object)); }
 
 // ---- pods
 
 // Reports each refusal once: controllers retry.
-Result<std::string> Workloads::World::refuse(const Workload& owner, const std::string& why) {
+Result<std::string> Workloads::refuse(const Workload& owner, const std::string& why) {
   std::string text =
       fmt::format("{} {}/{}: {}", to_string(owner.kind), owner.namespace_name, owner.name, why);
   if (told_.insert(text).second) trouble_(text);
   return fail(ErrorKind::kInvalid, why);
 }
 
-Result<std::string> Workloads::World::create_pod(const Workload& owner,
-                                                 const controllers::PodParts& parts) {
+Result<std::string> Workloads::create_pod(const Workload& owner,
+                                          const controllers::PodParts& parts) {
   const Entry* entry = entry_of(owner);
   if (entry == nullptr) return fail(ErrorKind::kNotFound, "its owner is gone");
   WrittenPod pod(entry->pod_template);
@@ -116,21 +116,21 @@ Result<std::string> Workloads::World::create_pod(const Workload& owner,
   return name;
 }
 
-bool Workloads::World::delete_pod(const controllers::PodFacts& pod) {
+bool Workloads::delete_pod(const controllers::PodFacts& pod) {
   return cluster_.remove_object(ObjectKind::kPod, pod.namespace_name, pod.name).has_value();
 }
 
-bool Workloads::World::has_node(const std::string& name) const {
+bool Workloads::has_node(const std::string& name) const {
   return static_cast<bool>(cluster_.object(ObjectKind::kNode, "", name));
 }
 
-void Workloads::World::remove_orphan(const controllers::PodFacts& pod) {
+void Workloads::remove_orphan(const controllers::PodFacts& pod) {
   static_cast<void>(cluster_.remove_at_once(ObjectKind::kPod, pod.namespace_name, pod.name));
 }
 
 // ---- Deployment
 
-std::vector<controllers::Workload> Workloads::World::replica_sets_of(const Workload& deployment) {
+std::vector<controllers::Workload> Workloads::replica_sets_of(const Workload& deployment) {
   std::vector<Workload> sets;
   // Their names begin with the Deployment's.
   const Key first(ObjectKind::kReplicaSet, deployment.key() + "-");
@@ -145,7 +145,7 @@ std::vector<controllers::Workload> Workloads::World::replica_sets_of(const Workl
   return sets;
 }
 
-Result<controllers::Workload> Workloads::World::create_replica_set(const Workload& deployment) {
+Result<controllers::Workload> Workloads::create_replica_set(const Workload& deployment) {
   const Entry* owner = entry_of(deployment);
   if (owner == nullptr) return fail(ErrorKind::kNotFound, "the Deployment is gone");
   Entry entry = *owner;
@@ -176,8 +176,7 @@ Result<controllers::Workload> Workloads::World::create_replica_set(const Workloa
   return entries_.emplace(key_of(set), std::move(entry)).first->second.workload;
 }
 
-bool Workloads::World::scale(const Workload&, const Workload& set, std::int64_t replicas,
-                             std::int64_t) {
+bool Workloads::scale(const Workload&, const Workload& set, std::int64_t replicas, std::int64_t) {
   Entry* entry = entry_of(set);
   if (entry == nullptr) return false;
   entry->workload.replicas = replicas;
@@ -185,17 +184,16 @@ bool Workloads::World::scale(const Workload&, const Workload& set, std::int64_t 
   return true;
 }
 
-void Workloads::World::write_revision(const Workload& deployment, const Workload& set,
-                                      std::int64_t revision) {
+void Workloads::write_revision(const Workload& deployment, const Workload& set,
+                               std::int64_t revision) {
   for (const Workload* object : {&deployment, &set})
     if (Entry* entry = entry_of(*object)) entry->workload.revision = revision;
 }
 
 // ---- StatefulSet and DaemonSet
 
-void Workloads::World::create_claim(const Workload& set,
-                                    const controllers::ClaimTemplate& made_from,
-                                    std::string_view name) {
+void Workloads::create_claim(const Workload& set, const controllers::ClaimTemplate& made_from,
+                             std::string_view name) {
   if (cluster_.object(ObjectKind::kPersistentVolumeClaim, set.namespace_name, name)) return;
   JsonValue claim = parse_json(made_from.json).value_or(JsonValue::object());
   JsonValue metadata =
@@ -210,7 +208,7 @@ void Workloads::World::create_claim(const Workload& set,
   static_cast<void>(cluster_.create_object(*made));
 }
 
-std::vector<std::string> Workloads::World::daemon_nodes(const Workload& set) {
+std::vector<std::string> Workloads::daemon_nodes(const Workload& set) {
   const Entry* entry = entry_of(set);
   if (entry == nullptr) return {};
   std::vector<Ref<const Node>> nodes;
@@ -221,8 +219,7 @@ std::vector<std::string> Workloads::World::daemon_nodes(const Workload& set) {
 
 // ---- what controllers remember
 
-void Workloads::World::write_status(const Workload& set,
-                                    const controllers::ReplicaSetStatus& status) {
+void Workloads::write_status(const Workload& set, const controllers::ReplicaSetStatus& status) {
   Entry* entry = entry_of(set);
   if (entry == nullptr) return;
   controllers::WorkloadStatus& kept = entry->workload.status;
@@ -234,8 +231,8 @@ void Workloads::World::write_status(const Workload& set,
   if (changed && !entry->deployment.empty()) deployments_.enqueue(entry->deployment);
 }
 
-void Workloads::World::write_status(const Workload& deployment,
-                                    const controllers::DeploymentStatus& status) {
+void Workloads::write_status(const Workload& deployment,
+                             const controllers::DeploymentStatus& status) {
   Entry* entry = entry_of(deployment);
   if (entry == nullptr) return;
   controllers::WorkloadStatus& kept = entry->workload.status;
@@ -249,13 +246,12 @@ void Workloads::World::write_status(const Workload& deployment,
   kept.progress_reason = status.progressing->reason;
 }
 
-void Workloads::World::write_status(const Workload& set,
-                                    const controllers::StatefulSetStatus& status) {
+void Workloads::write_status(const Workload& set, const controllers::StatefulSetStatus& status) {
   if (Entry* entry = entry_of(set))
     entry->workload.status.current_revision = status.current_revision;
 }
 
-void Workloads::World::write_status(const Workload& job, const controllers::JobStatus& status) {
+void Workloads::write_status(const Workload& job, const controllers::JobStatus& status) {
   Entry* entry = entry_of(job);
   if (entry == nullptr) return;
   controllers::WorkloadStatus& kept = entry->workload.status;

@@ -6,39 +6,12 @@
 
 #include "api/defaulting.h"
 #include "api/object_fields.h"
-#include "sim/workload_world.h"
 #include "wire/json_reader.h"
 
 namespace berth::sim {
 
 Workloads::Workloads(Loop& loop, SimCluster& cluster, PodWatch& pods, Interner& interner,
                      std::function<void(std::string_view)> trouble)
-    : world_(std::make_unique<World>(loop, cluster, pods, interner, std::move(trouble))) {}
-
-Workloads::~Workloads() = default;
-
-bool Workloads::is_workload(ObjectKind kind) {
-  switch (kind) {
-    case ObjectKind::kDeployment:
-    case ObjectKind::kReplicaSet:
-    case ObjectKind::kStatefulSet:
-    case ObjectKind::kDaemonSet:
-    case ObjectKind::kJob: return true;
-    default: return false;
-  }
-}
-
-Result<void> Workloads::apply(const ManifestObject& workload) { return world_->apply(workload); }
-
-Result<void> Workloads::remove(ObjectKind kind, std::string_view namespace_name,
-                               std::string_view name) {
-  return world_->remove(kind, namespace_name, name);
-}
-
-// ---- what people do
-
-Workloads::World::World(Loop& loop, SimCluster& cluster, PodWatch& pods, Interner& interner,
-                        std::function<void(std::string_view)> trouble)
     : loop_(loop),
       cluster_(cluster),
       pods_(pods.index()),
@@ -59,7 +32,20 @@ Workloads::World::World(Loop& loop, SimCluster& cluster, PodWatch& pods, Interne
   }));
 }
 
-Result<Workloads::World::Entry> Workloads::World::read(const ManifestObject& manifest) {
+bool Workloads::is_workload(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kDeployment:
+    case ObjectKind::kReplicaSet:
+    case ObjectKind::kStatefulSet:
+    case ObjectKind::kDaemonSet:
+    case ObjectKind::kJob: return true;
+    default: return false;
+  }
+}
+
+// ---- what people do
+
+Result<Workloads::Entry> Workloads::read(const ManifestObject& manifest) {
   Result<Workload> workload = controllers::read_workload(manifest.kind, manifest.json);
   if (!workload) return fail(workload.error());
   if (workload->template_json.empty())
@@ -89,7 +75,7 @@ Result<Workloads::World::Entry> Workloads::World::read(const ManifestObject& man
   return entry;
 }
 
-Result<void> Workloads::World::apply(const ManifestObject& manifest) {
+Result<void> Workloads::apply(const ManifestObject& manifest) {
   Result<Entry> read_entry = read(manifest);
   if (!read_entry) return fail(read_entry.error());
   const Key key = key_of(read_entry->workload);
@@ -111,8 +97,8 @@ Result<void> Workloads::World::apply(const ManifestObject& manifest) {
   return {};
 }
 
-Result<void> Workloads::World::remove(ObjectKind kind, std::string_view namespace_name,
-                                      std::string_view name) {
+Result<void> Workloads::remove(ObjectKind kind, std::string_view namespace_name,
+                               std::string_view name) {
   const Key key{kind, controllers::object_key(namespace_name, name)};
   const auto found = entries_.find(key);
   if (found == entries_.end())
@@ -126,7 +112,7 @@ Result<void> Workloads::World::remove(ObjectKind kind, std::string_view namespac
   return {};
 }
 
-void Workloads::World::remove_with_pods(const Key& key) {
+void Workloads::remove_with_pods(const Key& key) {
   const auto found = entries_.find(key);
   const Workload gone = std::move(found->second.workload);
   entries_.erase(found);  // first: nobody makes new pods for it
@@ -138,7 +124,7 @@ void Workloads::World::remove_with_pods(const Key& key) {
     static_cast<void>(cluster_.remove_at_once(gone.kind, gone.namespace_name, gone.name));
 }
 
-controllers::Controller& Workloads::World::controller_of(ObjectKind kind) {
+controllers::Controller& Workloads::controller_of(ObjectKind kind) {
   switch (kind) {
     case ObjectKind::kDeployment: return deployments_;
     case ObjectKind::kStatefulSet: return stateful_sets_;
@@ -148,7 +134,7 @@ controllers::Controller& Workloads::World::controller_of(ObjectKind kind) {
   }
 }
 
-void Workloads::World::run_controllers() {
+void Workloads::run_controllers() {
   bool busy = true;
   while (busy) {
     busy = false;
