@@ -5,14 +5,6 @@
 #include "api/claim_template.h"
 
 namespace berth::sim {
-namespace {
-
-template <typename T>
-Ref<const T> cast_to(const Ref<const Object>& object) {
-  return Ref<const T>(static_cast<const T*>(object.get()));
-}
-
-}  // namespace
 
 ResourceClaimController::ResourceClaimController(Loop& loop, SimCluster& cluster, PodWatch& pods,
                                                  Interner& interner)

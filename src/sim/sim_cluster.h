@@ -18,6 +18,12 @@ struct SimTiming {
   Duration watch{std::chrono::milliseconds(1)};  // until the watch shows a change
 };
 
+// The object as the kind that it is known to be.
+template <typename T>
+Ref<const T> cast_to(const Ref<const Object>& object) {
+  return Ref<const T>(static_cast<const T*>(object.get()));
+}
+
 class SimCluster final : public ClusterStore, public StoreApi {
  public:
   SimCluster(Loop& loop, SimTiming timing)

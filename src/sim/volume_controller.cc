@@ -8,14 +8,6 @@
 #include "sim/scenario.h"
 
 namespace berth::sim {
-namespace {
-
-template <typename T>
-Ref<const T> as(const Ref<const Object>& object) {
-  return Ref<const T>(static_cast<const T*>(object.get()));
-}
-
-}  // namespace
 
 VolumeController::VolumeController(Loop& loop, SimCluster& cluster, Interner& interner,
                                    VolumeRules rules)
@@ -34,10 +26,10 @@ void VolumeController::changed(const Delta& delta) {
   const bool gone = delta.type == DeltaType::kDeleted;
   switch ((*object)->kind) {
     case ObjectKind::kPersistentVolumeClaim:
-      controller_.claim_changed(*as<Claim>(*object), gone);
+      controller_.claim_changed(*cast_to<Claim>(*object), gone);
       break;
     case ObjectKind::kPersistentVolume:
-      controller_.volume_changed(as<PersistentVolume>(*object), gone);
+      controller_.volume_changed(cast_to<PersistentVolume>(*object), gone);
       break;
     case ObjectKind::kStorageClass: controller_.class_changed(); break;
     default: break;
@@ -46,15 +38,15 @@ void VolumeController::changed(const Delta& delta) {
 
 Ref<const PersistentVolumeClaim> VolumeController::claim(std::string_view namespace_name,
                                                          std::string_view name) const {
-  return as<Claim>(cluster_.object(ObjectKind::kPersistentVolumeClaim, namespace_name, name));
+  return cast_to<Claim>(cluster_.object(ObjectKind::kPersistentVolumeClaim, namespace_name, name));
 }
 
 Ref<const StorageClass> VolumeController::storage_class(std::string_view name) const {
-  return as<StorageClass>(cluster_.object(ObjectKind::kStorageClass, "", name));
+  return cast_to<StorageClass>(cluster_.object(ObjectKind::kStorageClass, "", name));
 }
 
 Ref<const Node> VolumeController::node(std::string_view name) const {
-  return as<Node>(cluster_.object(ObjectKind::kNode, "", name));
+  return cast_to<Node>(cluster_.object(ObjectKind::kNode, "", name));
 }
 
 // ---- how the steps go
