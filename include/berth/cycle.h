@@ -47,6 +47,7 @@ struct CycleScratch {
 class PluginMask {
  public:
   void set(std::uint16_t plugin) { words_[plugin / 64] |= std::uint64_t{1} << (plugin % 64); }
+  void unset(std::uint16_t plugin) { words_[plugin / 64] &= ~(std::uint64_t{1} << (plugin % 64)); }
   bool test(std::uint16_t plugin) const { return (words_[plugin / 64] >> (plugin % 64) & 1) != 0; }
   void clear() { words_[0] = words_[1] = 0; }
   friend bool operator==(const PluginMask&, const PluginMask&) = default;

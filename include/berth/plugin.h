@@ -25,6 +25,7 @@
 #include "berth/cycle.h"
 #include "berth/events.h"
 #include "berth/node_set.h"
+#include "berth/obstacle.h"
 #include "berth/queued_pod.h"
 #include "berth/row_keys.h"
 #include "berth/status.h"
@@ -169,6 +170,16 @@ class PerNodeFilter : public FilterPlugin {
  public:
   virtual Outcome filter_node(const Cycle& cycle, NodeRow row) const = 0;
   void filter(const Cycle& cycle, FilterPass& pass) const final;
+};
+
+// Says what exactly keeps a pod off a node, for those who ask why (obstacle.h). The verdict of a
+// plugin without it is explained by its sentences.
+class ObstaclePlugin : public virtual Plugin {
+ public:
+  // About a row that this plugin rejects, after PreFilter has run, with what that left in the
+  // cycle; kNoRow if PreFilter rejected the pod as a whole. At least one obstacle for each sentence
+  // of the verdict.
+  virtual std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const = 0;
 };
 
 // What PostFilter wants done with status.nominatedNodeName.

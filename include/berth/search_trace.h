@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "berth/node_set.h"
+#include "berth/obstacle.h"
 #include "berth/status.h"
 
 namespace berth {
 
 struct SearchTrace {
-  // Whether all plugins that reject a node are listed; otherwise only the first, at which upstream
-  // stops.
-  bool every_rejection = false;
+  // Whether `objections` is filled: the search itself stops at the first plugin that rejects a
+  // node, as upstream does.
+  bool every_objection = false;
 
   // PreFilter left only some nodes.
   struct Narrowed {
@@ -26,7 +27,17 @@ struct SearchTrace {
   };
   struct Rejected {
     NodeRow row = kNoRow;
-    std::vector<Outcome> by;
+    Outcome by;
+  };
+  // What one plugin has against a node when each plugin is asked as if it were the only one.
+  struct Objection {
+    Outcome outcome;         // a rejection, or an error
+    bool pre_filter = false;  // PreFilter rejected the pod, or left only other nodes
+    std::vector<Obstacle> obstacles;
+  };
+  struct Objections {
+    NodeRow row = kNoRow;
+    std::vector<Objection> by;  // in the order of the profile; those of PreFilter first
   };
   struct Points {
     std::int64_t raw = 0;
@@ -47,6 +58,7 @@ struct SearchTrace {
   std::optional<Outcome> pre_filter;  // unless it was Success
   std::optional<Narrowed> narrowed;
   std::vector<Rejected> rejected;  // in snapshot order; up to the first error, if there was one
+  std::vector<Objections> objections;  // of nodes with any, in snapshot order
   NodeSet feasible;                // empty when a filter failed
   // Empty when only one node was feasible, or when scoring failed.
   std::vector<Scores> scores;             // in the order of the profile, then extenders

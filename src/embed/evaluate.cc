@@ -18,6 +18,18 @@ Rejection rejection_of(const explain::Verdict& verdict) {
   return {verdict.plugin, verdict.code, verdict.reasons};
 }
 
+// Why Filter was not asked about a node.
+std::optional<Rejection> rejected_by_pre_filter(const explain::PodDecision& decision,
+                                                const std::string& node) {
+  if (decision.pre_filter) return rejection_of(*decision.pre_filter);
+  if (!decision.narrowed || std::ranges::binary_search(decision.narrowed->to, node))
+    return std::nullopt;
+  return Rejection{.plugin = fmt::format("{}", fmt::join(decision.narrowed->by, ",")),
+                   .code = Code::kUnschedulableAndUnresolvable,
+                   .reasons = {fmt::format("node(s) didn't satisfy plugin(s) [{}]",
+                                           fmt::join(decision.narrowed->by, " "))}};
+}
+
 // All nodes by name, with what the decision says about each.
 std::vector<NodeVerdict> node_verdicts(const explain::PodDecision& decision,
                                        const NodeTable& nodes) {
@@ -36,15 +48,8 @@ std::vector<NodeVerdict> node_verdicts(const explain::PodDecision& decision,
   }
   std::vector<NodeVerdict> verdicts;
   for (auto& [name, verdict] : by_name) {
-    // Nodes that PreFilter ruled out were not looked at.
-    if (decision.pre_filter)
-      verdict.rejections.push_back(rejection_of(*decision.pre_filter));
-    else if (decision.narrowed && !std::ranges::binary_search(decision.narrowed->to, name))
-      verdict.rejections.push_back(
-          {.plugin = fmt::format("{}", fmt::join(decision.narrowed->by, ",")),
-           .code = Code::kUnschedulableAndUnresolvable,
-           .reasons = {fmt::format("node(s) didn't satisfy plugin(s) [{}]",
-                                   fmt::join(decision.narrowed->by, " "))}});
+    if (std::optional<Rejection> by_pre_filter = rejected_by_pre_filter(decision, name))
+      verdict.rejections.insert(verdict.rejections.begin(), *std::move(by_pre_filter));
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;

@@ -208,7 +208,7 @@ PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod, bool stays) {
   cluster.begin_cycle();
   Cycle cycle(pod, cluster);
   SearchTrace trace;
-  trace.every_rejection = options.all_rejections;
+  trace.every_objection = options.all_rejections;
   search_for(cycle, trace);
   PodDecision decision = decision_of(*pod, cluster.nodes(), trace);
   std::vector<std::string> victims = api.take_evicted();

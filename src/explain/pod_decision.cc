@@ -1,7 +1,6 @@
 #include "explain/pod_decision.h"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "berth/pod.h"
@@ -34,6 +33,23 @@ void tell_failure(const SearchTrace& trace, PodDecision& decision) {
   if (preempt.node.empty()) preempt.message = trace.post_filter->message;
 }
 
+// The plugins that reject a node beside the one at which the search stopped. Called when `rejected`,
+// `pre_filter` and `narrowed` are known.
+void tell_objections(const NodeTable& nodes, const SearchTrace& trace, PodDecision& decision) {
+  const auto stopped_search = [&](const std::string& node, const std::string& plugin) {
+    const auto rejected = decision.rejected.find(node);
+    if (rejected != decision.rejected.end()) return rejected->second.plugin == plugin;
+    if (decision.pre_filter && decision.pre_filter->plugin == plugin) return true;
+    return decision.narrowed && std::ranges::contains(decision.narrowed->by, plugin);
+  };
+  for (const SearchTrace::Objections& objections : trace.objections) {
+    const std::string node(nodes.name_text(objections.row));
+    for (const SearchTrace::Objection& objection : objections.by)
+      if (objection.outcome.rejected() && !stopped_search(node, objection.outcome.plugin))
+        decision.also_rejected[node].push_back(verdict_of(objection.outcome));
+  }
+}
+
 }  // namespace
 
 PodDecision decision_of(const Pod& pod, const NodeTable& nodes, const SearchTrace& trace) {
@@ -48,11 +64,9 @@ PodDecision decision_of(const Pod& pod, const NodeTable& nodes, const SearchTrac
     for (const NodeRow row : trace.narrowed->to) narrowing.to.push_back(name_of(row));
     std::ranges::sort(narrowing.to);
   }
-  for (const SearchTrace::Rejected& rejected : trace.rejected) {
-    decision.rejected.emplace(name_of(rejected.row), verdict_of(rejected.by.front()));
-    for (const Outcome& other : rejected.by | std::views::drop(1))
-      decision.also_rejected[name_of(rejected.row)].push_back(verdict_of(other));
-  }
+  for (const SearchTrace::Rejected& rejected : trace.rejected)
+    decision.rejected.emplace(name_of(rejected.row), verdict_of(rejected.by));
+  tell_objections(nodes, trace, decision);
   for (const SearchTrace::Scores& scores : trace.scores)
     trace.feasible.for_each([&](NodeRow row) {
       decision.scores[name_of(row)][scores.name] = scores.by_row[row].weighted;

@@ -54,14 +54,20 @@ PreFilterRun Framework::run_pre_filter(Cycle& cycle) const {
   return run;
 }
 
+PreFilterResult Framework::ask_pre_filter(const Placed<PreFilterPlugin>& placed,
+                                          Cycle& cycle) const {
+  const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreFilter);
+  PreFilterResult result = guarded_pre_filter(*placed.plugin, cycle);
+  timer.ended(result.outcome.code);
+  if (result.outcome.code != Code::kSkip) evaluated(placed.index, Point::kPreFilter, 1);
+  return result;
+}
+
 PreFilterRun Framework::ask_pre_filter(Cycle& cycle) const {
   PreFilterRun run;
   cycle.skip_filter.clear();
   for (const Placed<PreFilterPlugin>& placed : plugins_.pre_filter) {
-    const PluginTimer timer = time_plugin(cycle, placed.index, Point::kPreFilter);
-    PreFilterResult result = guarded_pre_filter(*placed.plugin, cycle);
-    timer.ended(result.outcome.code);
-    if (result.outcome.code != Code::kSkip) evaluated(placed.index, Point::kPreFilter, 1);
+    PreFilterResult result = ask_pre_filter(placed, cycle);
     switch (result.outcome.code) {
       case Code::kSkip: cycle.skip_filter.set(placed.index); continue;
       case Code::kSuccess: break;
@@ -207,28 +213,6 @@ Outcome Framework::explain(const Cycle& cycle, const Status& status) const {
   if (status.ok() || is_rejected(status.code)) return outcome;
   return wrap_failure(fmt::format("running \"{}\" filter plugin: ", outcome.plugin), outcome,
                       outcome.plugin);
-}
-
-std::vector<Outcome> Framework::every_rejection(Cycle& cycle, NodeRow row) const {
-  Status& verdict = cycle.scratch()->verdicts[row];
-  const Status first = verdict;
-  const bool may_suspend = std::exchange(cycle.may_suspend, false);
-  std::vector<Outcome> all;
-  for (const Placed<FilterPlugin>& placed : plugins_.filter) {
-    if (cycle.skip_filter.test(placed.index)) continue;
-    NodeSet only(cycle.nodes().rows());
-    only.insert(row);
-    verdict = Status{};
-    ask_filter(placed, cycle, only);
-    if (is_rejected(verdict.code)) all.push_back(explain(cycle, verdict));
-  }
-  cycle.may_suspend = may_suspend;
-  verdict = first;
-  // With the pods that are nominated to the row another plugin, or none but these, may reject it.
-  Outcome known = explain(cycle, first);
-  std::erase_if(all, [&](const Outcome& other) { return other.plugin == known.plugin; });
-  all.insert(all.begin(), std::move(known));
-  return all;
 }
 
 std::shared_ptr<FitError> Framework::fit_error(const Cycle& cycle, const Diagnosis& diagnosis,

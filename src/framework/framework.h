@@ -88,6 +88,8 @@ class Framework {
 
   // ---- scheduling cycle
   PreFilterRun run_pre_filter(Cycle& cycle) const;
+  // One plugin's part of it.
+  PreFilterResult ask_pre_filter(const Placed<PreFilterPlugin>& placed, Cycle& cycle) const;
 
   // Removes the rows that some plugin rejects from `feasible` and writes the verdicts into the
   // cycle's scratch. Rows that some plugin defers are removed, too, and listed there.
@@ -112,8 +114,6 @@ class Framework {
   Task<void> give_turn(Cycle& cycle) const;
   // A verdict with its message and plugin.
   Outcome explain(const Cycle& cycle, const Status& status) const;
-  // The rejections of a row by all plugins, in their order; filter_row() stops at the first.
-  std::vector<Outcome> every_rejection(Cycle& cycle, NodeRow row) const;
 
   Outcome run_add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const;
   Outcome run_remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const;

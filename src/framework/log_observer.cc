@@ -94,12 +94,11 @@ void LogObserver::wait_ended(const Pod& pod, const Outcome& outcome, Duration /*
 // The rejections of each node; every score of every feasible node, and their sums.
 void LogObserver::traced(const Pod& pod, const NodeTable& nodes, const SearchTrace& trace) {
   for (const SearchTrace::Rejected& rejected : trace.rejected)
-    for (const Outcome& by : rejected.by)
-      log_.info(10, "Plugin rejected node for pod",
-                {{"pod", shown(pod)},
-                 {"plugin", by.plugin},
-                 {"node", nodes.name_text(rejected.row)},
-                 {"status", by.message()}});
+    log_.info(10, "Plugin rejected node for pod",
+              {{"pod", shown(pod)},
+               {"plugin", rejected.by.plugin},
+               {"node", nodes.name_text(rejected.row)},
+               {"status", rejected.by.message()}});
   for (const SearchTrace::Scores& scores : trace.scores) {
     const bool plugin = scores.scorer == SearchTrace::Scorer::kPlugin;
     trace.feasible.for_each([&](NodeRow row) {

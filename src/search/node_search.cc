@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "berth/observer.h"
+#include "search/objections.h"
 
 namespace berth {
 namespace {
@@ -40,6 +41,8 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
   cycle.lend(&scratch_);
   cycle.may_suspend = true;
   if (cluster_.nodes().node_count() == 0) co_return no_nodes(trace);
+  if (trace && trace->every_objection)
+    trace->objections = find_objections(cycle.pod_ref(), cluster_, framework);
   const PreFilterRun pre = framework.run_pre_filter(cycle);
   if (trace) trace_pre_filter(pre);
   std::optional<SearchResult> result = from_class(cycle, framework, pre, percentage);

@@ -23,12 +23,7 @@ void NodeSearch::trace_rejections(Cycle& cycle, const Framework& framework,
     if (!rejected.contains(row)) continue;
     const Status status = scratch_.verdicts[row];
     if (!is_rejected(status.code)) return;  // an error ended the search here
-    SearchTrace::Rejected& entry = trace_->rejected.emplace_back();
-    entry.row = row;
-    if (trace_->every_rejection && status.plugin != Status::kNoPlugin)
-      entry.by = framework.every_rejection(cycle, row);
-    else
-      entry.by.push_back(framework.explain(cycle, status));
+    trace_->rejected.push_back({row, framework.explain(cycle, status)});
   }
 }
 

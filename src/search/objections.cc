@@ -1,0 +1,122 @@
+#include "search/objections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace berth {
+namespace {
+
+using Objection = SearchTrace::Objection;
+
+class Objectors {
+ public:
+  Objectors(const Ref<const Pod>& pod, Cluster& cluster, const Framework& framework)
+      : cycle_(pod, cluster), cluster_(cluster), framework_(framework) {
+    scratch_.reset(cluster.nodes().rows());
+    cycle_.lend(&scratch_);
+    by_row_.resize(cluster.nodes().rows());
+  }
+
+  std::vector<SearchTrace::Objections> find() {
+    for (const Placed<PreFilterPlugin>& placed : framework_.plugins().pre_filter) pre_filter(placed);
+    const internal::PluginMask done = done_;
+    for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
+      if (!done.test(placed.index)) filter(placed);
+    std::vector<SearchTrace::Objections> all;
+    for (const NodeRow row : cluster_.nodes().order())
+      if (cluster_.nodes().has_node(row) && !by_row_[row].empty())
+        all.push_back({row, std::move(by_row_[row])});
+    return all;
+  }
+
+ private:
+  void pre_filter(const Placed<PreFilterPlugin>& placed) {
+    PreFilterResult result = framework_.ask_pre_filter(placed, cycle_);
+    if (result.outcome.code == Code::kSkip) return done_.set(placed.index);
+    if (!result.outcome.ok()) {
+      done_.set(placed.index);
+      Objection objection{std::move(result.outcome).by(placed->name()), true, {}};
+      objection.obstacles = obstacles(*placed.plugin, objection.outcome, kNoRow);
+      cluster_.nodes().nodes().for_each([&](NodeRow row) { by_row_[row].push_back(objection); });
+      return;
+    }
+    if (!result.nodes) return;
+    NodeSet others = cluster_.nodes().nodes();
+    for (const Symbol name : *result.nodes)
+      if (const NodeRow row = cluster_.nodes().find(name); row != kNoRow) others.erase(row);
+    const Outcome outcome =
+        Outcome::of(Code::kUnschedulableAndUnresolvable,
+                    fmt::format("node(s) didn't satisfy plugin(s) [{}]", placed->name()))
+            .by(placed->name());
+    others.for_each([&](NodeRow row) {
+      narrowed_.push_back({placed.index, row});
+      by_row_[row].push_back({outcome, true, obstacles(*placed.plugin, outcome, row)});
+    });
+  }
+
+  // All other plugins sit out, so that nominated pods are shown to this one only, too.
+  void filter(const Placed<FilterPlugin>& placed) {
+    for (const Placed<FilterPlugin>& other : framework_.plugins().filter)
+      cycle_.skip_filter.set(other.index);
+    for (const Placed<PreFilterPlugin>& other : framework_.plugins().pre_filter)
+      cycle_.skip_filter.set(other.index);
+    cycle_.skip_filter.unset(placed.index);
+    scratch_.verdicts.assign(scratch_.verdicts.size(), Status{});
+    NodeSet feasible = cluster_.nodes().nodes();
+    for (const auto& [plugin, row] : narrowed_)
+      if (plugin == placed.index) feasible.erase(row);
+    NodeSet rejected = feasible;
+    if (const Outcome failed = framework_.run_filters_with_nominated(cycle_, cluster_, feasible);
+        !failed.ok()) {
+      rejected.for_each([&](NodeRow row) { by_row_[row].push_back({failed, false, {}}); });
+      return;
+    }
+    rejected -= feasible;
+    rejected.for_each([&](NodeRow row) {
+      Objection objection{framework_.explain(cycle_, scratch_.verdicts[row]), false, {}};
+      objection.obstacles = obstacles(*placed.plugin, objection.outcome, row);
+      by_row_[row].push_back(std::move(objection));
+    });
+  }
+
+  // What the plugin says, or its sentences where it does not say more.
+  std::vector<Obstacle> obstacles(const Plugin& plugin, const Outcome& outcome, NodeRow row) const {
+    std::vector<Obstacle> all;
+    if (const auto* says = dynamic_cast<const ObstaclePlugin*>(&plugin);
+        says && outcome.rejected())
+      all = says->obstacles(cycle_, row);
+    for (std::string& reason : outcome.all_reasons())
+      if (std::ranges::find(all, reason, &Obstacle::reason) == all.end())
+        all.push_back({.code = outcome.rejected() ? "Rejected" : "Error",
+                       .reason = reason,
+                       .subject = {},
+                       .text = reason,
+                       .facts = {}});
+    return all;
+  }
+
+  struct Narrowed {
+    std::uint16_t plugin;
+    NodeRow row;
+  };
+
+  Cycle cycle_;
+  Cluster& cluster_;
+  const Framework& framework_;
+  internal::CycleScratch scratch_;
+  internal::PluginMask done_;  // have nothing (more) to say at Filter
+  std::vector<Narrowed> narrowed_;
+  std::vector<std::vector<Objection>> by_row_;
+};
+
+}  // namespace
+
+std::vector<SearchTrace::Objections> find_objections(const Ref<const Pod>& pod, Cluster& cluster,
+                                                     const Framework& framework) {
+  return Objectors(pod, cluster, framework).find();
+}
+
+}  // namespace berth

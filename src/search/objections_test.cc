@@ -1,0 +1,120 @@
+#include "search/objections.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/testing/names.h"
+#include "search/testing/search_fixture.h"
+
+namespace berth::testing {
+namespace {
+
+struct FakeObstacles final : FakePlugin, PerNodeFilter, ObstaclePlugin {
+  using FakePlugin::FakePlugin;
+  Outcome filter_node(const Cycle&, NodeRow) const override {
+    return Outcome::unschedulable("Insufficient cpu");
+  }
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override {
+    return {{.code = "InsufficientResource",
+             .reason = "Insufficient cpu",
+             .subject = "cpu",
+             .text = "on " + std::string(cycle.nodes().name_text(row)),
+             .facts = {}}};
+  }
+};
+
+struct ObjectionsTest : NodeSearchTest {
+  // "node: plugin reason [code text], …", a line for each node.
+  std::string objections(Ref<const Pod> pod) {
+    world.cluster.begin_cycle();
+    std::string text;
+    for (const SearchTrace::Objections& at :
+         find_objections(pod, world.cluster, profile.framework())) {
+      text += std::string(world.cluster.nodes().name_text(at.row)) + ":";
+      for (const SearchTrace::Objection& by : at.by) {
+        text += " " + by.outcome.plugin + (by.pre_filter ? "*" : "") + " " + by.outcome.message();
+        for (const Obstacle& obstacle : by.obstacles)
+          text += " [" + obstacle.code + " " + obstacle.text + "]";
+      }
+      text += "\n";
+    }
+    return text;
+  }
+  std::string objections() { return objections(world.pod("p")); }
+};
+
+TEST_F(ObjectionsTest, EveryFilterIsAskedAboutEveryNode) {
+  nodes(3);
+  filter_all([](std::string_view node) {
+    return node == "n3" ? Outcome() : Outcome::unschedulable("no");
+  });
+  profile.filter("Second", [&](const Cycle&, NodeRow row) {
+    return row == world.row("n2") ? Outcome::unschedulable("full") : Outcome();
+  });
+  EXPECT_EQ(objections(),
+            "n1: Filter no [Rejected no]\n"
+            "n2: Filter no [Rejected no] Second full [Rejected full]\n");
+}
+
+TEST_F(ObjectionsTest, APluginThatRejectsThePodInPreFilterDoesNotSilenceTheOthers) {
+  nodes(2);
+  profile.pre_filter("First", [](Cycle&) { return Outcome::unschedulable("no claim"); });
+  profile.pre_filter("Narrow", [&](Cycle&) {
+    return PreFilterResult(Outcome(), {world.symbol("n2")});
+  });
+  profile.pre_filter("Broken", [](Cycle&) { return Outcome::failure("out of order"); });
+  profile.filter("Last", [](const Cycle&, NodeRow) { return Outcome::unschedulable("full"); });
+  EXPECT_EQ(objections(),
+            "n1: First* no claim [Rejected no claim]"
+            " Narrow* node(s) didn't satisfy plugin(s) [Narrow]"
+            " [Rejected node(s) didn't satisfy plugin(s) [Narrow]]"
+            " Broken* out of order [Error out of order] Last full [Rejected full]\n"
+            "n2: First* no claim [Rejected no claim]"
+            " Broken* out of order [Error out of order] Last full [Rejected full]\n");
+}
+
+TEST_F(ObjectionsTest, APluginSaysWhatStandsInTheWay) {
+  nodes(1);
+  profile.add(std::make_unique<FakeObstacles>("Resources"), profile.plugins.filter);
+  EXPECT_EQ(objections(), "n1: Resources Insufficient cpu [InsufficientResource on n1]\n");
+}
+
+TEST_F(ObjectionsTest, NominatedPodsCountForEachPluginAlone) {
+  nodes(2);
+  FakePreFilter& counting = profile.pre_filter("Count", [](Cycle&) {
+    return PreFilterResult::success();
+  });
+  int added = 0;
+  counting.on_add = [&](const Pod&, NodeRow) {
+    ++added;
+    return Outcome();
+  };
+  profile.filter("Room", [](const Cycle& cycle, NodeRow row) {
+    return cycle.nodes().pods(row).empty() ? Outcome() : Outcome::unschedulable("taken");
+  });
+  world.nominator.nominate(world.pod("first").priority(10), world.symbol("n2"));
+  EXPECT_EQ(objections(), "n2: Room taken [Rejected taken]\n");
+  EXPECT_EQ(added, 0) << "it sits out while Room is asked";
+}
+
+TEST_F(ObjectionsTest, ATraceHasThemOnRequestAndTheSearchStaysAsItIs) {
+  nodes(2);
+  filter_all([](std::string_view node) {
+    return node == "n1" ? Outcome() : Outcome::unschedulable("no");
+  });
+  profile.filter("Second", [&](const Cycle&, NodeRow row) {
+    return row == world.row("n2") ? Outcome::unschedulable("full") : Outcome();
+  });
+  SearchTrace trace;
+  EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
+  EXPECT_TRUE(trace.objections.empty());
+  trace = {.every_objection = true};
+  EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
+  ASSERT_EQ(trace.objections.size(), 1U);
+  EXPECT_EQ(trace.objections[0].by.size(), 2U);
+  ASSERT_EQ(trace.rejected.size(), 1U);
+  EXPECT_EQ(trace.rejected[0].by.plugin, "Filter");
+}
+
+}  // namespace
+}  // namespace berth::testing
