@@ -40,7 +40,8 @@ void tell_objections(const NodeTable& nodes, const SearchTrace& trace, PodDecisi
     const auto rejected = decision.rejected.find(node);
     if (rejected != decision.rejected.end()) return rejected->second.plugin == plugin;
     if (decision.pre_filter && decision.pre_filter->plugin == plugin) return true;
-    return decision.narrowed && std::ranges::contains(decision.narrowed->by, plugin);
+    return decision.narrowed &&
+           std::ranges::find(decision.narrowed->by, plugin) != decision.narrowed->by.end();
   };
   for (const SearchTrace::Objections& objections : trace.objections) {
     const std::string node(nodes.name_text(objections.row));

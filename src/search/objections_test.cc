@@ -89,8 +89,8 @@ TEST_F(ObjectionsTest, NominatedPodsCountForEachPluginAlone) {
     ++added;
     return Outcome();
   };
-  profile.filter("Room", [](const Cycle& cycle, NodeRow row) {
-    return cycle.nodes().pods(row).empty() ? Outcome() : Outcome::unschedulable("taken");
+  profile.filter("Room", [](const Cycle& asked_in, NodeRow row) {
+    return asked_in.nodes().pods(row).empty() ? Outcome() : Outcome::unschedulable("taken");
   });
   world.nominator.nominate(world.pod("first").priority(10), world.symbol("n2"));
   EXPECT_EQ(objections(), "n2: Room taken [Rejected taken]\n");
@@ -108,7 +108,8 @@ TEST_F(ObjectionsTest, ATraceHasThemOnRequestAndTheSearchStaysAsItIs) {
   SearchTrace trace;
   EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
   EXPECT_TRUE(trace.objections.empty());
-  trace = {.every_objection = true};
+  trace = SearchTrace();
+  trace.every_objection = true;
   EXPECT_EQ(chosen(search(world.pod("p"), &trace)), "n1");
   ASSERT_EQ(trace.objections.size(), 1U);
   EXPECT_EQ(trace.objections[0].by.size(), 2U);
