@@ -358,6 +358,43 @@ void sort_members(JsonValue& value) {
   for (JsonMember& member : value.members) sort_members(member.value);
 }
 
+namespace {
+
+void append_indented(std::string& out, const JsonValue& value, std::size_t depth) {
+  const bool object = value.kind == JsonValue::Kind::kObject;
+  if ((object ? value.members.size() : value.items.size()) == 0) return append_json(out, value);
+  const auto new_line = [&out](std::size_t levels) {
+    out.push_back('\n');
+    out.append(2 * levels, ' ');
+  };
+  out.push_back(object ? '{' : '[');
+  bool first = true;
+  const auto begin_next = [&] {
+    if (!std::exchange(first, false)) out.push_back(',');
+    new_line(depth + 1);
+  };
+  for (const JsonMember& member : value.members) {
+    begin_next();
+    append_json_string(out, member.name);
+    out += ": ";
+    append_indented(out, member.value, depth + 1);
+  }
+  for (const JsonValue& item : value.items) {
+    begin_next();
+    append_indented(out, item, depth + 1);
+  }
+  new_line(depth);
+  out.push_back(object ? '}' : ']');
+}
+
+}  // namespace
+
+std::string to_indented_json(const JsonValue& value) {
+  std::string out;
+  append_indented(out, value, 0);
+  return out;
+}
+
 std::string to_json(const JsonValue& value) {
   std::string out;
   append_json(out, value);

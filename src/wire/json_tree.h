@@ -51,5 +51,7 @@ void sort_members(JsonValue& value);
 
 // Without spaces, members in their order.
 std::string to_json(const JsonValue& value);
+// The same, with a line for each member and item, indented by two spaces a level.
+std::string to_indented_json(const JsonValue& value);
 
 }  // namespace berth

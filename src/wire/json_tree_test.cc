@@ -30,6 +30,21 @@ TEST(JsonTree, SortsMembersAtEveryDepth) {
   EXPECT_EQ(to_json(repeated), R"({"a":4,"b":5})");
 }
 
+TEST(JsonTree, CanBeIndented) {
+  const auto tree = parse_json(R"({"b":[1,{"c":"x"},[]],"a":{},"d":null})");
+  EXPECT_EQ(to_indented_json(*tree), R"({
+  "b": [
+    1,
+    {
+      "c": "x"
+    },
+    []
+  ],
+  "a": {},
+  "d": null
+})");
+}
+
 TEST(JsonTree, ComplainsLikeGo) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", "unexpected end of JSON input"},
