@@ -13,6 +13,7 @@
 #include "app/apiserver_command.h"
 #include "app/bench_command.h"
 #include "app/evaluate.h"
+#include "app/explain_command.h"
 #include "app/permit_command.h"
 #include "app/plugin_list.h"
 #include "app/run_command.h"
@@ -28,6 +29,7 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
+constexpr int kWithoutNode = 3;  // of `berth explain`: some pod has no node
 
 // Checks the text of a flag; what is wrong with it is told after the flag's name.
 CLI::Validator checked(std::function<std::string(const std::string&)> complaint) {
@@ -203,6 +205,55 @@ void add_evaluate(CLI::App& program, EvaluateFlags& flags) {
   command->add_flag("--strict", options.strict, kStrict);
   option("-o,--output", flags.output, "FORMAT", "json or table (default json)")
       ->check(checked(check_evaluation_format));
+}
+
+// The words of `berth explain` as they were written.
+struct ExplainFlags {
+  ExplainOptions options;
+  std::string output = "table";
+
+  ExplainOptions read() const {
+    ExplainOptions result = options;
+    if (output == "json") result.output = ExplainOptions::Format::kJson;
+    if (output == "yaml") result.output = ExplainOptions::Format::kYaml;
+    return result;
+  }
+};
+
+void add_explain(CLI::App& program, ExplainFlags& flags) {
+  CLI::App* command = program.add_subcommand(
+      "explain", "Say why a pod has no node and what would help it, or why it has the node it has");
+  ExplainOptions& options = flags.options;
+  command->add_option("pod", options.pods, "NAME or NAMESPACE/NAME of pods of the cluster")
+      ->type_name("");
+  const auto option = [command](const char* name, std::string& value, const char* type,
+                                const char* description) {
+    return command->add_option(name, value, description)->type_name(type)->take_last();
+  };
+  command->add_flag("--all-pending", options.all_pending, "Explain every pod without a node");
+  command
+      ->add_option("-f,--file", options.files,
+                   "Manifests of pods that are not in the cluster: would they fit? With what they"
+                   " need beside them; - reads standard input")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  option("--cluster", options.cluster, "FILE",
+         "The cluster's objects as an API server returns them: a List, YAML or JSON; - reads"
+         " standard input");
+  option("-n,--namespace", options.namespace_name, "NAMESPACE",
+         "Of pods that are named without one (default: default)");
+  command
+      ->add_option("--node", options.nodes, "Show the scores of this node, too; may be given again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  option("--config", options.config, "FILE", "A KubeSchedulerConfiguration");
+  option("--profile", options.profile, "NAME",
+         "Scheduler name of the profile that judges all pods (default: that of each pod)");
+  option("--feature-gates", options.feature_gates, "GATES", "A=true,B=false")
+      ->check(checked(check_gates));
+  command->add_flag("--strict", options.strict, kStrict);
+  option("-o,--output", flags.output, "FORMAT", "table, json or yaml (default table)")
+      ->check(checked(check_format));
 }
 
 // The words of `berth permit` as they were written.
@@ -381,6 +432,8 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   add_simulate(program, simulation);
   EvaluateFlags evaluation;
   add_evaluate(program, evaluation);
+  ExplainFlags explanation;
+  add_explain(program, explanation);
   BenchFlags benchmark;
   add_bench(program, benchmark);
   PermitFlags permission;
@@ -427,6 +480,15 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   } else if (program.got_subcommand("evaluate")) {
     if (evaluation.output == "table") evaluation.options.output = EvaluateOptions::Format::kTable;
     done = evaluate(evaluation.options, out, err);
+  } else if (program.got_subcommand("explain")) {
+    const ExplainOptions options = explanation.read();
+    if (const std::string wrong = check_explain(options); !wrong.empty())
+      return wrong_usage(err, program, wrong);
+    const Result<bool> all_have_nodes = explain(options, out, err);
+    if (!all_have_nodes)
+      done = fail(all_have_nodes.error());
+    else if (!*all_have_nodes && out.flush())
+      return kWithoutNode;
   } else if (program.got_subcommand("permit")) {
     const PermitOptions options = permission.read();
     if (const std::string wrong = check_permit(options); !wrong.empty())

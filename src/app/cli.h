@@ -4,12 +4,14 @@
 //   berth apiserver [--listen ADDR:PORT] [--write-kubeconfig FILE] [--data FILE] …
 //   berth simulate -f FILE… [--scenario FILE] [--config FILE] [--seed N] [--until DURATION] [-o …]
 //   berth evaluate --cluster FILE [--config FILE] [--profile NAME] [--sequence] [--preempt] [-o …]
+//   berth explain POD… | --all-pending | -f FILE --cluster FILE [--node NAME] [-o …]
 //   berth scheduler [kube-scheduler's flags]; also when called as kube-scheduler
 //   berth permit list|allow|reject [POD] [--server URL] [--kubeconfig FILE] [--plugin NAME] [-o …]
 //   berth plugins
 //   berth help [COMMAND], berth --help, berth --version
 //
-// Exit codes: 0 done, 1 something failed, 2 wrong usage; with 1 and 2 one line on `err` says why.
+// Exit codes: 0 done, 1 something failed, 2 wrong usage; with 1 and 2 one line on `err` says why. 3:
+// explain was asked about a pod that has no node and would get none.
 #pragma once
 
 #include <iosfwd>

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/check.h"
 #include "berth/loop.h"
 #include "berth/observer.h"
 #include "berth/random.h"
@@ -195,7 +196,31 @@ PodDecision Evaluator::decide(const Ref<const Pod>& pod, bool stays) {
   return decision;
 }
 
+Evaluator::Judgement Evaluator::judge(const Ref<const Pod>& pod) {
+  const NodeRow row = parts_->cluster.row_of(pod->uid());
+  const Ref<const Pod> placed = parts_->cluster.placed(pod->uid());
+  Ref<const Pod> unplaced = pod;
+  if (!pod->node().empty()) {
+    PodDraft draft = draft_of(*pod);
+    draft.node_name.clear();
+    unplaced = make_pod(std::move(draft));
+  }
+  // Removing what is placed and placing it again cannot fail: nothing else changes the cluster.
+  if (row != kNoRow) BERTH_CHECK(parts_->cluster.remove_pod(*placed));
+  Judgement judgement;
+  judgement.trace.every_objection = true;
+  {
+    parts_->cluster.begin_cycle();
+    Cycle cycle(unplaced, parts_->cluster);
+    parts_->search_for(cycle, judgement.trace);
+    judgement.victims = parts_->api.take_evicted();
+  }
+  if (row != kNoRow) BERTH_CHECK(parts_->cluster.add_pod(placed));
+  return judgement;
+}
+
 const Cluster& Evaluator::cluster() const { return parts_->cluster; }
+const Framework& Evaluator::framework() const { return *parts_->framework; }
 WallTime Evaluator::now() const { return parts_->loop.wall_now(); }
 
 const std::optional<std::string>& Evaluator::increment_difference() const {

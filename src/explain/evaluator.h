@@ -18,10 +18,15 @@
 #include "berth/loop.h"
 #include "berth/plugin_table.h"
 #include "berth/result.h"
+#include "berth/search_trace.h"
 #include "berth/views.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 #include "explain/pod_decision.h"
+
+namespace berth {
+class Framework;
+}  // namespace berth
 
 namespace berth::explain {
 
@@ -55,7 +60,17 @@ class Evaluator {
   // those that are asked about later find it there.
   PodDecision decide(const Ref<const Pod>& pod, bool stays);
 
+  // The same in full: the trace of the search, with every plugin's objections. A pod that has a
+  // node is judged as if it had none, and is on its node again afterwards. With `preempt`, `victims`
+  // says whom preemption would cost.
+  struct Judgement {
+    SearchTrace trace;
+    std::vector<std::string> victims;  // "namespace/name", sorted
+  };
+  Judgement judge(const Ref<const Pod>& pod);
+
   const Cluster& cluster() const;
+  const Framework& framework() const;
   WallTime now() const;
   // With verify_increments: the first difference, at which decide() stopped.
   const std::optional<std::string>& increment_difference() const;

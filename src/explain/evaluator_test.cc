@@ -4,98 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/testing/fake_plugins.h"
+#include "base/testing/names.h"
+#include "explain/testing/evaluator_fixture.h"
 
 namespace berth::explain {
 namespace {
 
 using config::ExtensionPoint;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
-using namespace berth::testing;
-
-// A profile of scripted plugins over a cluster made with builders.
-struct EvaluatorTest : ::testing::Test {
-  World world;
-  PluginTable table;
-  EvaluatorOptions options;
-  std::vector<ManifestObject> objects;
-  std::string failure;  // of make or load
-  std::size_t from_classes = 0;
-
-  EvaluatorTest() {
-    config::Profile& profile = options.configuration.profiles.emplace_back();
-    profile.scheduler_name = "default-scheduler";
-    plugin("Sort", [](const Handle&) { return std::make_unique<FakeQueueSort>(); });
-    plugin("Binder", [](const Handle&) { return std::make_unique<FakeBind>("Binder"); });
-  }
-
-  void plugin(const std::string& name,
-              std::function<std::unique_ptr<Plugin>(const Handle&)> create) {
-    PluginEntry entry;
-    entry.name = name;
-    entry.create = [create](const config::PluginArgs&,
-                            const Handle& handle) -> Result<std::unique_ptr<Plugin>> {
-      return create(handle);
-    };
-    ASSERT_TRUE(table.add(std::move(entry)));
-    options.configuration.profiles.front()
-        .plugins.at(ExtensionPoint::kMultiPoint)
-        .enabled.push_back({name, name.starts_with("Score") ? 2 : 0});
-  }
-  void filter(const std::string& name, std::function<Outcome(const Cycle&, NodeRow)> script) {
-    plugin(name, [name, script](const Handle&) {
-      auto filter = std::make_unique<FakeFilter>(name);
-      filter->script = script;
-      return filter;
-    });
-  }
-  void pre_filter(const std::string& name, std::function<PreFilterResult(Cycle&)> script) {
-    plugin(name, [name, script](const Handle&) {
-      auto filter = std::make_unique<FakePreFilter>(name);
-      filter->script = script;
-      return filter;
-    });
-  }
-  void score(const std::string& name, std::function<Score(const Cycle&, NodeRow)> script) {
-    plugin(name, [name, script](const Handle&) {
-      auto scorer = std::make_unique<FakePreScore>(name);
-      scorer->script = script;
-      return scorer;
-    });
-  }
-  // At most so many pods a node, those on trial included.
-  void room_for(std::size_t pods) {
-    filter("Room", [pods](const Cycle& cycle, NodeRow row) {
-      return cycle.nodes().pods(row).size() < pods ? Outcome() : Outcome::unschedulable("full");
-    });
-  }
-
-  void nodes(std::initializer_list<const char*> names) {
-    for (const char* name : names)
-      objects.emplace_back().object = Ref<const Object>(world.node(name).build());
-  }
-  void pod(const PodBuilder& builder) { objects.emplace_back().object = builder.build(); }
-
-  std::vector<PodDecision> decide() {
-    Result<std::unique_ptr<Evaluator>> made = Evaluator::make(world.interner, table, options);
-    if (!made) {
-      failure = made.error().message;
-      return {};
-    }
-    if (Result<void> loaded = (*made)->load(objects); !loaded) {
-      failure = loaded.error().message;
-      return {};
-    }
-    std::vector<PodDecision> decisions = (*made)->decide();
-    EXPECT_EQ((*made)->increment_difference(), std::nullopt);
-    from_classes = (*made)->decided_from_classes();
-    return decisions;
-  }
-};
 
 TEST_F(EvaluatorTest, ADecisionHasVerdictsScoresAndTheFirstOfTheBestByName) {
   filter("No", [](const Cycle& cycle, NodeRow row) {

@@ -44,8 +44,8 @@ struct Change {
 struct Suggestion {
   std::string code;  // stable: docs/explain.md
   std::string summary;
-  double cost = 0;                    // orders suggestions: docs/explain.md
-  std::vector<std::string> nodes;     // where the pod fits then, sorted
+  double cost = 0;                 // orders suggestions: docs/explain.md
+  std::vector<std::string> nodes;  // where the pod fits then, sorted
   std::vector<Change> changes;
   std::vector<std::string> commands;  // what carries the changes out, for people
   std::vector<std::string> victims;   // if preemption is what helps: whom it would cost
@@ -67,16 +67,18 @@ struct Explanation {
   std::string pod;  // "namespace/name"
   // "Schedulable", "Scheduled", "Unschedulable", "Gated", "Error".
   std::string verdict;
-  std::string message;         // upstream's sentence, if the pod has no node
-  std::size_t all_nodes = 0;   // of the cluster
-  std::vector<NodeGroup> rejections;  // nearest to fitting first
+  std::string message;                  // upstream's sentence, if the pod has no node
+  std::string gate;                     // the PreEnqueue plugin that keeps the pod out of the queue
+  std::vector<std::string> notes;       // what could not be taken into account
+  std::size_t all_nodes = 0;            // of the cluster
+  std::vector<NodeGroup> rejections;    // nearest to fitting first
   std::vector<Suggestion> suggestions;  // cheapest first
-  std::vector<std::string> tried;  // without suggestions: what was tried and did not help
+  std::vector<std::string> tried;       // without suggestions: what was tried and did not help
 
-  std::string chosen;                 // the node that the pod has or would get
-  std::vector<std::string> ties;      // nodes with the same total, the chosen one among them
+  std::string chosen;                  // the node that the pod has or would get
+  std::vector<std::string> ties;       // nodes with the same total, the chosen one among them
   std::optional<std::int64_t> margin;  // what the chosen node's total is above the next lower one
-  std::vector<NodeScore> scores;      // best first
+  std::vector<NodeScore> scores;       // best first
 
   struct Preemption {
     std::string node;  // empty: it does not help

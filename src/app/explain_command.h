@@ -1,0 +1,37 @@
+// `berth explain`: why a pod has no node, what would help it, and why it has the node that it has.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "berth/result.h"
+
+namespace berth::app {
+
+struct ExplainOptions {
+  enum class Format : std::uint8_t { kTable, kJson, kYaml };
+
+  std::vector<std::string> pods;  // NAME or NAMESPACE/NAME
+  std::vector<std::string>
+      files;  // manifests of pods that are not in the cluster; "-" is standard input
+  bool all_pending = false;
+  std::string cluster;             // the file with the cluster's objects; "-" is standard input
+  std::string namespace_name;      // of pods without one; empty: default
+  std::vector<std::string> nodes;  // whose scores or obstacles are asked for by name
+  std::string config;
+  std::string profile;  // empty: that of each pod's schedulerName
+  std::string feature_gates;
+  bool strict = false;  // unknown fields are errors
+  Format output = Format::kTable;
+};
+
+// What is wrong with the options taken together; empty if nothing is.
+std::string check_explain(const ExplainOptions& options);
+
+// Prints the explanations to `out`, and to `err` what was left aside. Whether every pod has a node,
+// or would get one.
+Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostream& err);
+
+}  // namespace berth::app

@@ -1,0 +1,39 @@
+// Explainer: explains pods of an Evaluator's cluster. It asks the search and puts its answers in
+// order; it decides nothing itself.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "explain/evaluator.h"
+#include "explain/explanation.h"
+
+namespace berth::explain {
+
+struct ExplainerOptions {
+  std::size_t runners_up = 4;      // nodes whose scores are listed beside the chosen one's
+  std::vector<std::string> nodes;  // and these, if the pod fits on them
+};
+
+class Explainer {
+ public:
+  // `evaluator` has loaded the cluster and outlives this. It should ask PostFilter.
+  Explainer(Evaluator& evaluator, ExplainerOptions options);
+
+  // A pod of the cluster, with or without a node, or one that is not there yet.
+  Explanation explain(const Ref<const Pod>& pod);
+
+ private:
+  void explain_gates(const Pod& pod, Explanation& explanation) const;
+  void explain_failure(const Evaluator::Judgement& judgement, Explanation& explanation) const;
+  void explain_choice(const SearchTrace& trace, Explanation& explanation) const;
+  std::string name_of(NodeRow row) const;
+
+  Evaluator& evaluator_;
+  const ExplainerOptions options_;
+  std::map<std::string, std::vector<std::string>> events_;  // by plugin: their labels
+};
+
+}  // namespace berth::explain
