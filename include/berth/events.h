@@ -68,6 +68,8 @@ struct ClusterEvent {
   }
   // "NodeAdd", "AssignedPodDelete", "UnschedulableTimeout", …
   std::string label() const;
+  // The same for each of its actions: {"NodeAdd", "NodeUpdateNodeLabel"}.
+  std::vector<std::string> labels() const;
 };
 
 // Whether a registration for `registered` covers the event `incoming`.

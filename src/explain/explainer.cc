@@ -1,6 +1,7 @@
 #include "explain/explainer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "berth/pod.h"
@@ -17,7 +18,7 @@ Explainer::Explainer(Evaluator& evaluator, ExplainerOptions options)
   for (const Framework::QueueingEvents& of_plugin : *events) {
     std::vector<std::string>& labels = events_[of_plugin.plugin];
     for (const EventRegistration& registration : of_plugin.events)
-      labels.push_back(registration.event.label());
+      std::ranges::copy(registration.event.labels(), std::back_inserter(labels));
     std::ranges::sort(labels);
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   }

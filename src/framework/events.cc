@@ -121,6 +121,22 @@ std::string ClusterEvent::label() const {
   return std::string(to_string(resource)) += action_name(actions);
 }
 
+std::vector<std::string> ClusterEvent::labels() const {
+  if (!custom_label.empty() || !action_name(actions).empty()) return {label()};
+  std::vector<std::string> all;
+  const auto add = [&](std::uint32_t some) {
+    all.push_back(ClusterEvent{resource, some, {}}.label());
+  };
+  std::uint32_t rest = actions;
+  if ((rest & action::kUpdate) == action::kUpdate) {
+    add(action::kUpdate);
+    rest &= ~action::kUpdate;
+  }
+  for (std::uint32_t bit = 1; bit <= rest; bit <<= 1)
+    if ((rest & bit) != 0) add(bit);
+  return all;
+}
+
 bool matches(const ClusterEvent& registered, const ClusterEvent& incoming) {
   if (registered.is_wildcard()) return true;
   const bool resource = registered.resource == EventResource::kWildcard ||

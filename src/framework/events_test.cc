@@ -26,6 +26,17 @@ TEST(ClusterEvent, LabelIsResourceAndAction) {
       << "a mixture of actions has no name";
 }
 
+TEST(ClusterEvent, EachActionHasALabel) {
+  EXPECT_THAT(events::kNodeAdd.labels(), ElementsAre("NodeAdd"));
+  EXPECT_THAT(
+      (ClusterEvent{EventResource::kNode, action::kAdd | action::kUpdateNodeLabel, {}}).labels(),
+      ElementsAre("NodeAdd", "NodeUpdateNodeLabel"));
+  EXPECT_THAT(
+      (ClusterEvent{EventResource::kStorageClass, action::kAdd | action::kUpdate, {}}).labels(),
+      ElementsAre("storage.k8s.io/StorageClassUpdate", "storage.k8s.io/StorageClassAdd"));
+  EXPECT_THAT(events::kUnschedulableTimeout.labels(), ElementsAre("UnschedulableTimeout"));
+}
+
 TEST(ClusterEvent, WhoHearsWhat) {
   using enum EventResource;
   struct Case {
