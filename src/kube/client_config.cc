@@ -154,7 +154,14 @@ Result<std::string> server_url(std::string_view server) {
   return url;
 }
 
-Result<ClientConfig> from_kubeconfig(const Kubeconfig& file, const std::string& master) {
+bool may_be_in_cluster(const PodEnvironment& pod) {
+  return !pod.service_host.empty() && !pod.service_port.empty() &&
+         unreadable(pod.service_account + "/token").empty();
+}
+
+}  // namespace
+
+Result<ClientConfig> client_config_of(const Kubeconfig& file, const std::string& master) {
   Texts complaints;
   if (!file.current_context.empty() && !file.contexts.contains(file.current_context)) {
     complaints.push_back(
@@ -212,13 +219,6 @@ Result<ClientConfig> from_kubeconfig(const Kubeconfig& file, const std::string& 
   return config;
 }
 
-bool may_be_in_cluster(const PodEnvironment& pod) {
-  return !pod.service_host.empty() && !pod.service_port.empty() &&
-         unreadable(pod.service_account + "/token").empty();
-}
-
-}  // namespace
-
 PodEnvironment pod_environment() {
   const auto variable = [](const char* name) {
     const char* const value = std::getenv(name);  // read before threads start
@@ -274,7 +274,7 @@ Result<ClientConfig> load_client_config(const std::string& master, const std::st
     if (!loaded) return fail(std::move(loaded.error()));
     file = std::move(*loaded);
   }
-  Result<ClientConfig> config = from_kubeconfig(file, master);
+  Result<ClientConfig> config = client_config_of(file, master);
   const bool empty = !config && config.error().message == kNothingGiven;
   if (empty && may_be_in_cluster(pod)) return in_cluster_config(pod, warnings);
   return config;
@@ -285,7 +285,7 @@ Result<std::optional<ClientConfig>> load_optional_client_config(const std::strin
   if (!kubeconfig.empty()) {
     Result<Kubeconfig> loaded = load_kubeconfig(kubeconfig);
     if (!loaded) return fail(std::move(loaded.error()));
-    Result<ClientConfig> config = from_kubeconfig(*loaded, "");
+    Result<ClientConfig> config = client_config_of(*loaded, "");
     if (!config) return fail(std::move(config.error()));
     return std::optional<ClientConfig>(std::move(*config));
   }

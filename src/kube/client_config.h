@@ -2,7 +2,8 @@
 // find it (shell.md §1.4): from a kubeconfig, from --master, or from what a pod finds in its own
 // cluster.
 //
-// $KUBECONFIG is not read, as by upstream's control plane components. Any thread.
+// $KUBECONFIG is not read, as by upstream's control plane components; commands for people find theirs
+// by kubectl_config.h. Any thread.
 #pragma once
 
 #include <chrono>
@@ -15,6 +16,8 @@
 #include "berth/result.h"
 
 namespace berth::kube {
+
+struct Kubeconfig;
 
 // A program that prints credentials (client.authentication.k8s.io).
 struct ExecPlugin {
@@ -72,6 +75,9 @@ PodEnvironment pod_environment();
 Result<ClientConfig> load_client_config(const std::string& master, const std::string& kubeconfig,
                                         const PodEnvironment& pod,
                                         std::vector<std::string>& warnings);
+
+// Of the kubeconfig's current context.
+Result<ClientConfig> client_config_of(const Kubeconfig& file, const std::string& master);
 
 // Of a component that may live without: neither a kubeconfig nor a pod's cluster is nothing.
 // (--authentication-kubeconfig, --authorization-kubeconfig)

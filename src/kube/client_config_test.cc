@@ -266,12 +266,13 @@ TEST_F(ClientConfigTest, AMissingFileIsNamed) {
 
 TEST(Kubeconfig, KeepsAllContexts) {
   const Result<Kubeconfig> config = parse_kubeconfig(
-      "contexts: [{name: a, context: {cluster: c, user: u, namespace: n}}, {name: b}]\n"
+      "contexts: [{name: a, context: {cluster: c, user: u, namespace: shop}}, {name: b}]\n"
       "preferences: {colors: true}\n",
       "/folder");
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_THAT(config->contexts, SizeIs(2));
   EXPECT_EQ(config->contexts.at("a").user, "u");
+  EXPECT_EQ(config->contexts.at("a").namespace_name, "shop");
 }
 
 }  // namespace

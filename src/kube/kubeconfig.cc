@@ -105,6 +105,7 @@ void decode(Fields in, KubeconfigCluster& out) {
 void decode(Fields in, KubeconfigContext& out) {
   in.read("cluster", out.cluster);
   in.read("user", out.user);
+  in.read("namespace", out.namespace_name);
 }
 
 void decode_exec(Fields in, KubeconfigUser& out) {

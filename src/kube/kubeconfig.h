@@ -1,5 +1,5 @@
 // A kubeconfig file, read: clusters, users and contexts by name, with relative paths made relative
-// to the file's folder. Used by client_config.cc and tests.
+// to the file's folder. Used by client_config.cc, kubectl_config.cc and tests.
 #pragma once
 
 #include <map>
@@ -37,6 +37,7 @@ struct KubeconfigUser {
 struct KubeconfigContext {
   std::string cluster;
   std::string user;
+  std::string namespace_name;
 };
 
 struct Kubeconfig {
