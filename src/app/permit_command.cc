@@ -8,15 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "app/version.h"
-#include "berth/loop.h"
-#include "berth/task.h"
+#include "app/command_client.h"
 #include "kube/client_config.h"
-#include "kube/http_api_client.h"
 #include "net/http_message.h"
 #include "serve/waiting_pods.h"
-#include "telemetry/log.h"
-#include "telemetry/scheduler_metrics.h"
 #include "wire/json_tree.h"
 
 namespace berth::app {
@@ -70,7 +65,6 @@ kube::ApiCall call_of(const PermitOptions& options) {
   kube::ApiCall call;
   call.accept = kJson;
   call.path = serve::kWaitingPodsPath;
-  call.timeout = kTimeout;
   if (options.action == PermitOptions::Action::kList) return call;
 
   std::string namespace_name = options.namespace_name;
@@ -93,35 +87,6 @@ kube::ApiCall call_of(const PermitOptions& options) {
   parameter("plugin", options.plugin);
   if (rejects) parameter("message", options.message);
   return call;
-}
-
-Task<void> ask(kube::ApiClient& client, kube::ApiCall call, RealLoop& loop,
-               std::optional<kube::ApiResult>& answer) {
-  Task<kube::ApiResult> asking = client.call(std::move(call));
-  answer = co_await asking;
-  loop.stop();
-}
-
-kube::ApiResult answer_of(kube::ClientConfig config, kube::ApiCall call) {
-  RealLoop loop;
-  telemetry::Registry registry;
-  telemetry::ClientMetrics metrics(registry);
-  // Nothing of what the client has to say is for this user.
-  std::string unread;
-  const telemetry::Log log(std::make_shared<telemetry::LogOutput>(
-      telemetry::LogOptions{.verbosity = -1}, [&loop] { return loop.wall_now(); },
-      std::make_unique<telemetry::StringSink>(unread)));
-  kube::HttpApiClientOptions options;
-  options.config = std::move(config);
-  options.user_agent = fmt::format("berth/{}", kVersion);
-  options.qps = -1;
-  options.content_type = kJson;
-  kube::HttpApiClient client(std::move(options), loop, log, metrics);
-  std::optional<kube::ApiResult> answer;
-  TaskSet tasks;
-  tasks.spawn(ask(client, std::move(call), loop, answer));
-  if (!answer) loop.run();
-  return std::move(*answer);
 }
 
 // ---- what went wrong, and what to do about it ---------------------------------------------------
@@ -266,7 +231,8 @@ Result<void> permit(const PermitOptions& options, std::ostream& out, std::ostrea
   Result<kube::ClientConfig> config = client_config(options, err);
   if (!config) return fail(config.error());
   const std::string server = config->server;
-  const kube::ApiResult answer = answer_of(std::move(*config), call_of(options));
+  CommandClient client(std::move(*config), kTimeout);
+  const kube::ApiResult answer = *client.wait_for(client.api().call(call_of(options)));
   if (!answer) return fail(explained(answer.error(), server));
   Result<JsonValue> read = parse_json(answer->body);
   if (!read)
