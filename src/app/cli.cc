@@ -239,9 +239,12 @@ void add_explain(CLI::App& program, ExplainFlags& flags) {
       ->allow_extra_args(false);
   option("--cluster", options.cluster, "FILE",
          "The cluster's objects as an API server returns them: a List, YAML or JSON; - reads"
-         " standard input");
+         " standard input. Without it they are read from an API server, and nothing is written");
+  option("--kubeconfig", options.kubeconfig, "FILE",
+         "Where that is, and as whom to read (default: as kubectl finds it)");
+  option("--context", options.context, "NAME", "Of the kubeconfig (default: the current one)");
   option("-n,--namespace", options.namespace_name, "NAMESPACE",
-         "Of pods that are named without one (default: default)");
+         "Of pods that are named without one (default: the context's, else default)");
   command
       ->add_option("--node", options.nodes, "Show the scores of this node, too; may be given again")
       ->type_name("NAME")

@@ -11,6 +11,7 @@
 #include "api/defaulting.h"
 #include "api/manifest.h"
 #include "app/input.h"
+#include "app/live_objects.h"
 #include "berth/interner.h"
 #include "explain/explainer.h"
 #include "explain/explanation_text.h"
@@ -34,7 +35,8 @@ class ExplainedCluster {
       : options_(options), interner_(std::make_unique<Interner>()) {}
 
   Result<void> read_settings(std::ostream& err);
-  Result<void> read_objects(std::ostream& err);
+  Result<void> read_cluster(std::ostream& err);
+  Result<void> read_files(std::ostream& err);
   Result<Ref<const Pod>> find_pod(const std::string& name) const;
   std::string profile_of(const Pod& pod) const;
 
@@ -49,7 +51,9 @@ class ExplainedCluster {
   std::unique_ptr<Interner> interner_;
   config::Configuration configuration_;
   config::FeatureGates gates_;
-  std::vector<ManifestObject> objects_;  // of the cluster, and what the files add to it
+  std::vector<ManifestObject> objects_;     // of the cluster, and what the files add to it
+  std::string source_;                      // what messages call the cluster
+  std::string namespace_name_ = "default";  // of pods that are named without one
   std::vector<Ref<const Pod>> new_pods_;
   std::map<std::string, Judge> judges_;  // by profile
 };
@@ -57,7 +61,8 @@ class ExplainedCluster {
 Result<ExplainedCluster> ExplainedCluster::make(const ExplainOptions& options, std::ostream& err) {
   ExplainedCluster made(options);
   if (Result<void> read = made.read_settings(err); !read) return fail(read.error());
-  if (Result<void> read = made.read_objects(err); !read) return fail(read.error());
+  if (Result<void> read = made.read_cluster(err); !read) return fail(read.error());
+  if (Result<void> read = made.read_files(err); !read) return fail(read.error());
   return made;
 }
 
@@ -74,11 +79,28 @@ Result<void> ExplainedCluster::read_settings(std::ostream& err) {
   return {};
 }
 
-Result<void> ExplainedCluster::read_objects(std::ostream& err) {
-  Result<std::vector<ManifestObject>> cluster =
-      read_manifests(options_.cluster, options_.strict, *interner_, err);
-  if (!cluster) return fail(cluster.error());
-  objects_ = *std::move(cluster);
+Result<void> ExplainedCluster::read_cluster(std::ostream& err) {
+  if (!options_.cluster.empty()) {
+    Result<std::vector<ManifestObject>> objects =
+        read_manifests(options_.cluster, options_.strict, *interner_, err);
+    if (!objects) return fail(objects.error());
+    objects_ = *std::move(objects);
+    source_ = shown_path(options_.cluster);
+    return {};
+  }
+  LiveObjectsOptions where;
+  where.kubeconfig = options_.kubeconfig;
+  where.context = options_.context;
+  Result<LiveObjects> live = read_live_objects(where, *interner_);
+  if (!live) return fail(live.error());
+  for (const std::string& line : live->undecodable) err << line << '\n';
+  objects_ = std::move(live->objects);
+  source_ = live->server;
+  namespace_name_ = live->namespace_name;
+  return {};
+}
+
+Result<void> ExplainedCluster::read_files(std::ostream& err) {
   Admission admission;
   for (const ManifestObject& object : objects_)
     if (object.kind == ObjectKind::kPriorityClass)
@@ -110,7 +132,7 @@ Result<void> ExplainedCluster::read_objects(std::ostream& err) {
 Result<Ref<const Pod>> ExplainedCluster::find_pod(const std::string& name) const {
   const std::size_t slash = name.find('/');
   std::string namespace_name =
-      options_.namespace_name.empty() ? "default" : options_.namespace_name;
+      options_.namespace_name.empty() ? namespace_name_ : options_.namespace_name;
   std::string pod_name = name;
   if (slash != std::string::npos) {
     const std::string before = name.substr(0, slash);
@@ -121,9 +143,8 @@ Result<Ref<const Pod>> ExplainedCluster::find_pod(const std::string& name) const
     if (object.kind == ObjectKind::kPod && object.name == pod_name &&
         object.namespace_name == namespace_name)
       return std::get<Ref<const Pod>>(object.object);
-  return fail(ErrorKind::kNotFound,
-              fmt::format("{} has no pod \"{}\" in namespace \"{}\"", shown_path(options_.cluster),
-                          pod_name, namespace_name));
+  return fail(ErrorKind::kNotFound, fmt::format("{} has no pod \"{}\" in namespace \"{}\"", source_,
+                                                pod_name, namespace_name));
 }
 
 Result<std::vector<Ref<const Pod>>> ExplainedCluster::asked_pods() const {
@@ -195,7 +216,8 @@ std::string check_explain(const ExplainOptions& options) {
     return "explain needs pods by name, -f FILE or --all-pending";
   if (!options.pods.empty() && options.all_pending)
     return "explain takes either pods by name or --all-pending";
-  if (options.cluster.empty()) return "explain needs --cluster FILE";
+  if (!options.cluster.empty() && !(options.kubeconfig + options.context).empty())
+    return "explain takes either --cluster or --kubeconfig and --context";
   if (options.cluster == "-" && std::ranges::count(options.files, "-") > 0)
     return "standard input can be read once only: as the cluster or as a manifest";
   return {};

@@ -17,8 +17,12 @@ struct ExplainOptions {
   std::vector<std::string>
       files;  // manifests of pods that are not in the cluster; "-" is standard input
   bool all_pending = false;
-  std::string cluster;             // the file with the cluster's objects; "-" is standard input
-  std::string namespace_name;      // of pods without one; empty: default
+  // Where the cluster's objects are: in a file ("-" is standard input), or, if that is empty, on the
+  // API server that a kubeconfig names (empty: found as kubectl finds it).
+  std::string cluster;
+  std::string kubeconfig;
+  std::string context;             // of the kubeconfig; empty: the current one
+  std::string namespace_name;      // of pods without one; empty: the context's, else default
   std::vector<std::string> nodes;  // whose scores or obstacles are asked for by name
   std::string config;
   std::string profile;  // empty: that of each pod's schedulerName

@@ -145,7 +145,8 @@ TEST_F(ExplainCommandTest, WrongUseIsOneLineThatSaysWhatToDo) {
     std::string line;
   } cases[] = {
       {{"--cluster", cluster}, 2, "explain needs pods by name, -f FILE or --all-pending"},
-      {{"fits"}, 2, "explain needs --cluster FILE"},
+      {{"fits", "--cluster", cluster, "--context", "x"}, 2, "either --cluster or --kubeconfig"},
+      {{"fits", "--kubeconfig", "/nowhere"}, 1, "/nowhere"},
       {{"fits", "--all-pending", "--cluster", cluster}, 2, "either pods by name or --all-pending"},
       {{"-f", "-", "--cluster", "-"}, 2, "standard input can be read once only"},
       {{"fits", "--cluster", cluster, "-o", "xml"}, 2, "\"xml\" is none of table, json, yaml"},

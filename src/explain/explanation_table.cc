@@ -98,8 +98,14 @@ std::string scores(const Explanation& explanation) {
 std::string preemption(const Explanation& explanation) {
   if (!explanation.preemption) return {};
   const Explanation::Preemption& preemption = *explanation.preemption;
-  if (preemption.node.empty())
-    return "\n" + wrapped("  Preemption does not help: ", words_of(preemption.message), 4);
+  if (preemption.node.empty()) {
+    constexpr std::string_view kPrefix = "preemption: ";
+    const std::string& message = preemption.message;
+    return "\n" + wrapped("  Preemption does not help: ",
+                          words_of(message.starts_with(kPrefix) ? message.substr(kPrefix.size())
+                                                                : message),
+                          4);
+  }
   return "\n" +
          wrapped(fmt::format("  Preemption makes room on {} by evicting {}: ", preemption.node,
                              plural(preemption.victims.size(), "pod")),
