@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Rebuilds cases/: topics with seeds 1..8, equal pods one after the other, and every configuration on the
 # topics it touches.
-# A case is NAME.cluster.json.gz, NAME.args and NAME.expected.json.gz. Needs the oracle (oracle/build.sh).
+# A case is NAME.cluster.json.gz, NAME.args and NAME.expected.json.gz; some have NAME.objections.json.gz too. Needs
+# the oracle (oracle/build.sh).
 #
 #   make_cases.sh [TOPIC...]     only these topics; the cases of others stay
 set -euo pipefail
@@ -61,4 +62,13 @@ for seed in 33 34; do one storage-$seed-preempt storage $seed "" "-preempt"; don
 for seed in 31 32 33; do one features-$seed-comparing features $seed "" "-feature-gates TaintTolerationComparisonOperators=true"; done
 # Of several budgets upstream asks in the order of a map: these are decided the same way in any order.
 for seed in 1 13 14 30 42; do one budgets-$seed budgets $seed "" "-preempt"; done
+# What every plugin has against every node when it is asked alone.
+for name in basic-3 resources-1 affinity-21-added-affinity spread-2 ports-1 preempt-1 features-2 edges-1 volumes-1 storage-2 \
+  storage-21-volume-filter-only capacity-2 drivers-2 dra-2 devices-3 claims-3 mixed-7-sequence budgets-1; do
+  wanted "${name%%-*}" || continue
+  gzip -dc "cases/$name.cluster.json.gz" > "$tmp/c.json"
+  "$oracle" -objections -cluster "$tmp/c.json" $(sed 's/--preempt//' "cases/$name.args") > "$tmp/o.json"
+  python3 -c 'import json, sys; print(json.dumps({"decisions": [{k: d[k] for k in ("pod", "objections") if k in d}
+    for d in json.load(sys.stdin)["decisions"]]}))' < "$tmp/o.json" | gzip -9nc > "cases/$name.objections.json.gz"
+done
 ls cases/*.args | wc -l
