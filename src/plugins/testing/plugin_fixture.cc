@@ -1,6 +1,10 @@
 #include "plugins/testing/plugin_fixture.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
 
 #include "base/check.h"
 
@@ -34,6 +38,37 @@ Verdict CycleAtFilter::verdict(const Plugin& plugin, NodeRow row) const {
   if (status.ok()) return {};
   return {status.code, cycle.reasons_of(status, &plugin)};
 }
+
+std::vector<Obstacle> checked_obstacles(const Plugin& plugin, const Cycle& cycle, NodeRow row,
+                                        const std::vector<std::string>& sentences) {
+  std::vector<Obstacle> all = dynamic_cast<const ObstaclePlugin&>(plugin).obstacles(cycle, row);
+  std::set<std::string> said;
+  for (const Obstacle& obstacle : all) {
+    said.insert(obstacle.reason);
+    EXPECT_FALSE(obstacle.code.empty());
+    EXPECT_FALSE(obstacle.text.empty()) << obstacle.code;
+    EXPECT_GE(obstacle.distance, 0) << obstacle.code;
+    EXPECT_LE(obstacle.distance, 1) << obstacle.code;
+  }
+  EXPECT_EQ(said, std::set<std::string>(sentences.begin(), sentences.end()));
+  return all;
+}
+
+namespace {
+
+NodeSet left_out_by(const PreFilterResult& result, const NodeTable& nodes) {
+  if (!result.nodes) return NodeSet(nodes.rows());
+  NodeSet left_out = nodes.nodes();
+  for (const Symbol name : *result.nodes)
+    if (const NodeRow row = nodes.find(name); row != kNoRow) left_out.erase(row);
+  return left_out;
+}
+
+std::string left_out_by_sentence(const Plugin& plugin) {
+  return fmt::format("node(s) didn't satisfy plugin(s) [{}]", plugin.name());
+}
+
+}  // namespace
 
 void PluginFixture::add_pod(Ref<const Pod> pod) {
   Result<void> added = cluster.add_pod(std::move(pod));
@@ -74,9 +109,11 @@ Verdicts PluginFixture::filter_rows(const Plugin& plugin, Ref<const Pod> pod,
                                     const std::vector<NodeSet>& passes) {
   const NodeTable& nodes = cluster.nodes();
   CycleAtFilter at(std::move(pod), cluster);
+  NodeSet left_out(nodes.rows());
   if (const auto* pre_filter = dynamic_cast<const PreFilterPlugin*>(&plugin)) {
     const PreFilterResult result = pre_filter->pre_filter(at.cycle);
     EXPECT_TRUE(result.outcome.ok()) << result.outcome.message();
+    left_out = left_out_by(result, nodes);
   }
   for (const NodeSet& asked : passes) {
     at.feasible = asked;
@@ -86,9 +123,55 @@ Verdicts PluginFixture::filter_rows(const Plugin& plugin, Ref<const Pod> pod,
     });
   }
   Verdicts verdicts;
-  nodes.nodes().for_each(
-      [&](NodeRow row) { verdicts[std::string(nodes.name_text(row))] = at.verdict(plugin, row); });
+  const bool explains = dynamic_cast<const ObstaclePlugin*>(&plugin) != nullptr;
+  nodes.nodes().for_each([&](NodeRow row) {
+    const Verdict verdict = at.verdict(plugin, row);
+    if (explains && verdict.code != Code::kError)
+      checked_obstacles(
+          plugin, at.cycle, row,
+          left_out.contains(row) ? std::vector{left_out_by_sentence(plugin)} : verdict.reasons);
+    verdicts[std::string(nodes.name_text(row))] = verdict;
+  });
   return verdicts;
+}
+
+Obstacles PluginFixture::obstacles(const Plugin& plugin, Ref<const Pod> pod) {
+  const NodeTable& nodes = cluster.nodes();
+  Obstacles found;
+  CycleAtFilter at(std::move(pod), cluster);
+  if (const auto* pre_filter = dynamic_cast<const PreFilterPlugin*>(&plugin)) {
+    const PreFilterResult result = pre_filter->pre_filter(at.cycle);
+    if (result.outcome.code == Code::kSkip) return found;
+    if (!result.outcome.ok()) {
+      found[""] = checked_obstacles(plugin, at.cycle, kNoRow, result.outcome.all_reasons());
+      return found;
+    }
+    const NodeSet left_out = left_out_by(result, nodes);
+    left_out.for_each([&](NodeRow row) {
+      found[std::string(nodes.name_text(row))] =
+          checked_obstacles(plugin, at.cycle, row, {left_out_by_sentence(plugin)});
+    });
+    at.feasible -= left_out;
+  }
+  const NodeSet asked = at.feasible;
+  at.filter(dynamic_cast<const FilterPlugin&>(plugin));
+  asked.for_each([&](NodeRow row) {
+    const Verdict verdict = at.verdict(plugin, row);
+    if (verdict.code == Code::kError) return;
+    if (std::vector<Obstacle> all = checked_obstacles(plugin, at.cycle, row, verdict.reasons);
+        !all.empty())
+      found[std::string(nodes.name_text(row))] = std::move(all);
+  });
+  return found;
+}
+
+ObstacleTexts PluginFixture::obstacle_texts(const Plugin& plugin, Ref<const Pod> pod) {
+  ObstacleTexts texts;
+  for (const auto& [node, all] : obstacles(plugin, std::move(pod)))
+    for (const Obstacle& obstacle : all)
+      texts[node].push_back(
+          fmt::format("{} {}: {}", obstacle.code, obstacle.subject, obstacle.text));
+  return texts;
 }
 
 std::optional<Scores> PluginFixture::score(const Plugin& plugin, Ref<const Pod> pod) {

@@ -41,7 +41,11 @@ Verdict unschedulable(std::vector<std::string> reasons);
 Verdict unresolvable(std::vector<std::string> reasons);
 
 using Verdicts = std::map<std::string, Verdict>;  // by node name
-using Scores = std::map<std::string, Score>;      // by node name
+using Texts = std::vector<std::string>;
+using Obstacles = std::map<std::string, std::vector<Obstacle>>;  // by node name
+using ObstacleTexts = std::map<std::string, Texts>;              // by node name
+using Facts = std::map<std::string, std::string>;
+using Scores = std::map<std::string, Score>;  // by node name
 
 // A cycle that has come to Filter. PreFilter is the test's to call, or to leave out.
 struct CycleAtFilter {
@@ -55,6 +59,11 @@ struct CycleAtFilter {
   Cycle cycle;
   NodeSet feasible;
 };
+
+// What the plugin says keeps the pod off the row, whose verdict has these sentences (none: it is
+// accepted). Expects that it is about each of them, and about nothing else.
+std::vector<Obstacle> checked_obstacles(const Plugin& plugin, const Cycle& cycle, NodeRow row,
+                                        const std::vector<std::string>& sentences);
 
 // An event, and the answer of a plugin's hint to it.
 struct HintRow {
@@ -81,10 +90,15 @@ class PluginFixture {
     return std::unique_ptr<P>(dynamic_cast<P*>(created(P::create(arguments, handle()))));
   }
 
-  // By node name: PreFilter, if the plugin has it, then Filter over all nodes.
+  // By node name: PreFilter, if the plugin has it, then Filter over all nodes. Checks the obstacles
+  // of plugins that name them, too.
   Verdicts filter(const Plugin& plugin, Ref<const Pod> pod);
   // The same, asked about one row at a time.
   Verdicts filter_one_by_one(const Plugin& plugin, Ref<const Pod> pod);
+  // By node name, or "" if PreFilter rejects the pod: what the plugin says keeps it off.
+  Obstacles obstacles(const Plugin& plugin, Ref<const Pod> pod);
+  // The same as texts: "Code subject: text".
+  ObstacleTexts obstacle_texts(const Plugin& plugin, Ref<const Pod> pod);
   // By node name: PreScore, if the plugin has it, Score and NormalizeScore over all nodes. nullopt
   // when PreScore says Skip.
   std::optional<Scores> score(const Plugin& plugin, Ref<const Pod> pod);
