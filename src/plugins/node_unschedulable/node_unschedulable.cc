@@ -50,6 +50,15 @@ void NodeUnschedulable::filter(const Cycle& cycle, FilterPass& pass) const {
   });
 }
 
+std::vector<Obstacle> NodeUnschedulable::obstacles(const Cycle& cycle, NodeRow row) const {
+  if (!cycle.nodes().cordoned().contains(row) || tolerates_cordon(cycle.pod())) return {};
+  return {{.code = "Cordoned",
+           .reason = std::string(kNodeUnschedulableReasons[kCordoned]),
+           .subject = {},
+           .text = "the node is cordoned, which the pod does not tolerate",
+           .facts = {{"taint", std::string(cycle.symbols().text(names::kUnschedulableTaint))}}}};
+}
+
 std::optional<std::vector<EventRegistration>> NodeUnschedulable::events_to_register() const {
   return {{{{EventResource::kNode, action::kAdd | action::kUpdateNodeTaint, {}},
             after_cordon_change,

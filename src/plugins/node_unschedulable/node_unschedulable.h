@@ -10,7 +10,10 @@
 
 namespace berth::plugins {
 
-class NodeUnschedulable final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
+class NodeUnschedulable final : public PreFilterPlugin,
+                                public FilterPlugin,
+                                public ObstaclePlugin,
+                                public SignPlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -22,6 +25,7 @@ class NodeUnschedulable final : public PreFilterPlugin, public FilterPlugin, pub
   PreFilterResult pre_filter(Cycle&) const override { return PreFilterResult::success(); }
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;
 };

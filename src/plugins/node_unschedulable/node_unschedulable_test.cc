@@ -81,5 +81,13 @@ TEST_F(NodeUnschedulableTest, RegistersNodeAndTolerationEvents) {
             (RegisteredEvents{{EventResource::kNode, 17}, {EventResource::kTargetPod, 4096}}));
 }
 
+TEST_F(NodeUnschedulableTest, SaysThatTheNodeIsCordoned) {
+  fixture.add_node(world.node("closed").cordoned());
+  fixture.add_node(world.node("open"));
+  EXPECT_EQ(fixture.obstacle_texts(plugin, world.pod("p")),
+            (ObstacleTexts{
+                {"closed", {"Cordoned : the node is cordoned, which the pod does not tolerate"}}}));
+}
+
 }  // namespace
 }  // namespace berth::plugins
