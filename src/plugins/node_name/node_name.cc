@@ -1,5 +1,9 @@
 #include "plugins/node_name/node_name.h"
 
+#include <fmt/format.h>
+
+#include "plugins/obstacles.h"
+
 namespace berth::plugins {
 namespace {
 
@@ -26,6 +30,17 @@ void NodeName::filter(const Cycle& cycle, FilterPass& pass) const {
   pass.feasible().for_each([&](NodeRow row) {
     if (row != wanted) pass.reject(row, Code::kUnschedulableAndUnresolvable, kOtherNode);
   });
+}
+
+std::vector<Obstacle> NodeName::obstacles(const Cycle& cycle, NodeRow row) const {
+  const Pod& pod = cycle.pod();
+  if (pod.node().empty() || row == cycle.nodes().find(pod.node())) return {};
+  const std::string wanted(pod.node_name());
+  return {{.code = "OtherNodeName",
+           .reason = left_out_sentence(name()),
+           .subject = wanted,
+           .text = fmt::format("the pod is for node {} alone (spec.nodeName)", wanted),
+           .facts = {{"wanted", wanted}}}};
 }
 
 std::optional<std::vector<EventRegistration>> NodeName::events_to_register() const {

@@ -55,5 +55,12 @@ TEST_F(NodeNameTest, SignsTheNodeName) {
   EXPECT_EQ(signature(plugin, pod, {"v1.Pod.Spec.NodeName"}), "foo");
 }
 
+TEST_F(NodeNameTest, SaysWhichNodeThePodIsFor) {
+  EXPECT_EQ(fixture.obstacle_texts(plugin, fixture.world.pod("p")), ObstacleTexts{});
+  EXPECT_EQ(fixture.obstacle_texts(plugin, fixture.world.pod("p").on("foo")),
+            (ObstacleTexts{
+                {"bar", {"OtherNodeName foo: the pod is for node foo alone (spec.nodeName)"}}}));
+}
+
 }  // namespace
 }  // namespace berth::plugins
