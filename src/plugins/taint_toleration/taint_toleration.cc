@@ -1,5 +1,7 @@
 #include "plugins/taint_toleration/taint_toleration.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -7,6 +9,7 @@
 #include "config/feature_gates.h"
 #include "plugins/event_objects.h"
 #include "plugins/normalize.h"
+#include "plugins/obstacles.h"
 #include "plugins/signature.h"
 
 namespace berth::plugins {
@@ -48,6 +51,22 @@ class ToleratedTaints {
   std::vector<Toleration> sorted_;  // by key, where they are many
 };
 
+bool keeps_away(const Taint& taint, const ToleratedTaints& tolerated) {
+  return taint.repels() && !tolerated.contains(taint);
+}
+
+Obstacle untolerated(const Taint& taint, const Symbols& symbols) {
+  const std::string key(symbols.text(taint.key)), value(symbols.text(taint.value));
+  const std::string effect(taint.effect == TaintEffect::kNoExecute ? "NoExecute" : "NoSchedule");
+  const std::string written =
+      fmt::format("{}{}{}:{}", key, value.empty() ? "" : "=", value, effect);
+  return {.code = "UntoleratedTaint",
+          .reason = std::string(kTaintTolerationReasons[kUntolerated]),
+          .subject = written,
+          .text = fmt::format("taint {} is not tolerated", written),
+          .facts = {{"key", key}, {"value", value}, {"effect", effect}}};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Plugin>> TaintToleration::create(const config::PluginArgs&,
@@ -68,11 +87,21 @@ void TaintToleration::filter(const Cycle& cycle, FilterPass& pass) const {
   const NodeTable& nodes = cycle.nodes();
   ToleratedTaints tolerated(cycle.pod().spec().tolerations, rules(cycle.symbols()));
   NodeSet::for_each_common(pass.feasible(), nodes.tainted(), [&](NodeRow row) {
-    if (std::ranges::any_of(nodes.node(row).taints, [&](const Taint& taint) {
-          return taint.repels() && !tolerated.contains(taint);
-        }))
+    if (std::ranges::any_of(nodes.node(row).taints,
+                            [&](const Taint& taint) { return keeps_away(taint, tolerated); }))
       pass.reject(row, Code::kUnschedulableAndUnresolvable, kUntolerated);
   });
+}
+
+std::vector<Obstacle> TaintToleration::obstacles(const Cycle& cycle, NodeRow row) const {
+  if (!cycle.nodes().tainted().contains(row)) return {};
+  const ToleratedTaints tolerated(cycle.pod().spec().tolerations, rules(cycle.symbols()));
+  std::vector<Obstacle> all;
+  for (const Taint& taint : cycle.nodes().node(row).taints) {
+    if (all.size() == kMostObstacles) break;
+    if (keeps_away(taint, tolerated)) all.push_back(untolerated(taint, cycle.symbols()));
+  }
+  return all;
 }
 
 Outcome TaintToleration::pre_score(Cycle& cycle, const NodeSet&) const {

@@ -12,6 +12,7 @@ namespace berth::plugins {
 
 class TaintToleration final : public PreFilterPlugin,
                               public FilterPlugin,
+                              public ObstaclePlugin,
                               public PreScorePlugin,
                               public ScorePlugin,
                               public SignPlugin {
@@ -30,6 +31,7 @@ class TaintToleration final : public PreFilterPlugin,
   PreFilterResult pre_filter(Cycle&) const override { return PreFilterResult::success(); }
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;

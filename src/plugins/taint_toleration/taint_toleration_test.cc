@@ -204,5 +204,24 @@ TEST_F(TaintTolerationTest, AmongManyTolerationsTheOneThatCountsIsFound) {
   EXPECT_EQ(fixture.score(*plugin, asked), (Scores{{"a", 100}, {"b", 100}, {"c", 100}, {"d", 0}}));
 }
 
+TEST_F(TaintTolerationTest, NamesEachTaintThatIsNotTolerated) {
+  TaintToleration plugin(false);
+  fixture.add_node(world.node("n")
+                       .taint("team", "NoSchedule", "red")
+                       .taint("gpu", "NoExecute")
+                       .taint("soft", "PreferNoSchedule")
+                       .taint("fine", "NoSchedule"));
+  fixture.add_node(world.node("plain"));
+  const Ref<const Pod> pod = world.pod("p").tolerates("fine");
+  EXPECT_EQ(
+      fixture.obstacle_texts(plugin, pod),
+      (ObstacleTexts{
+          {"n",
+           {"UntoleratedTaint team=red:NoSchedule: taint team=red:NoSchedule is not tolerated",
+            "UntoleratedTaint gpu:NoExecute: taint gpu:NoExecute is not tolerated"}}}));
+  EXPECT_EQ(fixture.obstacles(plugin, pod)["n"].front().facts,
+            (Facts{{"key", "team"}, {"value", "red"}, {"effect", "NoSchedule"}}));
+}
+
 }  // namespace
 }  // namespace berth::plugins
