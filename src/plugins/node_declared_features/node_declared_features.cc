@@ -1,5 +1,7 @@
 #include "plugins/node_declared_features/node_declared_features.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "config/feature_gates.h"
@@ -29,6 +31,10 @@ constexpr std::size_t kRestartAllContainers = 6;
 constexpr std::size_t kUserNamespacesHostNetwork = 7;
 constexpr std::size_t kVolumeBindMountOptions = 8;
 static_assert(std::size(kFeatures) == NodeFeatures().size());
+
+NodeFeatures lacking(const NodeFeatures& needed, const Node& node, const Symbols& symbols) {
+  return needed & ~features_declared_by(node, symbols);
+}
 
 Result<QueueingHint> after_feature_change(const Pod&, const AnyObject& before,
                                           const AnyObject& after) {
@@ -102,9 +108,25 @@ void NodeDeclaredFeatures::filter(const Cycle& cycle, FilterPass& pass) const {
   }
   const NodeTable& nodes = cycle.nodes();
   pass.feasible().for_each([&](NodeRow row) {
-    const NodeFeatures lacking = *needed & ~features_declared_by(nodes.node(row), cycle.symbols());
-    if (lacking.any()) pass.reject(row, Code::kUnschedulableAndUnresolvable, kLacking);
+    if (lacking(*needed, nodes.node(row), cycle.symbols()).any())
+      pass.reject(row, Code::kUnschedulableAndUnresolvable, kLacking);
   });
+}
+
+std::vector<Obstacle> NodeDeclaredFeatures::obstacles(const Cycle& cycle, NodeRow row) const {
+  const NodeFeatures* needed = cycle.find<NodeFeatures>(*this);
+  if (!needed || row == kNoRow) return {};
+  const NodeFeatures missing = lacking(*needed, cycle.nodes().node(row), cycle.symbols());
+  std::vector<Obstacle> all;
+  for (std::size_t bit = 0; bit < missing.size(); ++bit)
+    if (missing.test(bit))
+      all.push_back(
+          {.code = "FeatureNotDeclared",
+           .reason = std::string(kDeclaredFeaturesReasons[kLacking]),
+           .subject = std::string(kFeatures[bit]),
+           .text = fmt::format("the node's kubelet does not declare feature {}", kFeatures[bit]),
+           .facts = {{"feature", std::string(kFeatures[bit])}}});
+  return all;
 }
 
 std::optional<std::vector<EventRegistration>> NodeDeclaredFeatures::events_to_register() const {

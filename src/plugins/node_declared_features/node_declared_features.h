@@ -18,7 +18,10 @@ using NodeFeatures = std::bitset<9>;
 NodeFeatures features_needed_by(const PodSpec& spec);
 NodeFeatures features_declared_by(const Node& node, const Symbols& symbols);
 
-class NodeDeclaredFeatures final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
+class NodeDeclaredFeatures final : public PreFilterPlugin,
+                                   public FilterPlugin,
+                                   public ObstaclePlugin,
+                                   public SignPlugin {
  public:
   explicit NodeDeclaredFeatures(bool enabled) : enabled_(enabled) {}
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
@@ -31,6 +34,7 @@ class NodeDeclaredFeatures final : public PreFilterPlugin, public FilterPlugin, 
   PreFilterResult pre_filter(Cycle& cycle) const override;
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;

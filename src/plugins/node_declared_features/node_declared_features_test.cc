@@ -144,5 +144,20 @@ TEST_F(NodeDeclaredFeaturesTest, SignsWhatThePodNeeds) {
   EXPECT_EQ(signature(with_users(true, true)), "000000010");
 }
 
+TEST_F(NodeDeclaredFeaturesTest, NamesEachFeatureThatTheNodeLacks) {
+  fixture.add_node(world.node("none"));
+  fixture.add_node(world.node("users").feature(kUsers));
+  const auto plugin = fixture.make<NodeDeclaredFeatures>();
+  testing::PodBuilder pod = world.pod("p");
+  pod.spec().containers.emplace_back().restarts_all = true;
+  pod.spec().host_network = pod.spec().own_users = true;
+  const auto said = [](const std::string& feature) {
+    return "FeatureNotDeclared " + feature + ": the node's kubelet does not declare feature " +
+           feature;
+  };
+  EXPECT_EQ(fixture.obstacle_texts(*plugin, pod),
+            (ObstacleTexts{{"none", {said(kRestart), said(kUsers)}}, {"users", {said(kRestart)}}}));
+}
+
 }  // namespace
 }  // namespace berth::plugins
