@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "api/names.h"
 #include "cluster/host_ports.h"
 #include "plugins/event_objects.h"
+#include "plugins/obstacles.h"
 
 namespace berth::plugins {
 namespace {
@@ -18,6 +20,32 @@ constexpr std::string_view kNodePortsReasons[] = {
 struct WantedPorts {
   std::vector<HostPort> ports;
 };
+
+// The first pod that has the port; null: none of these.
+const Pod* user_of(std::span<const HostPort, 1> port, std::span<const Ref<const Pod>> pods) {
+  for (const Ref<const Pod>& pod : pods)
+    if (has_host_ports(pod->spec()) && ports_conflict(port, host_ports_of(pod->spec())))
+      return pod.get();
+  return nullptr;
+}
+
+Obstacle taken(const HostPort& port, const Pod* user, const Symbols& symbols) {
+  const std::string ip(symbols.text(port.ip)), protocol(symbols.text(port.protocol));
+  const bool any_address = port.ip == names::kAnyAddress;
+  Obstacle obstacle{
+      .code = "HostPortTaken",
+      .reason = std::string(kNodePortsReasons[kTaken]),
+      .subject = fmt::format("{}{}{}/{}", any_address ? "" : ip, any_address ? "" : ":", port.port,
+                             protocol),
+      .text = {},
+      .facts = {{"port", std::to_string(port.port)}, {"protocol", protocol}, {"hostIP", ip}}};
+  obstacle.text = fmt::format("host port {} is taken", obstacle.subject);
+  if (user) {
+    obstacle.facts["takenBy"] = user->full_name();
+    obstacle.text += " by " + user->full_name();
+  }
+  return obstacle;
+}
 
 Result<QueueingHint> after_port_pod_delete(const Pod& pod, const AnyObject& before,
                                            const AnyObject&) {
@@ -54,6 +82,20 @@ void NodePorts::filter(const Cycle& cycle, FilterPass& pass) const {
     if (ports_conflict(wanted->ports, nodes.host_ports(row)))
       pass.reject(row, Code::kUnschedulable, kTaken);
   });
+}
+
+std::vector<Obstacle> NodePorts::obstacles(const Cycle& cycle, NodeRow row) const {
+  const WantedPorts* wanted = cycle.find<WantedPorts>(*this);
+  if (!wanted || row == kNoRow) return {};
+  const NodeTable& nodes = cycle.nodes();
+  std::vector<Obstacle> all;
+  for (const HostPort& port : wanted->ports) {
+    if (all.size() == kMostObstacles) break;
+    const std::span<const HostPort, 1> one(&port, 1);
+    if (ports_conflict(one, nodes.host_ports(row)))
+      all.push_back(taken(port, user_of(one, nodes.pods(row)), cycle.symbols()));
+  }
+  return all;
 }
 
 std::optional<std::vector<EventRegistration>> NodePorts::events_to_register() const {

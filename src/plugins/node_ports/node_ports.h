@@ -9,7 +9,10 @@
 
 namespace berth::plugins {
 
-class NodePorts final : public PreFilterPlugin, public FilterPlugin, public SignPlugin {
+class NodePorts final : public PreFilterPlugin,
+                        public FilterPlugin,
+                        public ObstaclePlugin,
+                        public SignPlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -21,6 +24,7 @@ class NodePorts final : public PreFilterPlugin, public FilterPlugin, public Sign
   PreFilterResult pre_filter(Cycle& cycle) const override;
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;

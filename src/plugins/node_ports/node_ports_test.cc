@@ -191,5 +191,25 @@ TEST_F(NodePortsTest, ManyPortsConflictAsTheyDoOneByOne) {
   EXPECT_GT(conflicts, 300);
 }
 
+TEST_F(NodePortsTest, SaysWhichPortIsTakenAndByWhom) {
+  fixture.add_node(world.node("busy"));
+  fixture.add_node(world.node("idle"));
+  fixture.add_pod(world.pod("web-1").host_port(8080).on("busy"));
+  fixture.add_pod(world.pod("dns").host_port(53, "UDP", "10.0.0.1").on("busy"));
+  const Ref<const Pod> pod = world.pod("p").host_port(8080).host_port(53, "UDP", "10.0.0.1");
+  const auto plugin = fixture.make<NodePorts>();
+  EXPECT_EQ(
+      fixture.obstacle_texts(*plugin, pod),
+      (ObstacleTexts{
+          {"busy",
+           {"HostPortTaken 10.0.0.1:53/UDP: host port 10.0.0.1:53/UDP is taken by default/dns",
+            "HostPortTaken 8080/TCP: host port 8080/TCP is taken by default/web-1"}}}));
+  EXPECT_EQ(fixture.obstacles(*plugin, pod)["busy"].back().facts,
+            (Facts{{"port", "8080"},
+                   {"protocol", "TCP"},
+                   {"hostIP", "0.0.0.0"},
+                   {"takenBy", "default/web-1"}}));
+}
+
 }  // namespace
 }  // namespace berth::plugins
