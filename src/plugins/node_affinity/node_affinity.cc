@@ -11,6 +11,7 @@
 #include "plugins/arguments.h"
 #include "plugins/event_objects.h"
 #include "plugins/normalize.h"
+#include "plugins/obstacles.h"
 #include "plugins/required_node_affinity.h"
 #include "plugins/signature.h"
 
@@ -61,6 +62,66 @@ std::optional<Names> nodes_named_by(const std::vector<NodeSelectorTerm>& terms) 
     all.insert(all.end(), named->begin(), named->end());
   }
   return sorted_names(std::move(all));
+}
+
+// Whether PreFilter leaves the node out: no term that the pod requires can mean it.
+bool is_left_out(const Pod& pod, const Node& node) {
+  const ::berth::NodeAffinity* affinity = node_affinity_of(pod.spec());
+  if (!affinity || !affinity->required || affinity->required->empty()) return false;
+  return std::ranges::none_of(*affinity->required, [&](const NodeSelectorTerm& term) {
+    const std::optional<Names> named = nodes_named_by(term);
+    return !named || std::ranges::binary_search(*named, node.symbol);
+  });
+}
+
+Obstacle affinity_obstacle(std::string code, std::string reason,
+                           const std::vector<NodeSelectorTerm>& terms, const Node& node,
+                           const Symbols& symbols) {
+  TermMismatch mismatch = mismatch_of(terms, node, symbols, [&](const NodeSelectorTerm& term) {
+    return CompiledNodeTerm(term, symbols, {}).matches(node, symbols);
+  });
+  return {.code = std::move(code),
+          .reason = std::move(reason),
+          .subject = std::move(mismatch.subject),
+          .text = std::move(mismatch.text),
+          .facts = {{"term", std::to_string(mismatch.term)},
+                    {"requirements", fmt::format("{}", fmt::join(mismatch.requirements, "; "))}},
+          .distance = mismatch.distance};
+}
+
+Obstacle selector_obstacle(std::string reason, const Label& wanted, const Node& node,
+                           const Symbols& symbols) {
+  const std::string key(symbols.text(wanted.key)), value(symbols.text(wanted.value));
+  const Symbol* actual = node.labels.find(wanted.key);
+  Obstacle obstacle{.code = "NodeSelectorMismatch",
+                    .reason = std::move(reason),
+                    .subject = fmt::format("{}={}", key, value),
+                    .text = {},
+                    .facts = {{"key", key}, {"value", value}}};
+  obstacle.text = fmt::format("needs label {} (nodeSelector), the node has {}", obstacle.subject,
+                              label_text(wanted.key, node.labels, symbols));
+  if (actual) obstacle.facts["actual"] = symbols.text(*actual);
+  return obstacle;
+}
+
+// Of a node that does not match: which part of it, or both.
+std::vector<Obstacle> mismatches(const Pod& pod, const Node& node) {
+  const Symbols& symbols = pod.symbols();
+  const std::string reason(kNodeAffinityReasons[kNotThePods]);
+  std::vector<Obstacle> all;
+  for (const Label& wanted : pod.spec().node_selector) {
+    if (all.size() == kMostObstacles) break;
+    if (!Selector::of_set({wanted}).matches(node.labels, symbols))
+      all.push_back(selector_obstacle(reason, wanted, node, symbols));
+  }
+  const ::berth::NodeAffinity* affinity = node_affinity_of(pod.spec());
+  if (!affinity || !affinity->required) return all;
+  const bool terms_match =
+      !all.empty() && NodeSelector::compile(*affinity->required, symbols).matches(node, symbols);
+  if (!terms_match)
+    all.push_back(
+        affinity_obstacle("NodeAffinityMismatch", reason, *affinity->required, node, symbols));
+  return all;
 }
 
 std::span<const PreferredSchedulingTerm> preferred_by(const Pod& pod) {
@@ -169,6 +230,7 @@ Result<std::unique_ptr<Plugin>> NodeAffinity::create(const config::PluginArgs& a
   const std::string parsing = "parsing addedAffinity.";
   if (const auto& required = args->added_affinity->required) {
     added.required = NodeSelector::compile(*required, symbols);
+    added.written = *required;
     const std::vector<std::string> errors = errors_in(*required, symbols);
     if (!errors.empty())
       return fail(
@@ -220,6 +282,28 @@ void NodeAffinity::filter(const Cycle& cycle, FilterPass& pass) const {
     keep_matching(*kept);
   else
     keep_matching(required_node_affinity(cycle.pod()));
+}
+
+std::vector<Obstacle> NodeAffinity::obstacles(const Cycle& cycle, NodeRow row) const {
+  const Pod& pod = cycle.pod();
+  const Symbols& symbols = cycle.symbols();
+  if (row == kNoRow)
+    return {
+        {.code = "NodeAffinityConflict",
+         .reason = kConflict,
+         .subject = "metadata.name",
+         .text = "the node affinity names nodes (metadata.name) in a way that no node can match",
+         .facts = {}}};
+  const Node& node = cycle.nodes().node(row);
+  if (is_left_out(pod, node))
+    return {affinity_obstacle("NodeAffinityMismatch", left_out_sentence(name()),
+                              *node_affinity_of(pod.spec())->required, node, symbols)};
+  if (added_.required && !added_.required->matches(node, symbols))
+    return {affinity_obstacle("AddedAffinityMismatch", std::string(kNodeAffinityReasons[kNotAdded]),
+                              added_.written, node, symbols)};
+  const auto* required = cycle.find<RequiredNodeAffinity>(*this);
+  if (!required || required->matches(node, symbols)) return {};
+  return mismatches(pod, node);
 }
 
 Outcome NodeAffinity::pre_score(Cycle& cycle, const NodeSet&) const {

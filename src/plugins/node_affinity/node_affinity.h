@@ -14,6 +14,7 @@ namespace berth::plugins {
 
 class NodeAffinity final : public PreFilterPlugin,
                            public FilterPlugin,
+                           public ObstaclePlugin,
                            public PreScorePlugin,
                            public ScorePlugin,
                            public SignPlugin {
@@ -21,6 +22,7 @@ class NodeAffinity final : public PreFilterPlugin,
   // The affinity that the profile adds to every pod's.
   struct Added {
     std::optional<NodeSelector> required;
+    std::vector<NodeSelectorTerm> written;  // what `required` is made of
     NodePreferences preferred;
     bool prefers = false;  // some preferred term was given, even one without weight
     SymbolHold symbols;    // of the above
@@ -36,6 +38,7 @@ class NodeAffinity final : public PreFilterPlugin,
   PreFilterResult pre_filter(Cycle& cycle) const override;
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;
