@@ -7,8 +7,10 @@
 #include "config/feature_gates.h"
 #include "config/load.h"
 #include "plugins/arguments.h"
+#include "plugins/arithmetic.h"
 #include "plugins/node_resources/fit.h"
 #include "plugins/node_resources/resource_pass.h"
+#include "plugins/obstacles.h"
 
 namespace berth::plugins {
 namespace {
@@ -20,6 +22,36 @@ std::vector<BrokenLinear::Point> points_of(
   for (const config::UtilizationShapePoint& point : shape)
     points.emplace_back(point.utilization, std::int64_t{point.score} * 10);
   return points;
+}
+
+Obstacle shortage_obstacle(Shortage&& shortage, const Symbols& symbols) {
+  const std::int64_t free = wrapping_sub(shortage.allocatable, shortage.used);
+  std::string resource(symbols.text(shortage.resource));
+  std::string requested_text = amount_text(resource, shortage.requested);
+  std::string free_text = amount_text(resource, free);
+  std::string allocatable_text = amount_text(resource, shortage.allocatable);
+  std::string used_text = amount_text(resource, shortage.used);
+  Obstacle obstacle{.code = "InsufficientResource",
+                    .reason = std::move(shortage.reason),
+                    .subject = resource,
+                    .text = {},
+                    .facts = {},
+                    .distance = missing_part(shortage.requested, free)};
+  if (shortage.resource == names::kPods) {
+    obstacle.code = "TooManyPods";
+    obstacle.text = fmt::format("has {} of at most {} pods", used_text, allocatable_text);
+  } else if (shortage.allocatable == 0) {
+    obstacle.text = fmt::format("needs {} {}, the node has none", requested_text, resource);
+  } else {
+    obstacle.text = fmt::format("needs {} {}, {} free of {}", requested_text, resource, free_text,
+                                allocatable_text);
+  }
+  obstacle.facts.emplace("resource", std::move(resource));
+  obstacle.facts.emplace("requested", std::move(requested_text));
+  obstacle.facts.emplace("free", std::move(free_text));
+  obstacle.facts.emplace("allocatable", std::move(allocatable_text));
+  obstacle.facts.emplace("used", std::move(used_text));
+  return obstacle;
 }
 
 }  // namespace
@@ -76,6 +108,15 @@ void NodeResourcesFit::filter(const Cycle& cycle, FilterPass& pass) const {
     return;
   }
   pass.fail_all({"error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"});
+}
+
+std::vector<Obstacle> NodeResourcesFit::obstacles(const Cycle& cycle, NodeRow row) const {
+  const Demand* demand = cycle.find<Demand>(*this);
+  if (!demand || row == kNoRow) return {};
+  std::vector<Obstacle> all;
+  for (Shortage& shortage : shortages_on(cycle, row, *demand))
+    all.push_back(shortage_obstacle(std::move(shortage), cycle.symbols()));
+  return all;
 }
 
 Outcome NodeResourcesFit::sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const {

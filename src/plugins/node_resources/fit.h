@@ -21,6 +21,7 @@ namespace berth::plugins {
 
 class NodeResourcesFit final : public PreFilterPlugin,
                                public FilterPlugin,
+                               public ObstaclePlugin,
                                public PreScorePlugin,
                                public ScorePlugin,
                                public SignPlugin {
@@ -37,6 +38,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   PreFilterResult pre_filter(Cycle& cycle) const override;
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
 
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,

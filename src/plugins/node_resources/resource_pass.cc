@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "api/names.h"
 #include "berth/plugin.h"
 #include "cluster/scalar_columns.h"
 #include "plugins/arithmetic.h"
@@ -20,6 +21,8 @@ enum : std::uint8_t { kTooManyPods, kCpu, kMemory, kEphemeralStorage };
 constexpr std::string_view kResourceReasons[] = {
     "Too many pods", "Insufficient cpu", "Insufficient memory", "Insufficient ephemeral-storage"};
 
+std::string scalar_reason(std::string_view name) { return fmt::format("Insufficient {}", name); }
+
 // One resource that the pod asks for, against what is left of it on each row.
 struct Check {
   std::span<const std::int64_t> allocatable;
@@ -31,6 +34,10 @@ struct Check {
 
   // More than the node has when it is empty.
   bool is_hopeless(std::size_t row) const { return amount > allocatable[row]; }
+  bool fails(std::size_t row) const {
+    return insufficient_rows({&allocatable[row], &used[row], amount}, 1) != 0 &&
+           !(devices && allocatable[row] <= 0);
+  }
 };
 
 // The same for a scalar that few rows have to do with. On all others it fails, for want of any,
@@ -45,9 +52,14 @@ struct SparseCheck {
     return amount > wrapping_sub(at.allocatable, at.requested) && !(devices && at.allocatable <= 0);
   }
   bool fails_elsewhere() const { return !devices; }
+  // Null: the row has nothing to do with it.
+  const ScalarColumns::AtRow* at(NodeRow row) const {
+    const auto found = std::ranges::lower_bound(few, row, {}, &ScalarColumns::AtRow::row);
+    return found == few.end() || found->row != row ? nullptr : &*found;
+  }
   bool is_hopeless(NodeRow row) const {
-    const auto at = std::ranges::lower_bound(few, row, {}, &ScalarColumns::AtRow::row);
-    return at == few.end() || at->row != row || amount > at->allocatable;
+    const ScalarColumns::AtRow* found = at(row);
+    return !found || amount > found->allocatable;
   }
 };
 
@@ -76,6 +88,37 @@ class ResourcePass {
   void run() {
     pass_.feasible().for_each_word(
         [&](std::size_t word, std::uint64_t feasible) { judge(word, feasible); });
+  }
+
+  std::vector<Shortage> shortages(NodeRow row) const {
+    std::vector<Shortage> all;
+    if (full_rows(&pod_counts_[row], &allowed_pods_[row], 1) != 0)
+      all.push_back({names::kPods, std::string(kResourceReasons[kTooManyPods]), 1,
+                     allowed_pods_[row], pod_counts_[row]});
+    constexpr Symbol kResources[] = {names::kPods, names::kCpu, names::kMemory,
+                                     names::kEphemeralStorage};
+    for (const Check& check : checks_)
+      if (check.reason != Status::kListed && check.fails(row))
+        all.push_back({kResources[check.reason], std::string(kResourceReasons[check.reason]),
+                       check.amount, check.allocatable[row], check.used[row]});
+    std::vector<std::pair<std::uint32_t, Shortage>> scalars;  // by their place in the demand
+    const auto add = [&](std::uint32_t number, ScalarColumns::AtRow has) {
+      const Demand::Scalar& scalar = demand_.scalars[number];
+      scalars.push_back({number,
+                         {scalar.name, scalar_reason(cycle_.symbols().text(scalar.name)),
+                          scalar.amount, has.allocatable, has.requested}});
+    };
+    for (const Check& check : checks_)
+      if (check.reason == Status::kListed && check.fails(row))
+        add(check.scalar, {row, check.allocatable[row], check.used[row]});
+    for (const SparseCheck& check : sparse_) {
+      const ScalarColumns::AtRow* at = check.at(row);
+      if (at ? check.fails(*at) : check.fails_elsewhere())
+        add(check.scalar, at ? *at : ScalarColumns::AtRow{row});
+    }
+    std::ranges::sort(scalars, {}, [](const auto& scalar) { return scalar.first; });
+    for (auto& [number, shortage] : scalars) all.push_back(std::move(shortage));
+    return all;
   }
 
  private:
@@ -205,8 +248,7 @@ class ResourcePass {
         scalars.push_back(sparse_[number].scalar);
     std::ranges::sort(scalars);
     for (const std::uint32_t scalar : scalars)
-      texts.push_back(
-          fmt::format("Insufficient {}", cycle_.symbols().text(demand_.scalars[scalar].name)));
+      texts.push_back(scalar_reason(cycle_.symbols().text(demand_.scalars[scalar].name)));
     listed_.push_back({failed_, cycle_.list_reasons(std::move(texts))});
     return listed_.back().number;
   }
@@ -241,6 +283,12 @@ std::span<const std::string_view> resource_reasons() { return kResourceReasons; 
 
 void filter_by_resources(const Cycle& cycle, FilterPass& pass, const Demand& demand) {
   ResourcePass(cycle, pass, demand).run();
+}
+
+std::vector<Shortage> shortages_on(const Cycle& cycle, NodeRow row, const Demand& demand) {
+  NodeSet no_rows;
+  FilterPass nothing(0, cycle, no_rows, {});
+  return ResourcePass(cycle, nothing, demand).shortages(row);
 }
 
 }  // namespace berth::plugins

@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "berth/node_set.h"
 #include "berth/symbols.h"
 
 namespace berth {
@@ -37,5 +39,17 @@ struct Demand {
 std::span<const std::string_view> resource_reasons();
 
 void filter_by_resources(const Cycle& cycle, FilterPass& pass, const Demand& demand);
+
+// A resource of which a row has too little left.
+struct Shortage {
+  Symbol resource;
+  std::string reason;
+  std::int64_t requested = 0;
+  std::int64_t allocatable = 0;
+  std::int64_t used = 0;
+};
+
+// What filter_by_resources() rejects a row for, in the order of the reasons.
+std::vector<Shortage> shortages_on(const Cycle& cycle, NodeRow row, const Demand& demand);
 
 }  // namespace berth::plugins
