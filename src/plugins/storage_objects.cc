@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/go_quote.h"
 #include "berth/labels.h"
@@ -51,6 +52,15 @@ Ref<const CSIDriver> find_csi_driver(const Cluster& cluster, std::string_view na
 
 Ref<const CSINode> find_csi_node(const Cluster& cluster, std::string_view node_name) {
   return find<CSINode>(cluster, ObjectKind::kCSINode, {}, node_name);
+}
+
+Obstacle missing_claim(const Pod& pod, std::string_view claim, std::string reason) {
+  const std::string name = fmt::format("{}/{}", pod.namespace_name(), claim);
+  return {.code = "ClaimNotFound",
+          .reason = std::move(reason),
+          .subject = name,
+          .text = fmt::format("claim {} does not exist", name),
+          .facts = {{"claim", name}}};
 }
 
 std::string ephemeral_claim_name(const Pod& pod, const Volume& volume) {

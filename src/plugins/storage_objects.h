@@ -7,6 +7,7 @@
 
 #include "api/storage.h"
 #include "berth/events.h"
+#include "berth/obstacle.h"
 #include "berth/pod.h"
 #include "berth/result.h"
 #include "berth/views.h"
@@ -22,6 +23,9 @@ Result<Ref<const StorageClass>> find_storage_class(const Cluster& cluster, std::
 // Null where there is none.
 Ref<const CSIDriver> find_csi_driver(const Cluster& cluster, std::string_view name);
 Ref<const CSINode> find_csi_node(const Cluster& cluster, std::string_view node_name);
+
+// A claim of the pod's that does not exist, as what keeps the pod off a node.
+Obstacle missing_claim(const Pod& pod, std::string_view claim, std::string reason);
 
 // The claim that is made for a generic ephemeral volume.
 std::string ephemeral_claim_name(const Pod& pod, const Volume& volume);

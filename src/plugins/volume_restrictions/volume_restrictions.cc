@@ -1,10 +1,13 @@
 #include "plugins/volume_restrictions/volume_restrictions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "api/storage.h"
 #include "plugins/event_objects.h"
+#include "plugins/obstacles.h"
 #include "plugins/storage_objects.h"
 
 namespace berth::plugins {
@@ -23,6 +26,8 @@ constexpr std::string_view kNoState = "cannot read \"PreFilterVolumeRestrictions
 struct ClaimsForOnePod {
   std::vector<Symbol> claims;  // names of the pod's ReadWriteOncePod claims, each once
   int users = 0;               // references to them by pods on nodes
+  // By claim, a pod on a node that has it; null: none has. Looked up when somebody asks.
+  std::optional<std::vector<Ref<const Pod>>> user_pods;
 };
 
 bool is_claim(const Volume& volume) {
@@ -68,6 +73,94 @@ bool conflict(const Disks& disks, const Pod& other) {
                                [&volume](const Volume* disk) { return conflict(*disk, volume); });
   });
 }
+
+// ---- obstacles
+
+std::string_view type_of(const Volume& disk) {
+  switch (disk.source) {
+    case VolumeSource::kGcePersistentDisk: return "gcePersistentDisk";
+    case VolumeSource::kAwsElasticBlockStore: return "awsElasticBlockStore";
+    case VolumeSource::kRbd: return "rbd";
+    case VolumeSource::kIscsi: return "iscsi";
+    default: return "volume";
+  }
+}
+
+// One for each disk of the pod that another pod on the row keeps from it.
+std::vector<Obstacle> disk_obstacles(const Disks& disks, std::span<const Ref<const Pod>> pods,
+                                     const Symbols& symbols) {
+  std::vector<Obstacle> all;
+  for (const Volume* disk : disks) {
+    if (all.size() == kMostObstacles) break;
+    const auto user = std::ranges::find_if(pods, [&](const Ref<const Pod>& other) {
+      return !other->spec().volumes.empty() && conflict(Disks{disk}, *other);
+    });
+    if (user == pods.end()) continue;
+    const std::string name(symbols.text(disk->source_name)), type(type_of(*disk));
+    all.push_back({.code = "DiskConflict",
+                   .reason = std::string(kVolumeRestrictionsReasons[kDiskConflict]),
+                   .subject = fmt::format("{} {}", type, name),
+                   .text = fmt::format("{} {} is in use by {}", type, name, (*user)->full_name()),
+                   .facts = {{"volume", std::string(symbols.text(disk->name))},
+                             {"type", type},
+                             {"disk", name},
+                             {"usedBy", (*user)->full_name()}}});
+  }
+  return all;
+}
+
+Ref<const Pod> user_of_claim(const NodeTable& nodes, Symbol namespace_name, Symbol claim) {
+  Ref<const Pod> user;
+  if (!nodes.is_claim_used(namespace_name, claim)) return user;
+  nodes.nodes().for_each([&](NodeRow row) {
+    if (user || nodes.claim_users(row, namespace_name, claim) == 0) return;
+    for (const Ref<const Pod>& pod : nodes.pods(row))
+      if (pod->meta().namespace_name == namespace_name &&
+          std::ranges::any_of(pod->spec().volumes, [&](const Volume& volume) {
+            return is_claim(volume) && volume.source_name == claim;
+          }))
+        user = pod;
+  });
+  return user;
+}
+
+std::vector<Obstacle> claim_obstacles(const Cycle& cycle, ClaimsForOnePod& state) {
+  const Pod& pod = cycle.pod();
+  if (!state.user_pods) {
+    state.user_pods.emplace();
+    for (const Symbol claim : state.claims)
+      state.user_pods->push_back(user_of_claim(cycle.nodes(), pod.meta().namespace_name, claim));
+  }
+  std::vector<Obstacle> all;
+  for (std::size_t i = 0; i < state.claims.size(); ++i) {
+    if (!cycle.nodes().is_claim_used(pod.meta().namespace_name, state.claims[i])) continue;
+    const std::string claim = fmt::format("{}/{}", pod.namespace_name(), pod.text(state.claims[i]));
+    Obstacle& obstacle = all.emplace_back();
+    obstacle.code = "ReadWriteOncePodInUse";
+    obstacle.reason = kVolumeRestrictionsReasons[kClaimInUse];
+    obstacle.subject = claim;
+    obstacle.text = fmt::format("claim {} is for one pod only (ReadWriteOncePod)", claim);
+    obstacle.facts = {{"claim", claim}};
+    if (const Pod* user = (*state.user_pods)[i].get()) {
+      obstacle.text += fmt::format(", {} on node {} has it", user->full_name(), user->node_name());
+      obstacle.facts["usedBy"] = user->full_name();
+      obstacle.facts["usedOn"] = user->node_name();
+    }
+  }
+  return all;
+}
+
+std::vector<Obstacle> missing_claims(const Cluster& cluster, const Pod& pod) {
+  for (const Volume& volume : pod.spec().volumes) {
+    if (!is_claim(volume)) continue;
+    const std::string_view name = pod.text(volume.source_name);
+    if (auto claim = find_claim(cluster, pod.namespace_name(), name); !claim)
+      return {missing_claim(pod, name, std::move(claim.error().message))};
+  }
+  return {};
+}
+
+// ---- hints
 
 Result<QueueingHint> after_volume_pod_delete(const Pod& pod, const AnyObject& before,
                                              const AnyObject& after) {
@@ -152,6 +245,15 @@ void VolumeRestrictions::filter(const Cycle& cycle, FilterPass& pass) const {
   if (state->users > 0)
     pass.feasible().for_each(
         [&](NodeRow row) { pass.reject(row, Code::kUnschedulable, kClaimInUse); });
+}
+
+std::vector<Obstacle> VolumeRestrictions::obstacles(const Cycle& cycle, NodeRow row) const {
+  if (row == kNoRow) return missing_claims(cycle.cluster(), cycle.pod());
+  std::vector<Obstacle> disks =
+      disk_obstacles(restricted_disks(cycle.pod()), cycle.nodes().pods(row), cycle.symbols());
+  ClaimsForOnePod* state = cycle.find<ClaimsForOnePod>(*this);
+  if (!disks.empty() || !state || state->users <= 0) return disks;
+  return claim_obstacles(cycle, *state);
 }
 
 std::optional<std::vector<EventRegistration>> VolumeRestrictions::events_to_register() const {

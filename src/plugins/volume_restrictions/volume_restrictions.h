@@ -14,7 +14,8 @@ namespace berth::plugins {
 
 class VolumeRestrictions final : public PreFilterPlugin,
                                  public FilterPlugin,
-                                 public SignVolumesPlugin {
+                                  public SignVolumesPlugin,
+                                  public ObstaclePlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -27,6 +28,7 @@ class VolumeRestrictions final : public PreFilterPlugin,
   Outcome add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;
   Outcome remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
 
  private:

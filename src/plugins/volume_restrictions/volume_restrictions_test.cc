@@ -260,5 +260,31 @@ TEST_F(VolumeRestrictionsTest, SignsSourcesButNotConfigMapsAndSecrets) {
             signature({"rbd: {monitors: [b], image: i}"}));
 }
 
+TEST_F(VolumeRestrictionsTest, SaysWhoHasTheDisk) {
+  fixture.add_node(world.node("n"));
+  fixture.add_node(world.node("other"));
+  fixture.add_pod(pod("there", {"gcePersistentDisk: {pdName: d}"}, "n"));
+  EXPECT_EQ(fixture.obstacle_texts(*plugin,
+                                   pod("p", {"gcePersistentDisk: {pdName: d}", "iscsi: {iqn: i}"})),
+            (ObstacleTexts{{"n",
+                            {"DiskConflict gcePersistentDisk d: gcePersistentDisk d is in use by "
+                             "default/there"}}}));
+}
+
+TEST_F(VolumeRestrictionsTest, SaysWhoHasTheClaim) {
+  fixture.add_node(world.node("n"));
+  fixture.add_node(world.node("other"));
+  fixture.cluster.put(claim("c", "ReadWriteOncePod"));
+  fixture.add_pod(pod("there", {pvc("c")}, "other"));
+  const std::string text =
+      "ReadWriteOncePodInUse default/c: claim default/c is for one pod only (ReadWriteOncePod), "
+      "default/there on node other has it";
+  EXPECT_EQ(fixture.obstacle_texts(*plugin, pod("p", {pvc("c")})),
+            (ObstacleTexts{{"n", {text}}, {"other", {text}}}));
+  EXPECT_EQ(
+      fixture.obstacle_texts(*plugin, pod("p", {pvc("gone")})),
+      (ObstacleTexts{{"", {"ClaimNotFound default/gone: claim default/gone does not exist"}}}));
+}
+
 }  // namespace
 }  // namespace berth::plugins
