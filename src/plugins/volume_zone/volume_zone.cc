@@ -1,5 +1,7 @@
 #include "plugins/volume_zone/volume_zone.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -9,6 +11,7 @@
 #include "berth/topology.h"
 #include "plugins/csi_translation.h"
 #include "plugins/event_objects.h"
+#include "plugins/obstacles.h"
 #include "plugins/storage_objects.h"
 
 namespace berth::plugins {
@@ -57,41 +60,82 @@ Topologies topologies_of(const PersistentVolume& volume) {
   return topologies;
 }
 
-Outcome unresolvable(std::string reason) {
-  return Outcome::of(Code::kUnschedulableAndUnresolvable, std::move(reason));
+// A claim that keeps the pod off all nodes.
+Obstacle claim_obstacle(std::string code, const Pod& pod, const Volume& volume, std::string reason,
+                        std::string_view what) {
+  const std::string claim =
+      fmt::format("{}/{}", pod.namespace_name(), pod.text(volume.source_name));
+  return {.code = std::move(code),
+          .reason = std::move(reason),
+          .subject = claim,
+          .text = fmt::format("claim {} {}", claim, what),
+          .facts = {{"claim", claim}, {"volume", std::string(pod.text(volume.name))}}};
 }
 
-// Success: the claim is to be bound after scheduling, and has no zone yet.
-Outcome judge_unbound(const Cluster& cluster, const PersistentVolumeClaim& claim) {
+Obstacle nameless_claim(const Pod& pod, const Volume& volume) {
+  const std::string name(pod.text(volume.name));
+  return {.code = "ClaimNameMissing",
+          .reason = "PersistentVolumeClaim had no name",
+          .subject = name,
+          .text = fmt::format("volume {} of the pod names no claim", name),
+          .facts = {{"volume", name}}};
+}
+
+// nullopt: the claim is to be bound after scheduling, and has no zone yet.
+std::optional<Obstacle> judge_unbound(const Cluster& cluster, const Pod& pod, const Volume& volume,
+                                      const PersistentVolumeClaim& claim) {
   const std::string_view class_name = claim.symbols.text(claim.storage_class);
   if (class_name.empty())
-    return unresolvable("PersistentVolumeClaim had no pv name and storageClass name");
+    return claim_obstacle("ClaimUnbound", pod, volume,
+                          "PersistentVolumeClaim had no pv name and storageClass name",
+                          "is not bound, and has no storage class");
   Result<Ref<const StorageClass>> storage_class = find_storage_class(cluster, class_name);
-  if (!storage_class) return unresolvable(std::move(storage_class.error().message));
+  if (!storage_class)
+    return claim_obstacle("StorageClassNotFound", pod, volume,
+                          std::move(storage_class.error().message),
+                          fmt::format("has storage class {}, which does not exist", class_name));
   const auto& mode = (*storage_class)->binding_mode;
   if (!mode)
-    return unresolvable("VolumeBindingMode not set for StorageClass " + go_quoted(class_name));
-  if (*mode == StorageClass::BindingMode::kWaitForFirstConsumer) return Outcome::success();
-  return unresolvable("PersistentVolume had no name");
+    return claim_obstacle("BindingModeNotSet", pod, volume,
+                          "VolumeBindingMode not set for StorageClass " + go_quoted(class_name),
+                          fmt::format("has storage class {} without a binding mode", class_name));
+  if (*mode == StorageClass::BindingMode::kWaitForFirstConsumer) return std::nullopt;
+  return claim_obstacle("ClaimUnbound", pod, volume, "PersistentVolume had no name",
+                        "is not bound, which is to happen before scheduling");
+}
+
+// Calls `visit(volume, pv)` for all volumes behind the pod's claims. What keeps the pod off all
+// nodes ends it, and is returned.
+template <typename Visit>
+std::optional<Obstacle> for_each_bound(const Cluster& cluster, const Pod& pod, Visit visit) {
+  for (const Volume& volume : pod.spec().volumes) {
+    if (volume.source != VolumeSource::kPersistentVolumeClaim) continue;
+    if (volume.source_name.empty()) return nameless_claim(pod, volume);
+    Result<Ref<const PersistentVolumeClaim>> claim =
+        find_claim(cluster, pod.namespace_name(), pod.text(volume.source_name));
+    if (!claim)
+      return missing_claim(pod, pod.text(volume.source_name), std::move(claim.error().message));
+    if ((*claim)->volume_name.empty()) {
+      if (auto unbound = judge_unbound(cluster, pod, volume, **claim)) return unbound;
+      continue;
+    }
+    Result<Ref<const PersistentVolume>> found = find_volume(cluster, (*claim)->volume_name);
+    if (!found)
+      return claim_obstacle(
+          "VolumeNotFound", pod, volume, std::move(found.error().message),
+          fmt::format("is bound to volume {}, which does not exist", (*claim)->volume_name));
+    visit(volume, **found);
+  }
+  return std::nullopt;
 }
 
 // Of all volumes behind the pod's claims.
 Outcome collect(const Cluster& cluster, const Pod& pod, Topologies& topologies) {
-  for (const Volume& volume : pod.spec().volumes) {
-    if (volume.source != VolumeSource::kPersistentVolumeClaim) continue;
-    if (volume.source_name.empty()) return unresolvable("PersistentVolumeClaim had no name");
-    Result<Ref<const PersistentVolumeClaim>> claim =
-        find_claim(cluster, pod.namespace_name(), pod.text(volume.source_name));
-    if (!claim) return unresolvable(std::move(claim.error().message));
-    if ((*claim)->volume_name.empty()) {
-      if (Outcome unbound = judge_unbound(cluster, **claim); !unbound.ok()) return unbound;
-      continue;
-    }
-    Result<Ref<const PersistentVolume>> found = find_volume(cluster, (*claim)->volume_name);
-    if (!found) return unresolvable(std::move(found.error().message));
-    add_topologies(**found, topologies);
-  }
-  return Outcome::success();
+  std::optional<Obstacle> obstacle = for_each_bound(
+      cluster, pod,
+      [&](const Volume&, const PersistentVolume& volume) { add_topologies(volume, topologies); });
+  if (!obstacle) return Outcome::success();
+  return Outcome::of(Code::kUnschedulableAndUnresolvable, std::move(obstacle->reason));
 }
 
 // What the volumes demand, by the domains that the nodes are in.
@@ -149,6 +193,26 @@ class Demands {
   std::vector<Demand> demands_;
 };
 
+Obstacle zone_obstacle(const Pod& pod, const Volume& volume, const PersistentVolume& bound,
+                       const Topology& topology, const Node& node, const Symbols& symbols) {
+  const std::string claim =
+      fmt::format("{}/{}", pod.namespace_name(), pod.text(volume.source_name));
+  const std::string label(symbols.text(topology.label));
+  const std::string values = fmt::format("{}", fmt::join(topology.values, ", "));
+  const Symbol asked =
+      node.labels.contains(topology.label) ? topology.label : current_name(topology.label);
+  return {.code = "VolumeZoneConflict",
+          .reason = std::string(kVolumeZoneReasons[kNoZone]),
+          .subject = claim,
+          .text = fmt::format("volume {} of claim {} is in {} [{}], the node has {}", bound.name,
+                              claim, label, values, label_text(asked, node.labels, symbols)),
+          .facts = {{"claim", claim},
+                    {"persistentVolume", bound.name},
+                    {"label", label},
+                    {"values", values},
+                    {"actual", std::string(symbols.text(node.labels.get(asked)))}}};
+}
+
 // ---- hints --------------------------------------------------------------------------------------
 
 Result<QueueingHint> after_class_add(const Pod&, const AnyObject&, const AnyObject& after) {
@@ -201,6 +265,21 @@ void VolumeZone::filter(const Cycle& cycle, FilterPass& pass) const {
   pass.feasible().for_each([&](NodeRow row) {
     if (!demands.meets(row)) pass.reject(row, Code::kUnschedulableAndUnresolvable, kNoZone);
   });
+}
+
+std::vector<Obstacle> VolumeZone::obstacles(const Cycle& cycle, NodeRow row) const {
+  const Pod& pod = cycle.pod();
+  std::vector<Obstacle> all;
+  std::optional<Obstacle> of_pod = for_each_bound(
+      cycle.cluster(), pod, [&](const Volume& volume, const PersistentVolume& bound) {
+        if (row == kNoRow) return;
+        for (const Topology& topology : topologies_of(bound))
+          if (all.size() < kMostObstacles && !Demands({topology}, cycle.cluster()).meets(row))
+            all.push_back(zone_obstacle(pod, volume, bound, topology, cycle.nodes().node(row),
+                                        cycle.symbols()));
+      });
+  if (of_pod) return {*std::move(of_pod)};
+  return all;
 }
 
 std::optional<std::vector<EventRegistration>> VolumeZone::events_to_register() const {

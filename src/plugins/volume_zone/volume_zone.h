@@ -12,7 +12,10 @@
 
 namespace berth::plugins {
 
-class VolumeZone final : public PreFilterPlugin, public FilterPlugin, public SignVolumesPlugin {
+class VolumeZone final : public PreFilterPlugin,
+                         public FilterPlugin,
+                         public SignVolumesPlugin,
+                         public ObstaclePlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
@@ -24,6 +27,7 @@ class VolumeZone final : public PreFilterPlugin, public FilterPlugin, public Sig
   PreFilterResult pre_filter(Cycle& cycle) const override;
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "api/storage.h"
 #include "base/testing/names.h"
 #include "plugins/testing/manifest_objects.h"
@@ -219,6 +221,53 @@ TEST_F(VolumeZoneTest, ChangesThatMayHelpWakeThePod) {
   EXPECT_TRUE(on_volume(volume("pv", kZone + ": a"), volume("pv", kZone + ": b")));
   EXPECT_TRUE(on_volume(volume("pv", kZone + ": a"), volume("pv", "")));
   EXPECT_TRUE(on_volume(volume("pv", kZone + ": a"), volume("pv", kBetaZone + ": a")));
+}
+
+TEST_F(VolumeZoneTest, SaysWhichVolumeIsInAnotherZone) {
+  fixture.add_node(world.node("here").label(kZone, "a"));
+  fixture.add_node(world.node("there").label(kZone, "b"));
+  fixture.add_node(world.node("nowhere").label(kRegion, "r"));
+  put(claim("c", "volumeName: pv"));
+  put(volume("pv", kZone + ": a"));
+  const std::string text = "VolumeZoneConflict default/c: volume pv of claim default/c is in " +
+                           kZone +
+                           " [a], the node "
+                           "has ";
+  EXPECT_EQ(
+      fixture.obstacle_texts(*plugin, pod(pvc("c"))),
+      (ObstacleTexts{{"there", {text + kZone + "=b"}}, {"nowhere", {text + "no label " + kZone}}}));
+}
+
+TEST_F(VolumeZoneTest, SaysWhatIsWrongWithAClaim) {
+  put(claim("unbound", ""));
+  put(claim("immediate", "storageClassName: now"));
+  put(claim("classless", "storageClassName: gone"));
+  put(claim("modeless", "storageClassName: odd"));
+  put(claim("lost", "volumeName: gone"));
+  put(storage_class("now", "Immediate"));
+  put(storage_class("odd", ""));
+  const std::vector<std::array<std::string, 2>> table = {
+      {"missing", "ClaimNotFound default/missing: claim default/missing does not exist"},
+      {"unbound",
+       "ClaimUnbound default/unbound: claim default/unbound is not bound, and has no storage "
+       "class"},
+      {"immediate",
+       "ClaimUnbound default/immediate: claim default/immediate is not bound, which is to happen "
+       "before scheduling"},
+      {"classless",
+       "StorageClassNotFound default/classless: claim default/classless has storage class gone, "
+       "which does not exist"},
+      {"modeless",
+       "BindingModeNotSet default/modeless: claim default/modeless has storage class odd without a "
+       "binding mode"},
+      {"lost",
+       "VolumeNotFound default/lost: claim default/lost is bound to volume gone, which does not "
+       "exist"},
+  };
+  for (const auto& [name, text] : table)
+    EXPECT_EQ(fixture.obstacle_texts(*plugin, pod(pvc(name))), (ObstacleTexts{{"", {text}}}));
+  EXPECT_EQ(fixture.obstacle_texts(*plugin, pod(pvc(""))),
+            (ObstacleTexts{{"", {"ClaimNameMissing v: volume v of the pod names no claim"}}}));
 }
 
 }  // namespace
