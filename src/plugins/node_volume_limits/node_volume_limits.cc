@@ -10,6 +10,7 @@
 #include "plugins/event_objects.h"
 #include "plugins/node_volume_limits/attach_table.h"
 #include "plugins/node_volume_limits/attachable.h"
+#include "plugins/obstacles.h"
 #include "plugins/storage_objects.h"
 
 namespace berth::plugins {
@@ -54,19 +55,34 @@ Wanted wanted_on_node(const Cluster& cluster, const Pod& pod, bool has_csi_node)
   return wanted;
 }
 
+// How many volumes a driver has on a node, and how many more it would need.
+struct DriverUse {
+  std::int32_t limit = 0;
+  std::int32_t attached = 0;
+  std::int64_t missing = 0;
+
+  bool exceeds() const { return missing > 0 && attached + missing > limit; }
+};
+
+// nullopt: the node does not limit the driver.
+std::optional<DriverUse> driver_use(const DriverShare& share, const AttachedVolumes& attached,
+                                    const Wanted& wanted, const CSINode& node) {
+  std::optional<std::int32_t> limit;
+  for (const CSINodeDriver& driver : node.drivers)
+    if (driver.name == share.driver && driver.allocatable_count) limit = driver.allocatable_count;
+  if (!limit) return std::nullopt;
+  const auto missing = std::ranges::count_if(wanted.volumes, [&](const AttachableVolume& volume) {
+    return volume.driver() == share.name && !std::ranges::binary_search(attached.by_pods, volume);
+  });
+  return DriverUse{*limit, attached.count(share.name), missing};
+}
+
 // Whether the volumes that the node does not have yet exceed a limit.
 bool exceeds(const AttachedVolumes& attached, const Wanted& wanted, const CSINode& node) {
-  for (const DriverShare& share : wanted.shares) {
-    std::optional<std::int32_t> limit;
-    for (const CSINodeDriver& driver : node.drivers)
-      if (driver.name == share.driver && driver.allocatable_count) limit = driver.allocatable_count;
-    if (!limit) continue;
-    const auto missing = std::ranges::count_if(wanted.volumes, [&](const AttachableVolume& volume) {
-      return volume.driver() == share.name && !std::ranges::binary_search(attached.by_pods, volume);
-    });
-    if (missing > 0 && attached.count(share.name) + missing > *limit) return true;
-  }
-  return false;
+  return std::ranges::any_of(wanted.shares, [&](const DriverShare& share) {
+    const std::optional<DriverUse> use = driver_use(share, attached, wanted, node);
+    return use && use->exceeds();
+  });
 }
 
 bool any_required(const Wanted& wanted) {
@@ -104,6 +120,48 @@ void judge(NodeRow row, const AttachedVolumes& attached, const Wanted& wanted, c
     pass.reject(row, Code::kError, {*attached.error});
   else if (exceeds(attached, wanted, node))
     pass.reject(row, Code::kUnschedulable, kTooMany);
+}
+
+// ---- obstacles
+
+Obstacle limit_obstacle(const std::string& driver, const DriverUse& use) {
+  return {.code = "VolumeLimitExceeded",
+          .reason = std::string(kReasons[kTooMany]),
+          .subject = driver,
+          .text = fmt::format("driver {}: {} of {} volumes attached, needs {} more", driver,
+                              use.attached, use.limit, use.missing),
+          .facts = {{"driver", driver},
+                    {"attached", std::to_string(use.attached)},
+                    {"limit", std::to_string(use.limit)},
+                    {"needed", std::to_string(use.missing)}},
+          .distance = missing_part(use.missing, use.limit - use.attached)};
+}
+
+Obstacle driver_obstacle(const DriverShare& share) {
+  return {.code = "DriverNotInstalled",
+          .reason = not_installed(share),
+          .subject = share.name,
+          .text = fmt::format("driver {} is not installed on the node", share.name),
+          .facts = {{"driver", share.name}}};
+}
+
+// The claim that cannot be found.
+Obstacle lookup_obstacle(const Cluster& cluster, const Pod& pod, const Error& error) {
+  for (const Volume& volume : pod.spec().volumes) {
+    if (volume.source != VolumeSource::kPersistentVolumeClaim &&
+        volume.source != VolumeSource::kEphemeral)
+      continue;
+    const std::string name = volume.source == VolumeSource::kEphemeral
+                                 ? ephemeral_claim_name(pod, volume)
+                                 : std::string(pod.text(volume.source_name));
+    if (!find_claim(cluster, pod.namespace_name(), name))
+      return missing_claim(pod, name, error.message);
+  }
+  return {.code = "ClaimNotFound",
+          .reason = error.message,
+          .subject = {},
+          .text = error.message,
+          .facts = {}};
 }
 
 }  // namespace
@@ -203,6 +261,31 @@ void NodeVolumeLimits::filter_kept(const Cycle& cycle, const WantedByNode& by_no
     if (fits && !table_->may_fail().contains(row)) return;
     judge(row, table_->attached(row), wanted, *table_->csi_node(row), pass);
   });
+}
+
+std::vector<Obstacle> NodeVolumeLimits::obstacles(const Cycle& cycle, NodeRow row) const {
+  const WantedByNode* by_node = cycle.find<WantedByNode>(*this);
+  if (!by_node || row == kNoRow) return {};
+  const Ref<const CSINode> node = find_csi_node(cycle.cluster(), cycle.nodes().name_text(row));
+  const Wanted& wanted = node ? by_node->with_csi_node : by_node->without_csi_node;
+  if (wanted.error) return {lookup_obstacle(cycle.cluster(), cycle.pod(), *wanted.error)};
+  std::vector<Obstacle> all;
+  if (wanted.volumes.empty()) return all;
+  if (needs_driver_)
+    if (const DriverShare* share = missing_driver(wanted, node.get()))
+      return {driver_obstacle(*share)};
+  if (!node || !has_limits(*node)) return all;
+  const bool on_trial = cycle.nodes().on_trial();
+  if (!on_trial) table_->refresh();
+  AttachedVolumes looked_at;
+  if (on_trial) looked_at = table_->look_at(row);
+  const AttachedVolumes& attached = on_trial ? looked_at : table_->attached(row);
+  if (attached.error) return all;
+  for (const DriverShare& share : wanted.shares)
+    if (const std::optional<DriverUse> use = driver_use(share, attached, wanted, *node);
+        use && use->exceeds())
+      all.push_back(limit_obstacle(share.name, *use));
+  return all;
 }
 
 // ---- events -------------------------------------------------------------------------------------

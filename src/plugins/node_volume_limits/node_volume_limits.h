@@ -19,7 +19,8 @@ class AttachTable;
 
 class NodeVolumeLimits final : public PreFilterPlugin,
                                public FilterPlugin,
-                               public SignVolumesPlugin {
+                               public SignVolumesPlugin,
+                               public ObstaclePlugin {
  public:
   // `needs_driver`: nodes without a driver that asks for it are rejected (VolumeLimitScaling).
   NodeVolumeLimits(const Cluster& cluster, bool needs_driver);
@@ -34,6 +35,7 @@ class NodeVolumeLimits final : public PreFilterPlugin,
   PreFilterResult pre_filter(Cycle& cycle) const override;
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
 
  private:
