@@ -22,6 +22,9 @@ struct VolumeBinding::Memory {
   StorageCapacities capacities;
 };
 
+inline constexpr const char* kUnboundImmediate = "pod has unbound immediate PersistentVolumeClaims";
+
+bool has_claim(const Volume& volume);
 // The claim behind a volume that has one.
 std::string claim_name(const Pod& pod, const Volume& volume);
 

@@ -58,6 +58,8 @@ class Provisioning {
     Ref<const CSIStorageCapacity> capacity;  // where the space is; null: not searched
   };
   Answer on(const Node& node, const Symbols& symbols) const;
+  // Whether there is a provisioner; where it may make volumes is another matter.
+  bool is_possible() const { return possible_; }
   // With kError: why.
   const std::string& error() const { return error_; }
 

@@ -24,7 +24,6 @@ constexpr std::string_view kReasons[] = {
     "node(s) did not have enough free storage",
     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
 };
-constexpr const char* kUnboundImmediate = "pod has unbound immediate PersistentVolumeClaims";
 
 std::vector<BrokenLinear::Point> points_of(
     const std::vector<config::UtilizationShapePoint>& shape) {
@@ -35,11 +34,6 @@ std::vector<BrokenLinear::Point> points_of(
   for (const config::UtilizationShapePoint& point : shape)
     points.emplace_back(point.utilization, point.score * kScale);
   return points;
-}
-
-bool has_claim(const Volume& volume) {
-  return volume.source == VolumeSource::kPersistentVolumeClaim ||
-         volume.source == VolumeSource::kEphemeral;
 }
 
 Result<bool> binds_late(const PersistentVolumeClaim& claim, const Cluster& cluster) {
@@ -80,6 +74,11 @@ class Rejections {
 };
 
 }  // namespace
+
+bool has_claim(const Volume& volume) {
+  return volume.source == VolumeSource::kPersistentVolumeClaim ||
+         volume.source == VolumeSource::kEphemeral;
+}
 
 std::string claim_name(const Pod& pod, const Volume& volume) {
   return volume.source == VolumeSource::kEphemeral ? ephemeral_claim_name(pod, volume)
@@ -127,33 +126,37 @@ Result<bool> VolumeBinding::check_claims(const Pod& pod) const {
   for (const Volume& volume : pod.spec().volumes) {
     if (!has_claim(volume)) continue;
     any = true;
-    const bool ephemeral = volume.source == VolumeSource::kEphemeral;
-    const std::string name = claim_name(pod, volume);
-    const Result<Ref<const PersistentVolumeClaim>> found =
-        find_claim(cluster_, pod.namespace_name(), name);
-    if (!found && ephemeral)
-      return fail(ErrorKind::kNotFound,
-                  fmt::format("waiting for ephemeral volume controller to create the "
-                              "persistentvolumeclaim {}",
-                              go_quoted(name)));
-    if (!found) return fail(found.error());
-    const PersistentVolumeClaim& claim = **found;
-    if (claim.phase == PersistentVolumeClaim::Phase::kLost)
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("persistentvolumeclaim {} bound to non-existent persistentvolume {}",
-                              go_quoted(name), go_quoted(claim.volume_name)));
-    if (claim.terminating)
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("persistentvolumeclaim {} is being deleted", go_quoted(name)));
-    if (!ephemeral) continue;
-    if (const Result<void> made = check_made_for(pod, claim); !made) return fail(made.error());
+    if (Result<void> checked = check_claim(pod, volume); !checked)
+      return fail(std::move(checked).error());
   }
   return any;
 }
 
+Result<void> VolumeBinding::check_claim(const Pod& pod, const Volume& volume) const {
+  const bool ephemeral = volume.source == VolumeSource::kEphemeral;
+  const std::string name = claim_name(pod, volume);
+  const Result<Ref<const PersistentVolumeClaim>> found =
+      find_claim(cluster_, pod.namespace_name(), name);
+  if (!found && ephemeral)
+    return fail(ErrorKind::kNotFound,
+                fmt::format("waiting for ephemeral volume controller to create the "
+                            "persistentvolumeclaim {}",
+                            go_quoted(name)));
+  if (!found) return fail(found.error());
+  const PersistentVolumeClaim& claim = **found;
+  if (claim.phase == PersistentVolumeClaim::Phase::kLost)
+    return fail(ErrorKind::kInvalid,
+                fmt::format("persistentvolumeclaim {} bound to non-existent persistentvolume {}",
+                            go_quoted(name), go_quoted(claim.volume_name)));
+  if (claim.terminating)
+    return fail(ErrorKind::kInvalid,
+                fmt::format("persistentvolumeclaim {} is being deleted", go_quoted(name)));
+  if (!ephemeral) return {};
+  return check_made_for(pod, claim);
+}
+
 // By what is assumed of them. False: one should be bound by now, and is not.
 Result<bool> VolumeBinding::sort_claims(const Pod& pod, PodClaims& claims) const {
-  bool as_they_should_be = true;
   for (const Volume& volume : pod.spec().volumes) {
     if (!has_claim(volume)) continue;
     const std::string name = claim_name(pod, volume);
@@ -173,10 +176,10 @@ Result<bool> VolumeBinding::sort_claims(const Pod& pod, PodClaims& claims) const
     if (*late && (*found)->volume_name.empty()) {
       claims.delayed.push_back(*std::move(found));
     } else {
-      as_they_should_be = false;
+      claims.late.push_back(*std::move(found));
     }
   }
-  return as_they_should_be;
+  return claims.late.empty();
 }
 
 std::unique_ptr<VolumeSearch> VolumeBinding::make_search(const PodClaims& claims) const {

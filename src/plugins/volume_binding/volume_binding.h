@@ -27,6 +27,7 @@ namespace berth::plugins {
 
 class VolumeBinding final : public PreFilterPlugin,
                             public FilterPlugin,
+                            public ObstaclePlugin,
                             public PreScorePlugin,
                             public ScorePlugin,
                             public ReservePlugin,
@@ -46,6 +47,7 @@ class VolumeBinding final : public PreFilterPlugin,
   PreFilterResult pre_filter(Cycle& cycle) const override;
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   bool score_keys(Cycle& cycle, RowKeys& keys) const override;
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
@@ -77,10 +79,14 @@ class VolumeBinding final : public PreFilterPlugin,
 
   // ---- PreFilter
   Result<bool> check_claims(const Pod& pod) const;
+  Result<void> check_claim(const Pod& pod, const Volume& volume) const;
   Result<bool> sort_claims(const Pod& pod, PodClaims& claims) const;
   // Null: the pod has no claims. An error also where one should be bound by now, and is not.
   Result<std::unique_ptr<VolumeSearch>> search_for(const Pod& pod) const;
   std::unique_ptr<VolumeSearch> make_search(const PodClaims& claims) const;
+
+  // ---- obstacles (obstacles.cc)
+  std::vector<Obstacle> obstacles_of_pod(const Pod& pod) const;
 
   // ---- Score
   Score score_of(const NodeVolumes& volumes) const;

@@ -200,10 +200,25 @@ void VolumeSearch::check_bound(const Node& node, Answer& answer) const {
   }
 }
 
+std::vector<Ref<const PersistentVolume>> VolumeSearch::unusable_on(const Node& node) const {
+  std::vector<Ref<const PersistentVolume>> unusable;
+  for (const Bound& bound : bound_) {
+    if (!bound.volume) {
+      if (unusable.empty()) unusable.emplace_back();
+      break;
+    }
+    const Result<bool> matched = matches(bound, node);
+    if (!matched) break;
+    if (!*matched) unusable.push_back(bound.volume);
+  }
+  return unusable;
+}
+
 void VolumeSearch::find_unbound(const Node& node, NodeVolumes& found, Answer& answer) const {
   for (const Unbound& unbound : unbound_)
     if (unbound.claim->selected_node && *unbound.claim->selected_node != node.symbol) {
       answer.conflicts |= kBindConflict;
+      answer.claim = unbound.claim.get();
       return;
     }
   // Claims without a volume are provisioned after those whose node was chosen before, so their
@@ -236,10 +251,12 @@ bool VolumeSearch::provision(const Unbound& unbound, const Node& node, NodeVolum
     case Provisioning::Verdict::kPossible:
       found.provisions.push_back({unbound.claim, std::move(provisioned.capacity)});
       return true;
-    case Provisioning::Verdict::kNotHere: answer.conflicts |= kBindConflict; return false;
-    case Provisioning::Verdict::kNoSpace: answer.conflicts |= kNotEnoughSpace; return false;
-    case Provisioning::Verdict::kError: answer.error = unbound.provisioning.error(); return false;
+    case Provisioning::Verdict::kNotHere: answer.conflicts |= kBindConflict; break;
+    case Provisioning::Verdict::kNoSpace: answer.conflicts |= kNotEnoughSpace; break;
+    case Provisioning::Verdict::kError: answer.error = unbound.provisioning.error(); break;
   }
+  answer.claim = unbound.claim.get();
+  answer.provisions = unbound.provisioning.is_possible();
   return false;
 }
 

@@ -27,6 +27,8 @@ struct PodClaims {
   std::vector<Ref<const PersistentVolumeClaim>> bound;
   // Unbound, of a class that waits for the first consumer.
   std::vector<Ref<const PersistentVolumeClaim>> delayed;
+  // Unbound, although they should be bound by now.
+  std::vector<Ref<const PersistentVolumeClaim>> late;
 };
 
 struct StaticBinding {
@@ -108,9 +110,16 @@ class VolumeSearch {
   struct Answer {
     std::uint8_t conflicts = 0;  // Conflict bits
     std::string error;           // not empty: it could not be decided
+    // With kBindConflict or kNotEnoughSpace: for which claim there is nothing.
+    const PersistentVolumeClaim* claim = nullptr;
+    bool provisions = false;  // volumes are made for such a claim, but not one for this node
   };
   // `found` is cleared first; it counts if there are neither conflicts nor an error.
   Answer find(const Node& node, NodeVolumes& found) const;
+
+  // The bound volumes that cannot be used from the node; if the first of these is not there, only a
+  // null one.
+  std::vector<Ref<const PersistentVolume>> unusable_on(const Node& node) const;
 
  private:
   struct Bound {
