@@ -1,8 +1,11 @@
 // PodTopologySpread before and while nodes are filtered (plugins.md §14.4 to §14.6).
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
 #include <utility>
 
+#include "plugins/obstacles.h"
 #include "plugins/pod_topology_spread/domain_counts.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 
@@ -26,13 +29,12 @@ struct Spread {
   std::int64_t self = 0;      // 1 when the pod itself would count
   std::uint64_t version = 0;  // of what is counted
 
-  // How far above the emptiest domain a domain may be before the pod comes to it.
-  std::int64_t limit() const {
-    const bool too_few =
-        static_cast<std::int64_t>(counts.size()) < std::int64_t{constraint.min_domains};
-    const std::int64_t smallest = too_few ? 0 : counts.smallest();
-    return constraint.max_skew + smallest - self;
+  bool has_too_few_domains() const {
+    return static_cast<std::int64_t>(counts.size()) < std::int64_t{constraint.min_domains};
   }
+  std::int64_t smallest() const { return has_too_few_domains() ? 0 : counts.smallest(); }
+  // How far above the emptiest domain a domain may be before the pod comes to it.
+  std::int64_t limit() const { return constraint.max_skew + smallest() - self; }
 };
 
 struct HardState {
@@ -143,6 +145,107 @@ bool PodTopologySpread::filter_keys(const Cycle& cycle, RowKeys& keys) const {
   }
   return true;
 }
+
+// ---- obstacles
+
+namespace {
+
+// Where the hard constraint of this number is among the written ones.
+std::size_t written_place(std::size_t number, std::span<const TopologySpreadConstraint> written) {
+  for (std::size_t i = 0; i < written.size(); ++i)
+    if (written[i].when_unsatisfiable == UnsatisfiableAction::kDoNotSchedule && number-- == 0)
+      return i;
+  return written.size();
+}
+
+// "constraint 0 (zone, maxSkew 1)", and the same as facts.
+struct NamedConstraint {
+  std::string key;
+  std::string text;
+  std::map<std::string, std::string> facts;
+};
+
+NamedConstraint named_constraint(const Spread& spread, std::size_t place, bool is_default,
+                                 const Symbols& symbols) {
+  const SpreadConstraint& constraint = spread.constraint;
+  NamedConstraint named;
+  named.key = symbols.text(constraint.topology_key);
+  named.text = fmt::format("{}constraint {} ({}, maxSkew {})", is_default ? "default " : "", place,
+                           named.key, constraint.max_skew);
+  named.facts = {{"constraint", std::to_string(place)},
+                 {"topologyKey", named.key},
+                 {"maxSkew", std::to_string(constraint.max_skew)},
+                 {"selector", selector_text(constraint.selector, symbols)}};
+  if (is_default) named.facts["default"] = "true";
+  return named;
+}
+
+Obstacle key_missing(NamedConstraint named) {
+  return {.code = "TopologyKeyMissing",
+          .reason = std::string(kReasons[kKeyMissing]),
+          .subject = named.key,
+          .text = fmt::format("{}: the node has no label {}", named.text, named.key),
+          .facts = std::move(named.facts)};
+}
+
+Obstacle skewed(NamedConstraint named, const Spread& spread, Domain domain,
+                const Symbols& symbols) {
+  const std::int64_t count = spread.counts.of(domain), smallest = spread.smallest();
+  const std::int64_t skew = count + spread.self - smallest;
+  const std::string_view value = symbols.text(spread.column.values[domain]);
+  Obstacle obstacle{.code = "SpreadSkewExceeded",
+                    .reason = std::string(kReasons[kSkewed]),
+                    .subject = named.key,
+                    .text = {},
+                    .facts = std::move(named.facts),
+                    .distance = missing_part(count, spread.limit())};
+  const std::string fewest =
+      spread.has_too_few_domains()
+          ? fmt::format("there are {} of at least {} domains, so that the fewest counts as 0",
+                        spread.counts.size(), spread.constraint.min_domains)
+          : fmt::format("the fewest is {}", smallest);
+  obstacle.text = fmt::format("{}: {}={} has {} matching {}, {}: skew {}{}", named.text, named.key,
+                              value, count, count == 1 ? "pod" : "pods", fewest, skew,
+                              spread.self != 0 ? " with this pod" : "");
+  obstacle.facts["value"] = value;
+  obstacle.facts["matchingPods"] = std::to_string(count);
+  obstacle.facts["fewest"] = std::to_string(smallest);
+  obstacle.facts["skew"] = std::to_string(skew);
+  if (spread.has_too_few_domains()) {
+    obstacle.facts["domains"] = std::to_string(spread.counts.size());
+    obstacle.facts["minDomains"] = std::to_string(spread.constraint.min_domains);
+  }
+  return obstacle;
+}
+
+}  // namespace
+
+// The first constraint that the node does not meet decides about the verdict; of the others those
+// that would give the same one are told as well.
+std::vector<Obstacle> PodTopologySpread::obstacles(const Cycle& cycle, NodeRow row) const {
+  const HardState* state = cycle.find<HardState>(*this);
+  if (!state || row == kNoRow) return {};
+  const std::vector<TopologySpreadConstraint>& own = cycle.pod().spec().topology_spread_constraints;
+  const bool is_default = own.empty();
+  std::vector<Obstacle> all;
+  bool is_about_keys = false;
+  for (std::size_t i = 0; i < state->spreads.size() && all.size() < kMostObstacles; ++i) {
+    const Spread& spread = state->spreads[i];
+    const Domain domain = spread.column.domains[row];
+    const bool lacks_key = domain == kNoDomain;
+    if (!lacks_key && spread.counts.of(domain) <= spread.limit()) continue;
+    if (all.empty()) is_about_keys = lacks_key;
+    if (is_about_keys != lacks_key) continue;
+    NamedConstraint named =
+        named_constraint(spread, written_place(i, is_default ? default_constraints_ : own),
+                         is_default, cycle.symbols());
+    all.push_back(lacks_key ? key_missing(std::move(named))
+                            : skewed(std::move(named), spread, domain, cycle.symbols()));
+  }
+  return all;
+}
+
+// ---- Filter
 
 void PodTopologySpread::filter(const Cycle& cycle, FilterPass& pass) const {
   const HardState* state = cycle.find<HardState>(*this);

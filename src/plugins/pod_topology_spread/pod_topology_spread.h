@@ -20,6 +20,7 @@ namespace berth::plugins {
 
 class PodTopologySpread final : public PreFilterPlugin,
                                 public FilterPlugin,
+                                public ObstaclePlugin,
                                 public PreScorePlugin,
                                 public ScorePlugin,
                                 public SignPlugin {
@@ -44,6 +45,7 @@ class PodTopologySpread final : public PreFilterPlugin,
   Outcome add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;
   Outcome remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
 
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
