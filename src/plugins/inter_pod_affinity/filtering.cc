@@ -4,30 +4,17 @@
 #include "cluster/affinity_pods.h"
 #include "plugins/arguments.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
-#include "plugins/inter_pod_affinity/topology_counts.h"
+#include "plugins/inter_pod_affinity/required_terms.h"
 
 namespace berth::plugins {
 namespace {
 
-enum : std::uint8_t { kAffinity, kAntiAffinity, kExistingAntiAffinity };
-constexpr std::string_view kReasons[] = {
+constexpr std::string_view kReasons[] = {  // by AffinityReason
     "node(s) didn't match pod affinity rules", "node(s) didn't match pod anti-affinity rules",
     "node(s) didn't satisfy existing pods anti-affinity rules"};
 constexpr std::size_t kKeysAtOnce = TopologyCounts::kManyKeys;  // who has all of them is asked then
 constexpr std::string_view kNoState =
     "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
-
-// What PreFilter leaves for Filter, and what trials edit.
-struct RequiredTerms {
-  std::vector<IncomingTerm> affinity;
-  std::vector<IncomingTerm> anti_affinity;
-  NamespaceLabels namespace_labels;
-  // How many pods match, by the keys of the terms that they match: all of `affinity` at once, one
-  // of `anti_affinity`, or, the other way round, pods whose own anti-affinity matches this pod.
-  TopologyCounts near, avoided, avoiding;
-  bool matches_itself = false;
-  bool near_is_nowhere = false;  // no node has the keys of all terms of `affinity`
-};
 
 // The terms with one of the two counts, a term being counted at its own key. False when no node has
 // that.
@@ -84,48 +71,6 @@ void count_incoming_terms(RequiredTerms& required, const Cluster& cluster) {
   }
 }
 
-// The three questions about one row.
-class Judge {
- public:
-  Judge(const RequiredTerms& required, const NodeTable& nodes)
-      : required_(required),
-        nodes_(nodes),
-        // Parity: what counts is that nothing at all is near anything, also when matching pods are
-        // there but on nodes without the keys.
-        is_first_(required.near.empty() && required.matches_itself),
-        has_avoided_(!required.avoided.empty()),
-        has_avoiding_(!required.avoiding.empty()) {}
-
-  bool lacks_affinity(NodeRow row) const {
-    if (required_.near_is_nowhere) return true;
-    bool is_missing = false;
-    for (const TopologyCounts::OfKey& key : required_.near.keys()) {
-      const Domain domain = key.domain(row);
-      if (domain == kNoDomain) return true;
-      is_missing |= key.numbers[domain] <= 0;
-    }
-    return is_missing && !is_first_;
-  }
-  bool is_avoided(NodeRow row) const { return has_avoided_ && is_near(required_.avoided, row); }
-  bool avoids(NodeRow row) const { return has_avoiding_ && is_near(required_.avoiding, row); }
-
- private:
-  bool is_near(const TopologyCounts& counts, NodeRow row) const {
-    if (!counts.has_many_keys())
-      return std::ranges::any_of(counts.keys(), [row](const auto& key) { return key.at(row) > 0; });
-    return std::ranges::any_of(nodes_.node(row).labels, [&](const Label& label) {
-      const std::optional<std::size_t> place = counts.find(label.key);
-      return place && counts.keys()[*place].at(row) > 0;
-    });
-  }
-
-  const RequiredTerms& required_;
-  const NodeTable& nodes_;
-  bool is_first_;
-  bool has_avoided_;
-  bool has_avoiding_;
-};
-
 }  // namespace
 
 InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args, const Cluster& cluster)
@@ -149,17 +94,17 @@ PreFilterResult InterPodAffinity::pre_filter(Cycle& cycle) const {
   const Pod& pod = cycle.pod();
   const Cluster& cluster = cycle.cluster();
   NamespaceLabels namespace_labels(pod, cluster);
-  const std::vector<AffinityPods::Match> avoiding =
+  std::vector<AffinityPods::Match> avoiding =
       cluster.affinity_pods().required_anti_affinity(pod, *namespace_labels);
   if (avoiding.empty() && !pod.spec().affinity) return PreFilterResult::skip();
   namespaces_->begin_pod();
-  RequiredTerms required{{}, {}, std::move(namespace_labels), {}, {}, {}};
+  RequiredTerms required{{}, {}, std::move(namespace_labels), {}, {}, {}, {}};
   for (const AffinityPods::Match& match : avoiding) required.avoiding.add(match, 1, cluster);
+  required.avoiding_terms = std::move(avoiding);
   if (pod.spec().affinity) {
     const TermsOf terms(pod, cluster);
     if (!terms->errors.empty())
-      return Outcome::of(Code::kUnschedulableAndUnresolvable,
-                         "parsing pod: " + aggregate(terms->errors).message);
+      return Outcome::of(Code::kUnschedulableAndUnresolvable, parsing_error(*terms));
     required.affinity = incoming_terms(terms->required, *namespaces_);
     required.anti_affinity = incoming_terms(terms->required_anti, *namespaces_);
   }

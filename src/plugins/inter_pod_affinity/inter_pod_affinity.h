@@ -5,7 +5,8 @@
 // nodes' labels and the labels of namespaces. Changes its mind when pods come, go or get other
 // labels, and when nodes are added or relabelled.
 //
-// filtering.cc, scoring.cc and hints.cc are its three phases; terms.h is the pod's side of them.
+// filtering.cc, scoring.cc and hints.cc are its three phases, obstacles.cc says why a node is
+// rejected; terms.h is the pod's side of them.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@ namespace berth::plugins {
 
 class InterPodAffinity final : public PreFilterPlugin,
                                public FilterPlugin,
+                               public ObstaclePlugin,
                                public PreScorePlugin,
                                public ScorePlugin,
                                public SignPlugin {
@@ -36,6 +38,7 @@ class InterPodAffinity final : public PreFilterPlugin,
   Outcome add_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;
   Outcome remove_pod(Cycle& cycle, const Pod& pod, NodeRow row) const override;
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
 
   Outcome pre_score(Cycle& cycle, const NodeSet& feasible) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,

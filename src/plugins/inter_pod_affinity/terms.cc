@@ -86,6 +86,10 @@ TermsOf::TermsOf(const Pod& pod, const Cluster& cluster)
   if (!known_) made_.emplace(pod);
 }
 
+std::string parsing_error(const AffinityTerms& terms) {
+  return "parsing pod: " + aggregate(terms.errors).message;
+}
+
 // ---- for hints ----------------------------------------------------------------------------------
 
 std::size_t HintTerms::Terms::bytes() const {

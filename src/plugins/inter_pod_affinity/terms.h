@@ -63,6 +63,9 @@ class TermsOf {
   std::optional<AffinityTerms> made_;
 };
 
+// The sentence about terms that cannot be understood.
+std::string parsing_error(const AffinityTerms& terms);
+
 // The required terms of pods that wait, for hints: every event asks for those of every class again.
 // World thread only.
 class HintTerms {
