@@ -122,6 +122,13 @@ void Allocator::allocate(const Node& node, std::span<const Ref<const ResourceCla
   }
 }
 
+std::vector<RequestSupply> Allocator::supply(const Node& node,
+                                             std::span<const Ref<const ResourceClaim>> claims) {
+  state_->unfinished = nullptr;
+  state_->begin(node, claims);
+  return state_->search.supply();
+}
+
 AllocationResult Allocator::result(const NodeAllocation& allocation, std::size_t index,
                                    const ResourceClaim& claim, const Node& node, SymbolHold& hold,
                                    Random& random) const {

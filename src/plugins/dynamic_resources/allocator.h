@@ -94,6 +94,27 @@ struct NodeAllocation {
   bool allocated() const { return verdict == Verdict::kAllocated; }
 };
 
+// What there is on a node for one request (or subrequest), looked at by itself: every device that
+// the node can draw from is counted once, by the first thing that keeps the request from it.
+struct RequestSupply {
+  std::size_t claim = 0;         // index in the claims
+  Symbol request;                // "request" or "request/subrequest"
+  std::int16_t subrequest = -1;  // index in firstAvailable
+  Symbol device_class;
+  bool all = false;         // every device that is selected is wanted
+  std::int64_t wanted = 0;  // devices
+  std::int64_t devices = 0;
+  std::int64_t not_selected = 0;  // by the selectors of class and request, or not for this node
+  std::int64_t in_use = 0;
+  std::int64_t without_capacity = 0;  // too little of what is to be consumed is left
+  std::int64_t without_counters = 0;  // too little is left of the counters that devices share
+  std::int64_t tainted = 0;
+  std::int64_t free = 0;
+
+  std::int64_t selected() const { return devices - not_selected; }
+  bool suffices() const { return all ? selected() > 0 && free == selected() : free >= wanted; }
+};
+
 // How long the searches of one scheduling cycle may take; 0: no limit.
 struct SearchBudget {
   const Loop* loop = nullptr;
@@ -161,6 +182,10 @@ class Allocator {
   // The same. `out` may be used again for the next node, so that its arrays grow only once.
   void allocate(const Node& node, std::span<const Ref<const ResourceClaim>> claims,
                 NodeAllocation& out);
+  // What there is for each of their requests, to say why there is no solution. Empty if that cannot
+  // be told. Gives up a search that is unfinished.
+  std::vector<RequestSupply> supply(const Node& node,
+                                    std::span<const Ref<const ResourceClaim>> claims);
   // Others had their turn.
   void start_turn();
   // For the node that was chosen: what was found once is found again, however long it takes.

@@ -35,6 +35,8 @@ class DeviceSearch {
   void begin(NodePools& node, std::span<PreparedClaim* const> claims);
   // Until there is an answer or, as kUnfinished, the turn is over; then run() goes on from there.
   void run(NodeAllocation& out);
+  // In the place of run(): what there is for each request (allocator_supply.cc).
+  std::vector<RequestSupply> supply();
 
  private:
   using Verdict = NodeAllocation::Verdict;
@@ -150,6 +152,9 @@ class DeviceSearch {
   bool in_use(const PreparedRequest& request, std::uint32_t candidate, std::uint32_t claim);
   bool chosen_for(std::uint32_t candidate, std::uint32_t claim) const;
   Sharing* sharing(std::uint32_t candidate);
+  // ---- supply. False where it cannot be told.
+  bool count(const PreparedClaim& claim, const Wanted& wanted, std::uint32_t candidate,
+             RequestSupply& supply);
   // ---- time False where the search has to pause or to stop (halt_).
   bool spend() { return ++steps_ < next_look_ || look_at_clock(); }
   bool look_at_clock();

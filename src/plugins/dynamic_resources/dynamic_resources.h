@@ -8,8 +8,8 @@
 // nobody else uses is released, so that it can be allocated elsewhere. Changes of claims, classes,
 // slices and nodes change its mind.
 //
-// Files by phase: pre_filter.cc, filtering.cc (Filter, Score), reserving.cc (PostFilter, Reserve,
-// Unreserve), binding.cc (PreBind), claim_writes.cc, hints.cc. A pod without claims passes it
+// Files by phase: pre_filter.cc, filtering.cc (Filter, Score), obstacles.cc, reserving.cc
+// (PostFilter, Reserve, Unreserve), binding.cc (PreBind), claim_writes.cc, hints.cc. A pod without claims passes it
 // untouched.
 #pragma once
 
@@ -33,6 +33,7 @@ namespace berth::plugins {
 class DynamicResources final : public PreEnqueuePlugin,
                                public PreFilterPlugin,
                                public FilterPlugin,
+                               public ObstaclePlugin,
                                public PostFilterPlugin,
                                public ScorePlugin,
                                public ReservePlugin,
@@ -52,6 +53,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   PreFilterResult pre_filter(Cycle& cycle) const override;
   bool has_extensions() const override { return false; }
   void filter(const Cycle& cycle, FilterPass& pass) const override;
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   Task<PostFilterResult> post_filter(Cycle& cycle, const Diagnosis& diagnosis) const override;
   bool score_keys(Cycle& cycle, RowKeys& keys) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
@@ -78,6 +80,9 @@ class DynamicResources final : public PreEnqueuePlugin,
   const ExtendedClaimVariant* variant_for(const Cycle& cycle, PodDevices& devices, NodeRow row,
                                           NodeJudgement& judgement) const;
   Score score_of(const PodDevices& devices, const NodeAllocation& allocation) const;
+
+  // ---- obstacles
+  std::vector<Obstacle> obstacles_of_pod(const Cycle& cycle) const;
 
   // ---- PostFilter, Reserve
   Task<Outcome> release_something(const Pod& pod, PodDevices& devices) const;

@@ -18,9 +18,6 @@ constexpr std::string_view kReasons[] = {
     "resourceclaim not available on the node",
 };
 
-// The feature of nodes that can leave out what a device says is to be skipped.
-constexpr std::string_view kOptionalNodeOperations = "DRAOptionalNodeOperations";
-
 bool declares(const Node& node, std::string_view feature, const Symbols& symbols) {
   return std::ranges::any_of(node.declared_features,
                              [&](Symbol declared) { return symbols.text(declared) == feature; });
@@ -75,6 +72,22 @@ bool has_alternatives(const ResourceClaim& claim) {
 }
 
 }  // namespace
+
+ClaimUse use_of(const PodClaim& claim, const Node& node, const Symbols& symbols) {
+  if (claim.stuck) return ClaimUse::kNotReady;
+  if (claim.available_on && !claim.available_on->matches(node, symbols))
+    return ClaimUse::kElsewhere;
+  if (claim.skips_node_operations && !declares(node, kOptionalNodeOperations, symbols))
+    return ClaimUse::kNeedsFeature;
+  return ClaimUse::kPossible;
+}
+
+ResourceSource source_of(const BackedResource& resource, const Resources& allocatable) {
+  if (resource.device_class && allocatable.scalar(resource.name) == 0)
+    return ResourceSource::kDevices;
+  return allocatable.has_scalar(resource.name) ? ResourceSource::kDevicePlugin
+                                               : ResourceSource::kNone;
+}
 
 std::span<const std::string_view> DynamicResources::reasons() const { return kReasons; }
 
@@ -143,10 +156,7 @@ void DynamicResources::judge(const Cycle& cycle, PodDevices& devices, NodeRow ro
   // Only where everything else would work out: releasing these claims is then what helps.
   for (std::size_t i = 0; i < devices.claims.size(); ++i) {
     const PodClaim& claim = devices.claims[i];
-    if (!claim.stuck &&
-        (!claim.available_on || claim.available_on->matches(node, cycle.symbols())) &&
-        (!claim.skips_node_operations || declares(node, kOptionalNodeOperations, cycle.symbols())))
-      continue;
+    if (use_of(claim, node, cycle.symbols()) == ClaimUse::kPossible) continue;
     devices.unavailable.insert(i);
     judgement.reject(kNotAvailable);
   }
@@ -168,12 +178,13 @@ const ExtendedClaimVariant* DynamicResources::variant_for(const Cycle& cycle, Po
   bool any = false;
   for (std::size_t i = 0; i < extended.resources.size(); ++i) {
     const BackedResource& resource = extended.resources[i];
-    if (resource.device_class && allocatable.scalar(resource.name) == 0) {
-      by_devices[i] = 'x';
-      any = true;
-    } else if (!allocatable.has_scalar(resource.name)) {
-      judgement.reject(kDoesNotFit);
-      return nullptr;
+    switch (source_of(resource, allocatable)) {
+      case ResourceSource::kDevices:
+        by_devices[i] = 'x';
+        any = true;
+        break;
+      case ResourceSource::kDevicePlugin: break;
+      case ResourceSource::kNone: judgement.reject(kDoesNotFit); return nullptr;
     }
   }
   if (devices.own_claims() == 0 && !any) return nullptr;

@@ -59,24 +59,31 @@ bool has_finalizer(const ResourceClaim& claim) {
   return std::ranges::find(claim.finalizers, kClaimFinalizer) != claim.finalizers.end();
 }
 
+Result<Ref<const ResourceClaim>> claim_of_entry(const Pod& pod, const PodResourceClaim& entry,
+                                                const ClaimTracker& tracker) {
+  const Result<EntryClaim> wanted = claim_for(pod, entry);
+  if (!wanted) return fail(wanted.error());
+  if (!wanted->name) return Ref<const ResourceClaim>();
+  Result<Ref<const ResourceClaim>> found = tracker.find(pod.namespace_name(), *wanted->name);
+  if (!found) return found;
+  const ResourceClaim& claim = **found;
+  if (claim.deleting())
+    return fail(ErrorKind::kGone,
+                fmt::format("resourceclaim {} is being deleted", go_quoted(claim.name)));
+  if (wanted->generated && claim.controller_uid != pod.uid_text())
+    return fail(ErrorKind::kInvalid,
+                fmt::format("ResourceClaim {} was not created for Pod {} (Pod is not owner)",
+                            full_name(claim), pod.full_name()));
+  return found;
+}
+
 Result<std::vector<Ref<const ResourceClaim>>> claims_of(const Pod& pod,
                                                         const ClaimTracker& tracker) {
   std::vector<Ref<const ResourceClaim>> claims;
   for (const PodResourceClaim& entry : pod.spec().resource_claims) {
-    const Result<EntryClaim> wanted = claim_for(pod, entry);
-    if (!wanted) return fail(wanted.error());
-    if (!wanted->name) continue;
-    Result<Ref<const ResourceClaim>> found = tracker.find(pod.namespace_name(), *wanted->name);
+    Result<Ref<const ResourceClaim>> found = claim_of_entry(pod, entry, tracker);
     if (!found) return fail(std::move(found.error()));
-    const ResourceClaim& claim = **found;
-    if (claim.deleting())
-      return fail(ErrorKind::kGone,
-                  fmt::format("resourceclaim {} is being deleted", go_quoted(claim.name)));
-    if (wanted->generated && claim.controller_uid != pod.uid_text())
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("ResourceClaim {} was not created for Pod {} (Pod is not owner)",
-                              full_name(claim), pod.full_name()));
-    claims.push_back(std::move(*found));
+    if (*found) claims.push_back(std::move(*found));
   }
   return claims;
 }

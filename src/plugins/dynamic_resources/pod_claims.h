@@ -22,6 +22,11 @@ std::string full_name(const ResourceClaim& claim);
 ObjectName object_name(const ResourceClaim& claim);
 bool has_finalizer(const ResourceClaim& claim);
 
+// The claim of one entry of the pod's spec; null: none is needed. The error says that it has
+// not been created yet (kNotFound), does not exist (kInternal, as of ClaimTracker::find), is being
+// deleted (kGone), or belongs to another pod.
+Result<Ref<const ResourceClaim>> claim_of_entry(const Pod& pod, const PodResourceClaim& entry,
+                                                const ClaimTracker& tracker);
 // The claims that the pod's spec names, in its order; entries for which none is needed are left
 // out. The error names the one that does not exist, is being deleted, or belongs to another pod.
 Result<std::vector<Ref<const ResourceClaim>>> claims_of(const Pod& pod,

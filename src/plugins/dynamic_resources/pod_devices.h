@@ -33,12 +33,25 @@ struct PodClaim {
   bool allocated() const { return claim->allocated(); }
 };
 
+// Whether a pod can use an allocated claim on a node, and if not, why not.
+enum class ClaimUse : std::uint8_t {
+  kPossible,
+  kNotReady,      // its devices have failed, or took too long, to get ready
+  kElsewhere,     // its devices are for other nodes
+  kNeedsFeature,  // the node's kubelet cannot leave out what is to be skipped
+};
+ClaimUse use_of(const PodClaim& claim, const Node& node, const Symbols& symbols);
+
 // The claim for extended resources as one kind of node would have it.
 struct ExtendedClaimVariant {
   Ref<const ResourceClaim> claim;
   std::vector<ContainerExtendedResourceRequest> mappings;
   std::vector<Ref<const ResourceClaim>> to_allocate;  // the pod's own, and this one
 };
+
+// Where a node has an extended resource from.
+enum class ResourceSource : std::uint8_t { kDevices, kDevicePlugin, kNone };
+ResourceSource source_of(const BackedResource& resource, const Resources& allocatable);
 
 struct ExtendedResources {
   // Every scalar that the pod requests and that may be devices, with the class if there is one, in
@@ -88,6 +101,9 @@ struct NodeJudgement {
   // What the allocator's verdict means.
   void take_verdict(std::string_view node_name);
 };
+
+// The feature of nodes that can leave out what a device says is to be skipped.
+inline constexpr std::string_view kOptionalNodeOperations = "DRAOptionalNodeOperations";
 
 struct PodDevices {
   std::vector<PodClaim> claims;  // the pod's own, then the one for extended resources

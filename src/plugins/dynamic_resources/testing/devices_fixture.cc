@@ -140,7 +140,20 @@ std::string Attempt::text(const Outcome& outcome) {
   return fmt::format("{}: {}", to_string(outcome.code), outcome.message());
 }
 
-std::string Attempt::pre_filter() { return text(fixture_.plugin().pre_filter(cycle).outcome); }
+std::string Attempt::pre_filter() {
+  const Outcome outcome = fixture_.plugin().pre_filter(cycle).outcome;
+  if (outcome.rejected())
+    checked_obstacles(fixture_.plugin(), cycle, kNoRow, outcome.all_reasons());
+  return text(outcome);
+}
+
+Texts Attempt::obstacles(std::string_view node) const {
+  const NodeRow row = node.empty() ? kNoRow : cycle.nodes().find(cycle.symbols().find(node));
+  Texts texts;
+  for (const Obstacle& one : fixture_.plugin().obstacles(cycle, row))
+    texts.push_back(fmt::format("{} {}: {}", one.code, one.subject, one.text));
+  return texts;
+}
 
 std::string Attempt::filter() { return filter_rows(fixture_.cluster.nodes().nodes()); }
 
@@ -163,6 +176,10 @@ std::string Attempt::filter_rows(const NodeSet& asked) {
                          : status.code == Code::kWait ? "put off"
                                                       : cycle.reasons_of(status, &plugin).at(0);
     if (status.code == Code::kError) answer = "Error: " + answer;
+    // An explanation is never put off, and has time for it.
+    if (!cycle.may_suspend && (status.ok() || is_rejected(status.code)))
+      checked_obstacles(plugin, cycle, row,
+                        status.ok() ? Texts() : cycle.reasons_of(status, &plugin));
     answers.push_back(fmt::format("{} {}", cycle.nodes().name_text(row), answer));
   });
   return fmt::format("{}", fmt::join(answers, ", "));

@@ -76,11 +76,14 @@ class Attempt {
  public:
   Attempt(DevicesFixture& fixture, Ref<const Pod> pod);
 
+  // Checks the obstacles, too, as filter() does.
   // "ok", "skip", the reason of an UnschedulableAndUnresolvable, or another code and the reason.
   std::string pre_filter();
   // By node: "n1 ok, n2 <reason>, n3 put off".
   std::string filter();
   std::string filter(std::string_view node);
+  // What keeps the pod off a node, or as a whole (""): "Code subject: text".
+  Texts obstacles(std::string_view node) const;
   std::string scores();  // after NormalizeScore: "n1 100, n2 0"
   std::string post_filter();
   std::string reserve(std::string_view node);
