@@ -11,6 +11,12 @@ namespace {
 
 using Objection = SearchTrace::Objection;
 
+// As PreFilter fails in a search.
+Outcome with_plugin(Outcome outcome, std::string_view plugin) {
+  if (outcome.rejected()) return std::move(outcome).by(plugin);
+  return wrap_failure(fmt::format("running PreFilter plugin \"{}\": ", plugin), outcome, plugin);
+}
+
 class Objectors {
  public:
   Objectors(const Ref<const Pod>& pod, Cluster& cluster, const Framework& framework)
@@ -21,7 +27,8 @@ class Objectors {
   }
 
   std::vector<SearchTrace::Objections> find() {
-    for (const Placed<PreFilterPlugin>& placed : framework_.plugins().pre_filter) pre_filter(placed);
+    for (const Placed<PreFilterPlugin>& placed : framework_.plugins().pre_filter)
+      pre_filter(placed);
     const internal::PluginMask done = done_;
     for (const Placed<FilterPlugin>& placed : framework_.plugins().filter)
       if (!done.test(placed.index)) filter(placed);
@@ -38,7 +45,7 @@ class Objectors {
     if (result.outcome.code == Code::kSkip) return done_.set(placed.index);
     if (!result.outcome.ok()) {
       done_.set(placed.index);
-      Objection objection{std::move(result.outcome).by(placed->name()), true, {}};
+      Objection objection{with_plugin(std::move(result.outcome), placed->name()), true, {}};
       objection.obstacles = obstacles(*placed.plugin, objection.outcome, kNoRow);
       cluster_.nodes().nodes().for_each([&](NodeRow row) { by_row_[row].push_back(objection); });
       return;
@@ -75,6 +82,7 @@ class Objectors {
       return;
     }
     rejected -= feasible;
+    if (any_error(rejected)) rejected |= ask_one_by_one(feasible);
     rejected.for_each([&](NodeRow row) {
       Objection objection{framework_.explain(cycle_, scratch_.verdicts[row]), false, {}};
       objection.obstacles = obstacles(*placed.plugin, objection.outcome, row);
@@ -82,11 +90,27 @@ class Objectors {
     });
   }
 
+  bool any_error(const NodeSet& rows) const {
+    bool any = false;
+    rows.for_each([&](NodeRow row) { any = any || scratch_.verdicts[row].code == Code::kError; });
+    return any;
+  }
+
+  // The rows that are rejected after all. An error ends an attempt, so that a plugin may stop at its
+  // first one and leave the other rows as they are.
+  NodeSet ask_one_by_one(const NodeSet& rows) {
+    NodeSet rejected(cluster_.nodes().rows());
+    rows.for_each([&](NodeRow row) {
+      const Result<Status> status = framework_.filter_row_with_nominated(cycle_, cluster_, row);
+      if (status && !status->ok()) rejected.insert(row);
+    });
+    return rejected;
+  }
+
   // What the plugin says, or its sentences where it does not say more.
   std::vector<Obstacle> obstacles(const Plugin& plugin, const Outcome& outcome, NodeRow row) const {
     std::vector<Obstacle> all;
-    if (const auto* says = dynamic_cast<const ObstaclePlugin*>(&plugin);
-        says && outcome.rejected())
+    if (const auto* says = dynamic_cast<const ObstaclePlugin*>(&plugin); says && outcome.rejected())
       all = says->obstacles(cycle_, row);
     for (std::string& reason : outcome.all_reasons())
       if (std::ranges::find(all, reason, &Obstacle::reason) == all.end())

@@ -59,18 +59,22 @@ TEST_F(ObjectionsTest, EveryFilterIsAskedAboutEveryNode) {
 TEST_F(ObjectionsTest, APluginThatRejectsThePodInPreFilterDoesNotSilenceTheOthers) {
   nodes(2);
   profile.pre_filter("First", [](Cycle&) { return Outcome::unschedulable("no claim"); });
-  profile.pre_filter("Narrow", [&](Cycle&) {
-    return PreFilterResult(Outcome(), {world.symbol("n2")});
-  });
+  profile.pre_filter("Narrow",
+                     [&](Cycle&) { return PreFilterResult(Outcome(), {world.symbol("n2")}); });
   profile.pre_filter("Broken", [](Cycle&) { return Outcome::failure("out of order"); });
   profile.filter("Last", [](const Cycle&, NodeRow) { return Outcome::unschedulable("full"); });
+  const std::string broken =
+      "Broken* running PreFilter plugin \"Broken\": out of order"
+      " [Error running PreFilter plugin \"Broken\": out of order]";
   EXPECT_EQ(objections(),
             "n1: First* no claim [Rejected no claim]"
             " Narrow* node(s) didn't satisfy plugin(s) [Narrow]"
             " [Rejected node(s) didn't satisfy plugin(s) [Narrow]]"
-            " Broken* out of order [Error out of order] Last full [Rejected full]\n"
-            "n2: First* no claim [Rejected no claim]"
-            " Broken* out of order [Error out of order] Last full [Rejected full]\n");
+            " " +
+                broken +
+                " Last full [Rejected full]\n"
+                "n2: First* no claim [Rejected no claim] " +
+                broken + " Last full [Rejected full]\n");
 }
 
 TEST_F(ObjectionsTest, APluginSaysWhatStandsInTheWay) {
@@ -79,11 +83,34 @@ TEST_F(ObjectionsTest, APluginSaysWhatStandsInTheWay) {
   EXPECT_EQ(objections(), "n1: Resources Insufficient cpu [InsufficientResource on n1]\n");
 }
 
+// As DynamicResources does: an error ends the attempt, whatever is known of the other nodes.
+struct StopsAtItsFirstError final : FakePlugin, FilterPlugin {
+  using FakePlugin::FakePlugin;
+  void filter(const Cycle&, FilterPass& pass) const override {
+    for (const NodeRow row : pass.nodes().order()) {
+      if (!pass.feasible().contains(row)) continue;
+      const std::string_view node = pass.nodes().name_text(row);
+      if (node == "n4") continue;
+      if (node == "n3") return pass.reject(row, Code::kUnschedulable, {"full"});
+      pass.reject(row, Code::kError, {"broken"});
+      return;
+    }
+  }
+};
+
+TEST_F(ObjectionsTest, APluginThatStopsAtAnErrorIsAskedAboutTheOtherNodesToo) {
+  nodes(4);
+  profile.add(std::make_unique<StopsAtItsFirstError>("Devices"), profile.plugins.filter);
+  const std::string broken =
+      "Devices running \"Devices\" filter plugin: broken"
+      " [Error running \"Devices\" filter plugin: broken]\n";
+  EXPECT_EQ(objections(), "n1: " + broken + "n2: " + broken + "n3: Devices full [Rejected full]\n");
+}
+
 TEST_F(ObjectionsTest, NominatedPodsCountForEachPluginAlone) {
   nodes(2);
-  FakePreFilter& counting = profile.pre_filter("Count", [](Cycle&) {
-    return PreFilterResult::success();
-  });
+  FakePreFilter& counting =
+      profile.pre_filter("Count", [](Cycle&) { return PreFilterResult::success(); });
   int added = 0;
   counting.on_add = [&](const Pod&, NodeRow) {
     ++added;
