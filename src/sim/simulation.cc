@@ -34,6 +34,7 @@ Simulation::Simulation(Interner& interner, SimulationOptions options, Scenario s
       faults_random_(options_.seed ^ 0x6661756c74),
       timeline_(loop_),
       traces_(loop_, options_.trace_pods),
+      history_(loop_),
       fault_uses_(scenario_.faults.size(), 0) {}
 
 Simulation::~Simulation() {
@@ -69,7 +70,12 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   cluster_ = std::make_unique<SimCluster>(loop_, scenario_.timing);
   timeline_.keep_entries(options_.keep_timeline);
   timeline_.count_changes_with([this] { return cluster_->changes(); });
+  std::vector<Observer*> observers{&timeline_};
+  if (!options_.trace_pods.empty()) observers.push_back(&traces_);
+  if (options_.keep_history) observers.push_back(&history_);
+  observers_ = std::make_unique<Observers>(std::move(observers));
   cluster_->on_change([this](const Delta& delta) {
+    if (options_.keep_history) history_.changed(delta);
     const auto* pod = std::get_if<Ref<const Pod>>(&delta.object);
     if (!pod || (*pod)->node().empty()) return;
     if (delta.type == DeltaType::kAdded) timeline_.made_on_node(**pod);
@@ -78,7 +84,7 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   pods_ = std::make_unique<PodWatch>(loop_, *cluster_);
   workloads_ = std::make_unique<Workloads>(
       loop_, *cluster_, *pods_, interner_,
-      [this](std::string_view text) { timeline_.note("trouble", "workloads", text); });
+      [this](std::string_view text) { note("trouble", "workloads", text); });
   volumes_ = std::make_unique<VolumeController>(loop_, *cluster_, interner_, scenario_.volumes);
   claims_ = std::make_unique<ResourceClaimController>(loop_, *cluster_, *pods_, interner_);
   if (!scenario_.faults.empty()) {
@@ -93,9 +99,8 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   engine.gates = options_.gates;
   engine.seed = options_.seed;
   engine.verify_increments = options_.verify_increments;
-  Observer& observer = options_.trace_pods.empty() ? static_cast<Observer&>(timeline_) : observers_;
   Result<std::unique_ptr<Engine>> made =
-      Engine::make(loop_, interner_, plugins_, *cluster_, observer, std::move(engine));
+      Engine::make(loop_, interner_, plugins_, *cluster_, *observers_, std::move(engine));
   if (!made) return fail(made.error());
   engine_ = std::move(*made);
   cluster_->on_delta([this](const Delta& delta) { engine_->apply(delta); });
@@ -158,11 +163,16 @@ CallFate Simulation::fate(ApiCall call, std::string_view name, std::string_view 
   return {};
 }
 
+void Simulation::note(std::string_view what, std::string_view about, std::string_view detail) {
+  timeline_.note(what, about, detail);
+  if (options_.keep_history) history_.note(what, about, detail);
+}
+
 void Simulation::play(const ScenarioEvent& event) {
   const std::string what = describe(event.action);
   const Result<void> done = perform(
       event.action, Stage{loop_, interner_, *cluster_, *workloads_, engine_->waiting_pods()});
-  timeline_.note(done ? "scenario" : "trouble", what, done ? "" : done.error().message);
+  note(done ? "scenario" : "trouble", what, done ? "" : done.error().message);
 }
 
 SimulationReport Simulation::run() {
@@ -188,6 +198,7 @@ SimulationReport Simulation::run() {
   report.duration = loop_.now().since_start;
   report.pods = report_pods();
   report.timeline = timeline_.entries();
+  if (options_.keep_history) report.history = history_.json(report.duration);
   report.traces = traces_.traces();
   report.not_traced = traces_.unused_names();
   return report;

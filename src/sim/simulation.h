@@ -19,6 +19,7 @@
 #include "config/feature_gates.h"
 #include "engine/engine.h"
 #include "framework/observers.h"
+#include "sim/history.h"
 #include "sim/pod_traces.h"
 #include "sim/scenario.h"
 #include "sim/sim_cluster.h"
@@ -32,6 +33,7 @@ struct SimulationOptions {
   std::uint64_t seed = 0;
   std::optional<Duration> until;  // stop there, whatever is left
   bool keep_timeline = true;
+  bool keep_history = false;
   bool verify_increments = false;       // stop at the first difference
   std::vector<std::string> trace_pods;  // whose attempts are told of in full (PodTraces)
 };
@@ -55,6 +57,7 @@ struct SimulationReport {
   bool stuck = false;                   // ended because a pod failed on and on, with no change
   std::vector<PodReport> pods;          // by namespace and name
   std::vector<std::string> timeline;    // JSON, one object each
+  std::string history;                  // JSON, what the page shows; with keep_history
   std::vector<PodTrace> traces;         // of SimulationOptions::trace_pods, in order
   std::vector<std::string> not_traced;  // those of them that no pod is called
 };
@@ -84,6 +87,8 @@ class Simulation {
   CallFate object_fate_of(ApiCall call, const std::string& full_name);
   // The first rule for the call that applies now and to this name.
   CallFate fate(ApiCall call, std::string_view name, std::string_view full_name);
+  // In the timeline, and in the history if there is one.
+  void note(std::string_view what, std::string_view about, std::string_view detail);
   void play(const ScenarioEvent& event);
   bool finished() const;
   PodReport report_of(const Pod& pod);
@@ -97,7 +102,8 @@ class Simulation {
   Random faults_random_;
   Timeline timeline_;
   PodTraces traces_;
-  Observers observers_{{&timeline_, &traces_}};
+  History history_;
+  std::unique_ptr<Observers> observers_;
   std::unique_ptr<SimCluster> cluster_;
   std::unique_ptr<class PodWatch> pods_;
   std::unique_ptr<class Workloads> workloads_;

@@ -21,6 +21,7 @@ Result<void> Simulated::run(const std::string& manifests, const std::string& sce
                             std::optional<Duration> until, std::vector<std::string> trace_pods) {
   SimulationOptions options;
   options.configuration = config::default_configuration(options.gates);
+  options.keep_history = true;
   options.until = until;
   options.trace_pods = std::move(trace_pods);
   Result<Scenario> read = parse_scenario("kind: Scenario\n" + scenario, "scenario.yaml");
