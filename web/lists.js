@@ -1,0 +1,111 @@
+// What the panels of lists have in common: links to pods and nodes, and content that is replaced
+// without taking the focus away.
+
+import { make } from './dom.js';
+import { duration } from './format.js';
+
+/** @typedef {import('./clock.js').Clock} Clock */
+/** @typedef {import('./dom.js').Child} Child */
+/** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./state.js').ClusterState} ClusterState */
+/** @typedef {import('./store.js').Changed} Changed */
+/** @typedef {import('./store.js').Choices} Choices */
+/** @typedef {import('./store.js').Store} Store */
+
+const REFILLS_PER_SECOND = 8;
+
+/** What a panel is made with. */
+export class View {
+  /**
+   * @param {Model} model
+   * @param {ClusterState} state
+   * @param {Store} store
+   * @param {Clock} clock
+   */
+  constructor(model, state, store, clock) {
+    this.model = model;
+    this.state = state;
+    this.store = store;
+    this.clock = clock;
+  }
+
+  /** @param {number} pod */
+  podLink(pod) {
+    const { fullName } = this.model.pods[pod];
+    return make('button', {
+      type: 'button', class: 'link', 'data-key': `pod ${pod}`,
+      onclick: () => this.store.set({ pod, explained: fullName, tab: 'pod' }),
+    }, fullName);
+  }
+
+  /** @param {number} node */
+  nodeLink(node) {
+    return make('button', {
+      type: 'button', class: 'link', 'data-key': `node ${node}`,
+      onclick: () => this.store.set({ node, tab: 'node' }),
+    }, this.model.nodes[node].name);
+  }
+
+  /**
+   * A moment, to go to.
+   * @param {number} place  of a change
+   */
+  momentLink(place) {
+    const { at } = this.model.changes[place];
+    const isPast = place < this.store.choices.position;
+    return make('button', {
+      type: 'button', class: isPast ? 'link moment' : 'link moment future', 'data-key': `at ${place}`,
+      title: 'Go to this moment', onclick: () => this.clock.goTo(place + 1),
+    }, duration(at));
+  }
+
+  /** @param {number | undefined} index */
+  text(index) {
+    return index === undefined || index < 0 ? '' : this.model.texts[index];
+  }
+}
+
+/**
+ * Fills a panel whenever it is shown and one of these choices has changed; while the time line plays,
+ * a few times a second.
+ * @param {View} view
+ * @param {HTMLElement} panel
+ * @param {(keyof Choices)[]} choices
+ * @param {() => Child[]} content
+ */
+export function keepFilled(view, panel, choices, content) {
+  let last = -Infinity;
+  let timer = 0;
+  let isStale = true;
+  const fill = () => {
+    window.clearTimeout(timer);
+    timer = 0;
+    isStale = false;
+    last = performance.now();
+    refill(panel, content());
+  };
+  view.store.subscribe((changed) => {
+    isStale ||= changed.has('look') || choices.some((name) => changed.has(name));
+    if (!isStale || panel.hidden) return;
+    const wait = last + 1000 / REFILLS_PER_SECOND - performance.now();
+    if (wait <= 0 || !changed.has('position') || changed.has('node') || changed.has('pod')) fill();
+    else if (timer === 0) timer = window.setTimeout(fill, wait);
+  });
+}
+
+/**
+ * Replaces the content; what had the focus has it again if it is still there.
+ * @param {HTMLElement} panel
+ * @param {Child[]} content
+ */
+function refill(panel, content) {
+  const active = document.activeElement;
+  const key = active instanceof HTMLElement && panel.contains(active) ? active.dataset.key : undefined;
+  const { scrollTop } = panel;
+  panel.replaceChildren(make('div', {}, ...content));
+  panel.scrollTop = scrollTop;
+  if (key === undefined) return;
+  const again = [...panel.querySelectorAll('[data-key]')].find(
+    (element) => element instanceof HTMLElement && element.dataset.key === key);
+  if (again instanceof HTMLElement) again.focus({ preventScroll: true });
+}

@@ -1,0 +1,129 @@
+// One pod: how it stands, its story, and its explanation if the data has one.
+
+import { byId, make } from './dom.js';
+import { explanationOf } from './explanation.js';
+import { amount, duration, plural } from './format.js';
+import { keepFilled } from './lists.js';
+import { Place, PLACE_NAMES } from './state.js';
+import { wordsOf } from './story.js';
+
+/** @typedef {import('./lists.js').View} View */
+/** @typedef {import('./model.js').Explanation} Explanation */
+
+const NAMES_OFFERED = 2000;
+
+/**
+ * @param {View} view
+ * @param {Explanation[]} explanations
+ */
+export function showPod(view, explanations) {
+  const panel = byId('panel-pod', HTMLDivElement);
+  const names = new Map(view.model.pods.map((pod) => [pod.fullName, pod.index]));
+  for (const { pod } of explanations) if (!names.has(pod)) names.set(pod, -1);
+  const find = finder(view, names);
+  keepFilled(view, panel, ['position', 'now', 'tab', 'pod', 'explained'], () => {
+    const { pod, explained, now } = view.store.choices;
+    const about = explanationsAt(explanations.filter((explanation) => explanation.pod === explained), now);
+    const content = pod < 0 && about.length === 0 ?
+      [explanations.length > 0 ? explainedPods(view, explanations) :
+        make('p', { class: 'empty' }, 'Choose a pod: in a queue, among the decisions or on a node, or by its name.')] :
+      [
+        make('h3', { class: 'name', id: 'pod-name' }, explained),
+        pod >= 0 && facts(view, pod),
+        ...about.map((explanation) => explanationOf(view, explanation)),
+        pod >= 0 && story(view, pod),
+      ];
+    return [find, ...content];
+  });
+}
+
+/**
+ * The pods that there are explanations of, to choose from.
+ * @param {View} view
+ * @param {Explanation[]} explanations
+ */
+function explainedPods(view, explanations) {
+  const verdicts = new Map(explanations.map(({ pod, verdict }) => [pod, verdict ?? '']));
+  return make('ul', { class: 'rows', 'aria-label': 'Pods that are explained' }, ...[...verdicts].map(([name, verdict]) =>
+    make('li', {}, make('button', {
+      type: 'button', class: 'link', 'data-key': `explained ${name}`,
+      onclick: () => view.store.set({ explained: name, pod: view.model.pods.findIndex((pod) => pod.fullName === name) }),
+    }, name), make('span', { class: `verdict ${verdict.toLowerCase()}` }, verdict))));
+}
+
+/**
+ * Of those that were made of attempts, the last one until then.
+ * @param {Explanation[]} explanations  of one pod
+ * @param {number} now
+ */
+function explanationsAt(explanations, now) {
+  const last = explanations.findLast(({ at }) => at !== undefined && at <= now);
+  return explanations.filter((explanation) => explanation.at === undefined || explanation === last);
+}
+
+/**
+ * @param {View} view
+ * @param {Map<string, number>} names
+ */
+function finder(view, names) {
+  const input = make('input', {
+    type: 'search', list: 'pod-names', autocomplete: 'off', spellcheck: 'false', placeholder: 'namespace/name', id: 'find-pod',
+    'data-key': 'find-pod',
+  });
+  const choose = () => {
+    const text = input.value.trim();
+    const name = names.has(text) ? text : [...names.keys()].find((other) => other.endsWith(`/${text}`));
+    if (name !== undefined) view.store.set({ pod: names.get(name) ?? -1, explained: name });
+  };
+  input.addEventListener('change', choose);
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') choose();
+  });
+  return make('p', { class: 'finder' }, make('label', {}, 'find ', input),
+    make('datalist', { id: 'pod-names' }, ...[...names.keys()].slice(0, NAMES_OFFERED).map((name) => make('option', { value: name }))));
+}
+
+/**
+ * @param {View} view
+ * @param {number} pod
+ */
+function facts(view, pod) {
+  const { model, state } = view;
+  const { template, requests } = model.pods[pod];
+  const place = state.place[pod];
+  const node = state.node[pod];
+  const message = view.text(state.message[pod]);
+  const asked = model.resources.flatMap((name, resource) =>
+    (name === 'pods' || requests[resource] === 0 ? [] : [`${name} ${amount(name, requests[resource])}`]));
+  /** @type {[string, import('./dom.js').Child[]][]} */
+  const rows = [
+    ['state', [make('strong', { class: `place place-${place}` }, PLACE_NAMES[place]),
+      place !== Place.NONE && ` since ${duration(state.since[pod])}`]],
+    ['node', node >= 0 && place !== Place.GONE ? [view.nodeLink(node)] : []],
+    ['message', message ? [make('span', { class: 'message' }, message)] : []],
+    ['attempts', state.attempts[pod] > 0 ? [state.attempts[pod]] : []],
+    ['requests', [asked.join(', ') || 'nothing']],
+    ['priority', [template.priority]],
+    ['owner', template.owner ? [template.owner] : []],
+    ['gates', template.gates ? [template.gates.join(', ')] : []],
+    ['labels', [Object.entries(template.labels).map(([key, value]) => `${key}=${value}`).join(', ')]],
+    ['scheduler', template.scheduler === 'default-scheduler' ? [] : [template.scheduler]],
+  ];
+  return make('dl', { class: 'facts' }, ...rows.filter(([, value]) => value.some((part) => part !== '' && part !== false))
+    .map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, ...value))));
+}
+
+/**
+ * @param {View} view
+ * @param {number} pod
+ */
+function story(view, pod) {
+  const places = view.model.story(pod);
+  const { position } = view.store.choices;
+  return make('section', {},
+    make('h4', {}, 'Story ', make('small', {}, plural(places.length, 'change'))),
+    make('ol', { class: 'stream' }, ...places.map((place) => {
+      const { kind, words } = wordsOf(view, view.model.changes[place]);
+      return make('li', { class: place < position ? kind : `${kind} future` }, view.momentLink(place), make('div', {}, ...words));
+    })));
+}

@@ -1,0 +1,359 @@
+// The nodes as tiles on one canvas: a tile is as full as its node. Only tiles that changed are drawn
+// again. To assistive technology the canvas is a list box whose active option is the focused tile.
+
+import { byId, colour, make, sizedContext, within } from './dom.js';
+import { amount, percent, plural } from './format.js';
+import { makeRamp } from './ramp.js';
+import { HEADING, layOut, nodeAt, neighbour } from './tile_layout.js';
+
+/** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./model.js').NodeState} NodeState */
+/** @typedef {import('./state.js').ClusterState} ClusterState */
+/** @typedef {import('./store.js').Store} Store */
+/** @typedef {import('./tile_layout.js').Layout} Layout */
+
+const GAUGE_FROM = 14;  // smaller tiles have their colour all over
+const NAMED_FROM = 60;  // tiles that have room for their name
+const NAME_HEIGHT = 18;
+const NAMES_OFFERED = 2000;
+
+export class Tiles {
+  /**
+   * @param {Model} model
+   * @param {ClusterState} state
+   * @param {Store} store
+   */
+  constructor(model, state, store) {
+    this.model = model;
+    this.state = state;
+    this.store = store;
+    this.box = byId('tiles', HTMLDivElement);
+    this.canvas = within(this.box, 'canvas', HTMLCanvasElement);
+    this.option = byId('tile-now', HTMLDivElement);
+    this.tip = byId('tip', HTMLDivElement);
+    this.focused = -1;
+    this.shape = -1;
+    /** @type {Layout} */
+    this.layout = layOut(new Map(), 0, 1, 1);
+    /** @type {CanvasRenderingContext2D} */
+    this.context = sizedContext(this.canvas, 1, 1);
+    this.palette = paletteNow();
+    this.#fillChoices();
+    this.#listen();
+    new ResizeObserver(() => this.#arrange()).observe(this.box);
+    store.subscribe((changed) => {
+      if (changed.has('look')) this.palette = paletteNow();
+      if (changed.has('group') || changed.has('look') || this.shape !== state.shape) this.#arrange();
+      else if (changed.has('resource')) this.#drawAll();
+      else this.#drawTouched();
+      if (changed.has('node')) this.#mark(store.choices.node);
+      else this.#describe();
+    });
+  }
+
+  #fillChoices() {
+    const { model, store } = this;
+    const resource = byId('resource', HTMLSelectElement);
+    model.resources.forEach((name, index) => resource.append(make('option', { value: index }, name)));
+    resource.value = String(store.choices.resource);
+    resource.addEventListener('change', () => store.set({ resource: Number(resource.value) }));
+    const group = byId('group', HTMLSelectElement);
+    group.append(make('option', { value: '' }, 'nothing'));
+    for (const label of model.groupingLabels()) group.append(make('option', { value: label }, label));
+    group.value = store.choices.group;
+    group.addEventListener('change', () => store.set({ group: group.value }));
+    const names = byId('node-names', HTMLDataListElement);
+    for (const node of model.nodes.slice(0, NAMES_OFFERED)) names.append(make('option', { value: node.name }));
+    const find = byId('find-node', HTMLInputElement);
+    const choose = () => {
+      const node = model.nodeByName.get(find.value.trim());
+      if (node !== undefined) store.set({ node, tab: 'node' });
+    };
+    find.addEventListener('input', choose);
+    find.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') choose();
+    });
+  }
+
+  #listen() {
+    const { box, canvas, store, tip } = this;
+    /** @param {MouseEvent} event */
+    const under = (event) => {
+      const edges = canvas.getBoundingClientRect();
+      return nodeAt(this.layout, event.clientX - edges.left, event.clientY - edges.top);
+    };
+    canvas.addEventListener('pointermove', (event) => {
+      const node = under(event);
+      tip.hidden = node < 0;
+      if (node < 0) return;
+      tip.textContent = this.describe(node);
+      const left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
+      tip.style.left = `${Math.max(8, left)}px`;
+      tip.style.top = `${event.clientY + 18}px`;
+    });
+    canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
+    canvas.addEventListener('click', (event) => {
+      const node = under(event);
+      if (node >= 0) store.set({ node, tab: 'node' });
+    });
+    box.addEventListener('focus', () => {
+      if (this.focused < 0) this.#focus(store.choices.node >= 0 ? store.choices.node : this.layout.order[0] ?? -1);
+      else this.#drawTile(this.focused);
+    });
+    box.addEventListener('blur', () => {
+      if (this.focused >= 0) this.#drawTile(this.focused);
+    });
+    box.addEventListener('keydown', (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      if (event.key === 'Enter' || event.key === ' ') {
+        if (this.focused >= 0) store.set({ node: this.focused, tab: 'node' });
+      } else if (['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key)) {
+        this.#focus(neighbour(this.layout, this.focused, event.key));
+      } else {
+        return;
+      }
+      event.preventDefault();
+    });
+  }
+
+  /**
+   * A node's name and how full it is.
+   * @param {number} node
+   */
+  describe(node) {
+    const { model, state } = this;
+    const { resource } = this.store.choices;
+    const name = model.nodes[node].name;
+    const now = state.nodes[node];
+    if (!now) return `${name}: not there`;
+    const at = node * state.width + resource;
+    const kind = model.resources[resource];
+    const fullness = state.fullness(node, resource);
+    const use = Number.isNaN(fullness) ? `no ${kind}` :
+      `${kind} ${percent(fullness)} (${amount(kind, state.used[at])} of ${amount(kind, state.allocatable[at])})`;
+    const pods = plural(state.used[node * state.width + model.resources.indexOf('pods')], 'pod');
+    const marks = [now.cordoned && 'cordoned', ...(now.taints ?? [])].filter(Boolean);
+    return [`${name}: ${use}`, pods, ...marks].join(', ');
+  }
+
+  /** @param {number} node */
+  #focus(node) {
+    const before = this.focused;
+    this.focused = node;
+    if (before >= 0) this.#drawTile(before);
+    if (node < 0) return;
+    this.#drawTile(node);
+    this.#describe();
+    const top = this.layout.top[node];
+    if (top < this.box.scrollTop + HEADING) this.box.scrollTop = top - HEADING;
+    const bottom = top + this.layout.pitch;
+    if (bottom > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = bottom - this.box.clientHeight + 8;
+  }
+
+  #describe() {
+    const { focused, layout, option } = this;
+    if (focused < 0) return;
+    const text = this.describe(focused);
+    if (option.textContent !== text) option.textContent = text;
+    option.setAttribute('aria-selected', String(focused === this.store.choices.node));
+    option.setAttribute('aria-setsize', String(layout.order.length));
+    option.setAttribute('aria-posinset', String(layout.order.indexOf(focused) + 1));
+  }
+
+  /** @param {number} node  that has been chosen */
+  #mark(node) {
+    if (node >= 0) this.#focus(node);
+    if (this.chosen !== undefined && this.chosen >= 0) this.#drawTile(this.chosen);
+    this.chosen = node;
+    if (node >= 0) this.#drawTile(node);
+    this.#describe();
+    byId('said', HTMLElement).textContent = node >= 0 ? `Chosen: ${this.describe(node)}` : '';
+  }
+
+  #arrange() {
+    const { group } = this.store.choices;
+    const { model, state } = this;
+    this.shape = state.shape;
+    /** @type {Map<string, number[]>} */
+    const groups = new Map();
+    model.nodes.forEach((node, index) => {
+      const labels = (state.nodes[index] ?? node).labels;
+      const name = group === '' ? '' : labels[group] ?? '(none)';
+      const members = groups.get(name);
+      if (members) members.push(index);
+      else groups.set(name, [index]);
+    });
+    const sorted = new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const width = Math.max(64, this.box.clientWidth - 2);
+    this.layout = layOut(sorted, model.nodes.length, width, Math.max(260, window.innerHeight * 0.42));
+    this.context = sizedContext(this.canvas, width, this.layout.height);
+    this.#drawAll();
+  }
+
+  #drawAll() {
+    const { context, layout, state } = this;
+    context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    context.font = '600 12px system-ui, sans-serif';
+    context.textBaseline = 'alphabetic';
+    for (const group of layout.groups) {
+      if (group.tilesTop === group.top) continue;
+      context.fillStyle = this.palette.text;
+      const label = group.name;
+      context.fillText(label, 0, group.top + 15);
+      const width = context.measureText(label).width;
+      context.fillStyle = this.palette.faint;
+      context.fillText(`  ${plural(group.nodes.length, 'node')}`, width, group.top + 15);
+    }
+    for (const node of layout.order) this.#drawTile(node);
+    state.touched.clear();
+    drawLegend(this.palette);
+  }
+
+  #drawTouched() {
+    for (const node of this.state.touched) this.#drawTile(node);
+    this.state.touched.clear();
+  }
+
+  /** @param {number} node */
+  #drawTile(node) {
+    const { context, layout, palette, state } = this;
+    const [x, y, size] = [layout.left[node], layout.top[node], layout.size];
+    context.clearRect(x, y, size, size);
+    const now = state.nodes[node];
+    const nameHeight = size >= NAMED_FROM ? NAME_HEIGHT : 0;
+    if (nameHeight > 0) drawName(context, palette.text, x + 3, y, size - 6, this.model.nodes[node].name);
+    if (!now) {
+      context.strokeStyle = palette.line;
+      context.lineWidth = 1;
+      context.setLineDash([2, 2]);
+      context.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
+      context.setLineDash([]);
+    } else {
+      this.#drawFullness(x, y + nameHeight, size, size - nameHeight, state.fullness(node, this.store.choices.resource));
+      drawMarks(context, palette, x, y, size, now);
+    }
+    const isFocused = node === this.focused && document.activeElement === this.box;
+    if (node !== this.store.choices.node && !isFocused) return;
+    context.strokeStyle = isFocused ? palette.focus : palette.text;
+    context.lineWidth = 2;
+    context.strokeRect(x + 1, y + 1, size - 2, size - 2);
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {number} height
+   * @param {number} part
+   */
+  #drawFullness(x, y, width, height, part) {
+    const { context, palette } = this;
+    if (Number.isNaN(part)) {
+      context.fillStyle = palette.none;
+      context.fillRect(x, y, width, height);
+      return;
+    }
+    const isGauge = width >= GAUGE_FROM;
+    context.fillStyle = isGauge ? palette.ramp(0) : palette.ramp(part);
+    context.fillRect(x, y, width, height);
+    if (!isGauge || part <= 0) return;
+    const tall = Math.max(1, Math.round(height * Math.min(1, part)));
+    context.fillStyle = palette.ramp(part);
+    context.fillRect(x, y + height - tall, width, tall);
+  }
+}
+
+/**
+ * @typedef {object} Palette
+ * @property {(part: number) => string} ramp
+ * @property {string} text
+ * @property {string} faint
+ * @property {string} line
+ * @property {string} none
+ * @property {string} focus
+ * @property {string} mark
+ * @property {string} back
+ */
+
+/** @returns {Palette} */
+function paletteNow() {
+  const ramp = makeRamp([colour('fill-0'), colour('fill-1'), colour('fill-2'), colour('fill-3')], colour('over'));
+  return {
+    ramp, text: colour('text'), faint: colour('text-2'), line: colour('line-strong'), none: colour('panel-2'),
+    focus: colour('accent'), mark: colour('mark'), back: colour('panel'),
+  };
+}
+
+/**
+ * The name, or as much of it as there is room for.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} ink
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {string} name
+ */
+function drawName(context, ink, x, y, width, name) {
+  context.font = '12px system-ui, sans-serif';
+  context.textBaseline = 'alphabetic';
+  context.fillStyle = ink;
+  let shown = name;
+  while (shown.length > 1 && context.measureText(shown === name ? name : `${shown}…`).width > width) shown = shown.slice(0, -1);
+  context.fillText(shown === name ? name : `${shown}…`, x, y + 13);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Palette} palette
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {NodeState} now
+ */
+function drawMarks(context, palette, x, y, size, now) {
+  if (now.cordoned) {
+    context.strokeStyle = palette.back;
+    context.lineWidth = Math.max(3, size / 6) + 1;
+    line(context, x, y, size);
+    context.strokeStyle = palette.mark;
+    context.lineWidth = Math.max(1.5, size / 9);
+    line(context, x, y, size);
+  }
+  if (now.taints?.some((taint) => !taint.endsWith(':PreferNoSchedule'))) {
+    const side = Math.max(3, Math.round(size / 3));
+    context.fillStyle = palette.mark;
+    context.beginPath();
+    context.moveTo(x + size - side, y);
+    context.lineTo(x + size, y);
+    context.lineTo(x + size, y + side);
+    context.fill();
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ */
+function line(context, x, y, size) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, size, size);
+  context.clip();
+  context.beginPath();
+  context.moveTo(x, y + size);
+  context.lineTo(x + size, y);
+  context.stroke();
+  context.restore();
+}
+
+/** @param {Palette} palette */
+function drawLegend(palette) {
+  const canvas = byId('ramp', HTMLCanvasElement);
+  const context = sizedContext(canvas, 120, 10);
+  for (let x = 0; x < 120; ++x) {
+    context.fillStyle = palette.ramp(x / 119);
+    context.fillRect(x, 0, 1, 10);
+  }
+}
