@@ -51,8 +51,8 @@ std::string check_seed(const std::string& text) {
 }
 
 std::string check_format(const std::string& text) {
-  if (text == "table" || text == "json" || text == "yaml") return {};
-  return fmt::format("\"{}\" is none of table, json, yaml", text);
+  if (text == "table" || text == "json" || text == "yaml" || text == "html") return {};
+  return fmt::format("\"{}\" is none of table, json, yaml, html", text);
 }
 
 std::string check_evaluation_format(const std::string& text) {
@@ -94,6 +94,7 @@ struct SimulateFlags {
     if (!until.empty()) result.until = *parse_go_duration(until);
     if (output == "json") result.output = OutputFormat::kJson;
     if (output == "yaml") result.output = OutputFormat::kYaml;
+    if (output == "html") result.output = OutputFormat::kHtml;
     return result;
   }
 };
@@ -120,7 +121,8 @@ void add_simulate(CLI::App& program, SimulateFlags& flags) {
   option("--until", flags.until, "DURATION",
          "Stop at this virtual time, whatever is left to do (default 24h)")
       ->check(checked(check_duration));
-  option("-o,--output", flags.output, "FORMAT", "table, json or yaml (default table)")
+  option("-o,--output", flags.output, "FORMAT",
+         "table, json, yaml or html, a page for a browser (default table)")
       ->check(checked(check_format));
   command
       ->add_option(

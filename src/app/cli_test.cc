@@ -155,7 +155,8 @@ TEST_F(CliTest, WrongUsageIsOneLineAndCodeTwo) {
       {{"simulate", "-f", cluster, "--until=-5s"},
        "berth: --until: \"-5s\" is negative (see `berth simulate --help`)\n"},
       {{"simulate", "-f", cluster, "-o", "xml"},
-       "berth: --output: \"xml\" is none of table, json, yaml (see `berth simulate --help`)\n"},
+       "berth: --output: \"xml\" is none of table, json, yaml, html (see `berth simulate "
+       "--help`)\n"},
       {{"simulate", "-f", cluster, "--feature-gates", "Foo=true"},
        "berth: --feature-gates: unrecognized feature gate: Foo (see `berth simulate --help`)\n"},
       {{"evaluate"}, "berth: --cluster is required (see `berth evaluate --help`)\n"},
@@ -280,6 +281,21 @@ TEST_F(CliTest, TheSameInputsGiveTheSameBytes) {
     printed.insert(out.str());
   }
   EXPECT_EQ(printed.size(), 1u);
+}
+
+TEST_F(CliTest, AnHtmlPageHasTheRunInIt) {
+  const std::string cluster = file("cluster.yaml", kCluster);
+  EXPECT_EQ(call({"simulate", "-f", cluster, "-o", "html", "--trace-pod", "huge"}), 0);
+  const std::string page = out.str();
+  // Not by matchers, which would print all of it.
+  EXPECT_TRUE(page.starts_with("<!doctype html>\n"));
+  EXPECT_TRUE(page.ends_with("</html>\n"));
+  for (const char* part : {"\"history\": {\"duration\": ", "\"what\": \"bound\"",
+                           "\"traces\": [{\"at\": ", "\"pod\": \"default/huge\""})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  EXPECT_THAT(err.str(), IsEmpty());
+  EXPECT_EQ(call({"simulate", "-f", cluster, "-o", "html", "--trace-pod", "huge"}), 0);
+  EXPECT_TRUE(out.str() == page) << "the same run is another page";
 }
 
 TEST_F(CliTest, SeveralFilesAreOneCluster) {

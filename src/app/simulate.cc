@@ -1,17 +1,22 @@
 #include "app/simulate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <iostream>
 #include <iterator>
-#include <ostream>
 #include <utility>
 
 #include "api/manifest.h"
 #include "app/input.h"
 #include "berth/interner.h"
+#include "explain/decision_text.h"
+#include "page/page.h"
 #include "plugins/table.h"
 #include "sim/report.h"
 #include "sim/simulation.h"
+#include "wire/json_text.h"
 #include "wire/yaml_text.h"
 
 namespace berth::app {
@@ -38,16 +43,44 @@ Result<sim::Scenario> scenario_of(const SimulateOptions& options) {
   return sim::parse_scenario(*text, options.scenario);
 }
 
+double milliseconds(Duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+// The `PageData` of web/model.js. The title is what was run.
+std::string page_data(const SimulateOptions& options, const sim::SimulationReport& report) {
+  std::vector<std::string> inputs = options.files;
+  if (!options.scenario.empty()) inputs.push_back(options.scenario);
+  std::string json = "{\"title\": ";
+  append_json_string(json, fmt::format("{}", fmt::join(inputs, " ")));
+  if (report.cut_short) json += ", \"note\": \"cut short by --until\"";
+  if (report.stuck)
+    json += ", \"note\": \"given up: a pod fails again and again with no change\"";
+  json += ", \"history\": " + report.history + ", \"traces\": [";
+  for (const sim::PodTrace& trace : report.traces) {
+    if (json.back() != '[') json += ",\n";
+    json += fmt::format("{{\"at\": {}, \"attempt\": {}, \"decision\": {}}}",
+                        go_float(milliseconds(trace.at.since_start)), trace.attempt,
+                        explain::to_json_line(trace.decision));
+  }
+  return json + "]}\n";
+}
+
 }  // namespace
 
 Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::ostream& err) {
+  if (options.output == OutputFormat::kHtml && &out == &std::cout && ::isatty(STDOUT_FILENO) != 0)
+    return fail(ErrorKind::kInvalid,
+                "-o html writes a page for a browser: redirect it to a file (> page.html)");
   Interner interner;
   sim::SimulationOptions simulation;
   simulation.seed = options.seed;
   simulation.verify_increments = options.verify_increments;
   simulation.until = options.until;
   simulation.trace_pods = options.trace_pods;
-  simulation.keep_timeline = options.output != OutputFormat::kTable;
+  simulation.keep_timeline =
+      options.output == OutputFormat::kJson || options.output == OutputFormat::kYaml;
+  simulation.keep_history = options.output == OutputFormat::kHtml;
   if (Result<void> set = simulation.gates.set(options.feature_gates); !set) return set;
   if (Result<void> valid = simulation.gates.validate(); !valid) return valid;
   Result<config::Configuration> configuration =
@@ -75,6 +108,7 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   switch (options.output) {
     case OutputFormat::kTable: out << sim::to_table(report); break;
     case OutputFormat::kJson: out << sim::to_json(report); break;
+    case OutputFormat::kHtml: out << page::page_with(page_data(options, report)); break;
     case OutputFormat::kYaml: out << json_to_yaml(sim::to_json(report)); break;
   }
   return {};

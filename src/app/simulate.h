@@ -11,7 +11,7 @@
 
 namespace berth::app {
 
-enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml };
+enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml, kHtml };
 
 struct SimulateOptions {
   std::vector<std::string> files;  // "-" is standard input
