@@ -17,7 +17,7 @@ install(FILES ${packaging}/debian/copyright ${PROJECT_SOURCE_DIR}/ARCHITECTURE.m
   DESTINATION ${documents} ${component})
 # As in the tree, so that links from one to the other hold.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${documents} ${component}
-  FILES_MATCHING PATTERN *.md)
+  FILES_MATCHING PATTERN *.md PATTERN *.png)
 install(DIRECTORY ${packaging} DESTINATION ${documents} ${component}
   FILES_MATCHING PATTERN *.yaml PATTERN *.md PATTERN *.json PATTERN *.tpl PATTERN *.txt PATTERN .helmignore
   PATTERN debian EXCLUDE PATTERN ci EXCLUDE)
