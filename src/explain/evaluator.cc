@@ -7,24 +7,15 @@
 #include <optional>
 #include <utility>
 
-#include "base/check.h"
 #include "berth/loop.h"
-#include "berth/observer.h"
-#include "berth/random.h"
-#include "berth/views.h"
-#include "berth/waiting_pods.h"
 #include "config/load.h"
-#include "explain/stand_ins.h"
-#include "framework/framework.h"
-#include "framework/pods_in_pre_bind.h"
-#include "search/node_search.h"
+#include "explain/evaluator_parts.h"
 
 namespace berth::explain {
 namespace {
 
-Task<void> run_to_end(Task<SearchResult> search, bool& ended) {
-  co_await search;
-  ended = true;
+Task<void> run_to_end(Task<SearchResult> search, std::optional<SearchResult>& ended) {
+  ended = co_await search;
 }
 
 const config::Profile* find_profile(const EvaluatorOptions& options) {
@@ -42,44 +33,6 @@ std::unexpected<Error> no_such_profile(const EvaluatorOptions& options) {
 }
 
 }  // namespace
-
-struct Evaluator::Parts {
-  Parts(Interner& interner, EvaluatorOptions opts)
-      : options(std::move(opts)), cluster(interner.symbols()), waiting_pods(loop) {}
-  // What PostFilter began refers to everything else.
-  ~Parts() { tasks.clear(); }
-
-  Result<void> make_framework(const PluginTable& plugins);
-  Result<void> load(const AnyObject& object, std::size_t position);
-  Result<void> load_pod(Ref<const Pod> pod, std::size_t position);
-  void set_clock();
-
-  PodDecision decide(const Ref<const Pod>& pod, bool stays);
-  void search_for(Cycle& cycle, SearchTrace& trace);
-  void stay(Cycle& cycle, NodeRow row, PodDecision& decision);
-
-  const EvaluatorOptions options;
-  VirtualLoop loop;
-  Random random{0};
-  Cluster cluster;
-  WaitingPods waiting_pods;
-  PodsInPreBind pods_in_pre_bind;
-  ListedNominations nominations;
-  NotingApi api;
-  Observer observer;
-  std::vector<Ref<const Pod>> pending;
-  std::unique_ptr<Framework> framework;
-  NodeSearch search{cluster,
-                    random,
-                    {},
-                    observer,
-                    {.all_nodes = true,
-                     .post_filter = options.preempt,
-                     .draws_ties = false,
-                     .first_makes_class = options.verify_increments,
-                     .scores_single = true}};
-  TaskSet tasks;
-};
 
 // ---- putting it together
 
@@ -196,29 +149,6 @@ PodDecision Evaluator::decide(const Ref<const Pod>& pod, bool stays) {
   return decision;
 }
 
-Evaluator::Judgement Evaluator::judge(const Ref<const Pod>& pod) {
-  const NodeRow row = parts_->cluster.row_of(pod->uid());
-  const Ref<const Pod> placed = parts_->cluster.placed(pod->uid());
-  Ref<const Pod> unplaced = pod;
-  if (!pod->node().empty()) {
-    PodDraft draft = draft_of(*pod);
-    draft.node_name.clear();
-    unplaced = make_pod(std::move(draft));
-  }
-  // Removing what is placed and placing it again cannot fail: nothing else changes the cluster.
-  if (row != kNoRow) BERTH_CHECK(parts_->cluster.remove_pod(*placed));
-  Judgement judgement;
-  judgement.trace.every_objection = true;
-  {
-    parts_->cluster.begin_cycle();
-    Cycle cycle(unplaced, parts_->cluster);
-    parts_->search_for(cycle, judgement.trace);
-    judgement.victims = parts_->api.take_evicted();
-  }
-  if (row != kNoRow) BERTH_CHECK(parts_->cluster.add_pod(placed));
-  return judgement;
-}
-
 const Cluster& Evaluator::cluster() const { return parts_->cluster; }
 const Framework& Evaluator::framework() const { return *parts_->framework; }
 WallTime Evaluator::now() const { return parts_->loop.wall_now(); }
@@ -234,7 +164,7 @@ PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod, bool stays) {
   Cycle cycle(pod, cluster);
   SearchTrace trace;
   trace.every_objection = options.all_rejections;
-  search_for(cycle, trace);
+  search_for(search, cycle, &trace);
   PodDecision decision = decision_of(*pod, cluster.nodes(), trace);
   std::vector<std::string> victims = api.take_evicted();
   if (decision.preempt && !decision.preempt->node.empty())
@@ -244,14 +174,17 @@ PodDecision Evaluator::Parts::decide(const Ref<const Pod>& pod, bool stays) {
 }
 
 // Evictions may go on in the background; they are over when nothing is left to do.
-void Evaluator::Parts::search_for(Cycle& cycle, SearchTrace& trace) {
-  bool ended = false;
-  tasks.spawn(run_to_end(search.run(cycle, *framework, /*percentage=*/0, &trace), ended));
+SearchResult Evaluator::Parts::search_for(NodeSearch& with, Cycle& cycle, SearchTrace* trace) {
+  std::optional<SearchResult> ended;
+  tasks.spawn(run_to_end(with.run(cycle, *framework, /*percentage=*/0, trace), ended));
   while (loop.work_pending() && loop.step()) {
   }
-  if (ended) return;
+  if (ended) return *std::move(ended);
   tasks.clear();  // it waits for something that nobody here will do
-  trace.outcome = Outcome::failure("PostFilter did not come to an end");
+  SearchResult failed;
+  failed.outcome = Outcome::failure("PostFilter did not come to an end");
+  if (trace) trace->outcome = failed.outcome;
+  return failed;
 }
 
 // The pod takes its place, and the next one sees it there.

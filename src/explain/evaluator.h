@@ -10,7 +10,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/manifest.h"
@@ -60,17 +62,37 @@ class Evaluator {
   // those that are asked about later find it there.
   PodDecision decide(const Ref<const Pod>& pod, bool stays);
 
-  // The same in full: the trace of the search, with every plugin's objections. A pod that has a
-  // node is judged as if it had none, and is on its node again afterwards. With `preempt`, `victims`
-  // says whom preemption would cost.
-  struct Judgement {
-    SearchTrace trace;
-    std::vector<std::string> victims;  // "namespace/name", sorted
+  // ---- questions about one pod, for those who look for changes that help it (cluster_edits.h makes
+  // such changes in place). The pod need not have been loaded; the cluster stays as it is.
+
+  // The rows on which it fits, by PreFilter and Filter alone; none if a plugin fails.
+  NodeSet feasible(const Ref<const Pod>& pod);
+  // The same, and the rows that these plugins were the first to reject.
+  struct Rejected {
+    NodeSet feasible;
+    NodeSet by;
   };
-  Judgement judge(const Ref<const Pod>& pod);
+  Rejected feasible(const Ref<const Pod>& pod, std::span<const std::string_view> plugins);
+  // The plugins that keep it off the row: several only if PreFilter excludes the row. Empty: it fits.
+  std::vector<std::string> rejectors(const Ref<const Pod>& pod, NodeRow row);
+  // Whether the scheduler's whole decision is a node.
+  bool finds_node(const Ref<const Pod>& pod);
+  struct TraceOptions {
+    bool every_objection = false;
+    bool post_filter = false;
+  };
+  struct Traced {
+    SearchTrace trace;
+    std::vector<std::string> victims;  // whom PostFilter would evict, sorted
+  };
+  // A pod that has a node is judged as if it had none, and is on its node again afterwards.
+  Traced trace(const Ref<const Pod>& pod, const TraceOptions& how);
 
   const Cluster& cluster() const;
   const Framework& framework() const;
+  Interner& interner() const;
+  const std::vector<Ref<const Pod>>& pending() const;
+  const config::FeatureGates& gates() const;
   WallTime now() const;
   // With verify_increments: the first difference, at which decide() stopped.
   const std::optional<std::string>& increment_difference() const;
@@ -79,6 +101,9 @@ class Evaluator {
   std::size_t decided_from_classes() const;
 
  private:
+  friend class ClusterEdits;
+  friend class PodsGone;
+  friend class KeptOrder;
   struct Parts;
   explicit Evaluator(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;

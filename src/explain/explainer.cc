@@ -29,8 +29,9 @@ std::string Explainer::name_of(NodeRow row) const {
 }
 
 Explanation Explainer::explain(const Ref<const Pod>& pod) {
-  const Evaluator::Judgement judgement = evaluator_.judge(pod);
-  const SearchTrace& trace = judgement.trace;
+  const Evaluator::Traced traced =
+      evaluator_.trace(pod, {.every_objection = true, .post_filter = true});
+  const SearchTrace& trace = traced.trace;
   Explanation explanation;
   explanation.pod = pod->full_name();
   explanation.all_nodes = evaluator_.cluster().nodes().node_count();
@@ -39,7 +40,7 @@ Explanation Explainer::explain(const Ref<const Pod>& pod) {
     explanation.verdict = "Schedulable";
     explanation.chosen = name_of(trace.chosen);
   } else {
-    explain_failure(judgement, explanation);
+    explain_failure(traced, explanation);
   }
   if (!pod->node().empty()) {
     explanation.verdict = "Scheduled";
@@ -66,9 +67,8 @@ void Explainer::explain_gates(const Pod& pod, Explanation& explanation) const {
   }
 }
 
-void Explainer::explain_failure(const Evaluator::Judgement& judgement,
-                                Explanation& explanation) const {
-  const SearchTrace& trace = judgement.trace;
+void Explainer::explain_failure(const Evaluator::Traced& traced, Explanation& explanation) const {
+  const SearchTrace& trace = traced.trace;
   const FitError* const error = trace.outcome.fit_error.get();
   explanation.verdict = error || trace.outcome.rejected() ? "Unschedulable" : "Error";
   explanation.message = error ? error->message() : trace.outcome.message();
@@ -82,7 +82,7 @@ void Explainer::explain_failure(const Evaluator::Judgement& judgement,
   if (preemption.node.empty())
     preemption.message = trace.post_filter->message;
   else
-    preemption.victims = judgement.victims;
+    preemption.victims = traced.victims;
 }
 
 // The chosen node's scores, those of the runners-up and of nodes that were asked about.

@@ -19,7 +19,7 @@ struct ExplainerOptions {
 
 class Explainer {
  public:
-  // `evaluator` has loaded the cluster and outlives this. It should ask PostFilter.
+  // `evaluator` has loaded the cluster and outlives this.
   Explainer(Evaluator& evaluator, ExplainerOptions options);
 
   // A pod of the cluster, with or without a node, or one that is not there yet.
@@ -27,7 +27,7 @@ class Explainer {
 
  private:
   void explain_gates(const Pod& pod, Explanation& explanation) const;
-  void explain_failure(const Evaluator::Judgement& judgement, Explanation& explanation) const;
+  void explain_failure(const Evaluator::Traced& traced, Explanation& explanation) const;
   void explain_choice(const SearchTrace& trace, Explanation& explanation) const;
   std::string name_of(NodeRow row) const;
 

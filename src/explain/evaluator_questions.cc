@@ -1,0 +1,140 @@
+// Evaluator: questions about one pod that leave nothing behind.
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "explain/evaluator_parts.h"
+
+namespace berth::explain {
+
+namespace {
+
+// The cluster has seen this pod, instead of an older one of its name, as long as this lives.
+class SeenPod {
+ public:
+  SeenPod(Cluster& cluster, const Ref<const Pod>& pod)
+      : cluster_(cluster), pod_(pod), before_(cluster.seen_pod(*pod)) {
+    cluster_.see_pod(pod_);
+  }
+  ~SeenPod() {
+    cluster_.remove_seen_pod(*pod_);
+    if (before_) cluster_.see_pod(before_);
+  }
+  SeenPod(const SeenPod&) = delete;
+  SeenPod& operator=(const SeenPod&) = delete;
+
+ private:
+  Cluster& cluster_;
+  const Ref<const Pod> pod_;
+  const Ref<const Pod> before_;
+};
+
+// The pod is on no node as long as this lives.
+class UnplacedPod {
+ public:
+  UnplacedPod(Cluster& cluster, const Ref<const Pod>& pod)
+      : cluster_(cluster), placed_(cluster.placed(pod->uid())), pod_(pod) {
+    if (placed_) BERTH_CHECK(cluster_.remove_pod(*placed_));
+    if (pod->node().empty()) return;
+    PodDraft draft = draft_of(*pod);
+    draft.node_name.clear();
+    pod_ = make_pod(std::move(draft));
+  }
+  ~UnplacedPod() {
+    if (placed_) BERTH_CHECK(cluster_.add_pod(placed_));  // nothing has changed meanwhile
+  }
+  UnplacedPod(const UnplacedPod&) = delete;
+  UnplacedPod& operator=(const UnplacedPod&) = delete;
+
+  const Ref<const Pod>& pod() const { return pod_; }
+
+ private:
+  Cluster& cluster_;
+  const Ref<const Pod> placed_;
+  Ref<const Pod> pod_;
+};
+
+}  // namespace
+
+NodeSet Evaluator::feasible(const Ref<const Pod>& pod) { return feasible(pod, {}).feasible; }
+
+Evaluator::Rejected Evaluator::feasible(const Ref<const Pod>& pod,
+                                        std::span<const std::string_view> plugins) {
+  Cluster& cluster = parts_->cluster;
+  const Framework& framework = *parts_->framework;
+  cluster.begin_cycle();
+  Cycle cycle(pod, cluster);
+  internal::CycleScratch& scratch = parts_->question_scratch;
+  scratch.reset(cluster.nodes().rows());
+  cycle.lend(&scratch);
+  const PreFilterRun pre = framework.run_pre_filter(cycle);
+  const NodeSet none(cluster.nodes().rows());
+  if (!pre.outcome.ok()) return {none, none};
+  NodeSet rows = none;
+  if (!pre.nodes) rows = cluster.nodes().nodes();
+  if (pre.nodes)
+    for (const Symbol name : *pre.nodes)
+      if (const NodeRow row = cluster.nodes().find(name);
+          row != kNoRow && cluster.nodes().has_node(row))
+        rows.insert(row);
+  NodeSet rejected = rows;
+  if (!framework.run_filters_with_nominated(cycle, cluster, rows).ok()) return {none, none};
+  rejected -= rows;
+  bool failed = false;
+  NodeSet by = none;
+  std::vector<bool> asked(framework.plugins().all.size());
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    asked[i] = std::ranges::count(plugins, framework.plugins().all[i]->name()) > 0;
+  rejected.for_each([&](NodeRow row) {
+    const Status status = scratch.verdicts[row];
+    failed |= !is_rejected(status.code);
+    if (status.plugin < asked.size() && asked[status.plugin]) by.insert(row);
+  });
+  return {failed ? none : std::move(rows), std::move(by)};
+}
+
+std::vector<std::string> Evaluator::rejectors(const Ref<const Pod>& pod, NodeRow row) {
+  Cluster& cluster = parts_->cluster;
+  const Framework& framework = *parts_->framework;
+  cluster.begin_cycle();
+  Cycle cycle(pod, cluster);
+  internal::CycleScratch& scratch = parts_->question_scratch;
+  scratch.reset(cluster.nodes().rows());
+  cycle.lend(&scratch);
+  const PreFilterRun pre = framework.run_pre_filter(cycle);
+  if (!pre.outcome.ok() && !pre.outcome.plugin.empty()) return {pre.outcome.plugin};
+  if (!pre.outcome.ok() ||
+      (pre.nodes && !std::ranges::binary_search(*pre.nodes, cluster.nodes().name(row))))
+    return {pre.restricting.begin(), pre.restricting.end()};
+  const Result<Status> status = framework.filter_row_with_nominated(cycle, cluster, row);
+  if (!status) return {"?"};
+  if (status->ok()) return {};
+  const Plugin* const plugin = framework.plugin(status->plugin);
+  return {plugin ? std::string(plugin->name()) : "?"};
+}
+
+bool Evaluator::finds_node(const Ref<const Pod>& pod) {
+  const SeenPod seen(parts_->cluster, pod);
+  parts_->cluster.begin_cycle();
+  Cycle cycle(pod, parts_->cluster);
+  return parts_->search_for(parts_->without_preemption, cycle, nullptr).outcome.ok();
+}
+
+Evaluator::Traced Evaluator::trace(const Ref<const Pod>& pod, const TraceOptions& how) {
+  const UnplacedPod unplaced(parts_->cluster, pod);
+  const SeenPod seen(parts_->cluster, unplaced.pod());
+  parts_->cluster.begin_cycle();
+  Cycle cycle(unplaced.pod(), parts_->cluster);
+  Traced traced;
+  traced.trace.every_objection = how.every_objection;
+  parts_->search_for(how.post_filter ? parts_->with_preemption : parts_->without_preemption, cycle,
+                     &traced.trace);
+  traced.victims = parts_->api.take_evicted();
+  return traced;
+}
+
+Interner& Evaluator::interner() const { return parts_->interner; }
+const std::vector<Ref<const Pod>>& Evaluator::pending() const { return parts_->pending; }
+const config::FeatureGates& Evaluator::gates() const { return parts_->options.gates; }
+
+}  // namespace berth::explain
