@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -26,9 +27,9 @@ class ExplainedCluster {
  public:
   static Result<ExplainedCluster> make(const ExplainOptions& options, std::ostream& err);
 
-  // The pods that are asked about, by name, in files, or all that have no node.
-  Result<std::vector<Ref<const Pod>>> asked_pods() const;
-  Result<explain::Explanation> explain(const Ref<const Pod>& pod);
+  // The pods that are asked about, by name, in files, or all that have no node: places in objects_.
+  Result<std::vector<std::size_t>> asked_pods() const;
+  Result<explain::Explanation> explain(std::size_t place);
 
  private:
   explicit ExplainedCluster(const ExplainOptions& options)
@@ -37,7 +38,11 @@ class ExplainedCluster {
   Result<void> read_settings(std::ostream& err);
   Result<void> read_cluster(std::ostream& err);
   Result<void> read_files(std::ostream& err);
-  Result<Ref<const Pod>> find_pod(const std::string& name) const;
+  Result<void> add_from_file(ManifestObject object);
+  // None: std::nullopt.
+  std::optional<std::size_t> place_of(const std::string& namespace_name,
+                                      const std::string& pod_name) const;
+  Result<std::size_t> find_pod(const std::string& name) const;
   std::string profile_of(const Pod& pod) const;
 
   // An evaluator for one profile, with the cluster loaded.
@@ -54,7 +59,9 @@ class ExplainedCluster {
   std::vector<ManifestObject> objects_;     // of the cluster, and what the files add to it
   std::string source_;                      // what messages call the cluster
   std::string namespace_name_ = "default";  // of pods that are named without one
-  std::vector<Ref<const Pod>> new_pods_;
+  Admission admission_;                     // of what files add
+  std::vector<std::size_t> new_pods_;       // places in objects_: pods that are in files only
+  std::unique_ptr<explain::ManifestTexts> texts_;
   std::map<std::string, Judge> judges_;  // by profile
 };
 
@@ -101,35 +108,62 @@ Result<void> ExplainedCluster::read_cluster(std::ostream& err) {
 }
 
 Result<void> ExplainedCluster::read_files(std::ostream& err) {
-  Admission admission;
   for (const ManifestObject& object : objects_)
     if (object.kind == ObjectKind::kPriorityClass)
-      admission.priority_classes[object.name] = Ref<const PriorityClass>(
+      admission_.priority_classes[object.name] = Ref<const PriorityClass>(
           static_cast<const PriorityClass*>(std::get<Ref<const Object>>(object.object).get()));
   for (const std::string& path : options_.files) {
     Result<std::vector<ManifestObject>> added =
         read_manifests(path, options_.strict, *interner_, err);
     if (!added) return fail(added.error());
-    if (Result<void> admitted = admit_all(*added, *interner_, admission); !admitted)
+    if (Result<void> admitted = admit_all(*added, *interner_, admission_); !admitted)
       return admitted;
-    std::size_t pods = 0;
-    for (ManifestObject& object : *added) {
-      const auto* pod = std::get_if<Ref<const Pod>>(&object.object);
-      if (pod && (*pod)->node().empty()) {
-        new_pods_.push_back(*pod);
-        ++pods;
-      } else {
-        objects_.push_back(std::move(object));
-      }
-    }
-    if (pods == 0)
+    const std::size_t before = new_pods_.size();
+    for (ManifestObject& object : *added)
+      if (Result<void> done = add_from_file(std::move(object)); !done) return done;
+    if (new_pods_.size() == before)
       return fail(ErrorKind::kInvalid,
                   fmt::format("{}: no pod without a node to explain", shown_path(path)));
   }
+  texts_ = std::make_unique<explain::ManifestTexts>(objects_);
   return {};
 }
 
-Result<Ref<const Pod>> ExplainedCluster::find_pod(const std::string& name) const {
+// A pod without a node takes the place of the one that has its name.
+Result<void> ExplainedCluster::add_from_file(ManifestObject object) {
+  const auto* pod = std::get_if<Ref<const Pod>>(&object.object);
+  if (!pod || !(*pod)->node().empty()) {
+    objects_.push_back(std::move(object));
+    return {};
+  }
+  std::optional<std::size_t> place = place_of(object.namespace_name, object.name);
+  if (!place) {
+    place = objects_.size();
+    objects_.emplace_back();
+  } else if (const auto& known = std::get<Ref<const Pod>>(objects_[*place].object);
+             !known->node().empty()) {
+    return fail(
+        ErrorKind::kConflict,
+        fmt::format("{}: pod {} is on node {} already: to judge another one like it, give it "
+                    "another name",
+                    object.where, known->full_name(), known->node_name()));
+  }
+  objects_[*place] = std::move(object);
+  new_pods_.push_back(*place);
+  return {};
+}
+
+std::optional<std::size_t> ExplainedCluster::place_of(const std::string& namespace_name,
+                                                      const std::string& pod_name) const {
+  const auto found = std::ranges::find_if(objects_, [&](const ManifestObject& object) {
+    return object.kind == ObjectKind::kPod && object.name == pod_name &&
+           object.namespace_name == namespace_name;
+  });
+  if (found == objects_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - objects_.begin());
+}
+
+Result<std::size_t> ExplainedCluster::find_pod(const std::string& name) const {
   const std::size_t slash = name.find('/');
   std::string namespace_name =
       options_.namespace_name.empty() ? namespace_name_ : options_.namespace_name;
@@ -139,31 +173,32 @@ Result<Ref<const Pod>> ExplainedCluster::find_pod(const std::string& name) const
     pod_name = name.substr(slash + 1);
     if (before != "pod" && before != "pods" && before != "po") namespace_name = before;
   }
-  for (const ManifestObject& object : objects_)
-    if (object.kind == ObjectKind::kPod && object.name == pod_name &&
-        object.namespace_name == namespace_name)
-      return std::get<Ref<const Pod>>(object.object);
-  return fail(ErrorKind::kNotFound, fmt::format("{} has no pod \"{}\" in namespace \"{}\"", source_,
-                                                pod_name, namespace_name));
+  const std::optional<std::size_t> place = place_of(namespace_name, pod_name);
+  if (!place)
+    return fail(ErrorKind::kNotFound, fmt::format("{} has no pod \"{}\" in namespace \"{}\"",
+                                                  source_, pod_name, namespace_name));
+  if (const auto& pod = std::get<Ref<const Pod>>(objects_[*place].object); pod->finished())
+    return fail(ErrorKind::kInvalid,
+                fmt::format("pod {} has finished: it needs no node", pod->full_name()));
+  return *place;
 }
 
-Result<std::vector<Ref<const Pod>>> ExplainedCluster::asked_pods() const {
-  std::vector<Ref<const Pod>> pods;
+Result<std::vector<std::size_t>> ExplainedCluster::asked_pods() const {
+  std::vector<std::size_t> places;
   for (const std::string& name : options_.pods) {
-    Result<Ref<const Pod>> pod = find_pod(name);
-    if (!pod) return fail(pod.error());
-    if ((*pod)->finished())
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("pod {} has finished: it needs no node", (*pod)->full_name()));
-    pods.push_back(*std::move(pod));
+    const Result<std::size_t> place = find_pod(name);
+    if (!place) return fail(place.error());
+    places.push_back(*place);
   }
-  pods.insert(pods.end(), new_pods_.begin(), new_pods_.end());
-  if (!options_.all_pending) return pods;
-  for (const ManifestObject& object : objects_) {
-    const auto* pod = std::get_if<Ref<const Pod>>(&object.object);
-    if (pod && (*pod)->node().empty() && !(*pod)->finished()) pods.push_back(*pod);
+  if (!options_.all_pending) {
+    places.insert(places.end(), new_pods_.begin(), new_pods_.end());
+    return places;
   }
-  return pods;
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    const auto* pod = std::get_if<Ref<const Pod>>(&objects_[i].object);
+    if (pod && (*pod)->node().empty() && !(*pod)->finished()) places.push_back(i);
+  }
+  return places;
 }
 
 // The pod's own, if it is configured.
@@ -189,18 +224,20 @@ Result<ExplainedCluster::Judge*> ExplainedCluster::judge_for(const std::string& 
   if (Result<void> loaded = (*evaluator)->load(objects_); !loaded) return fail(loaded.error());
   judge.evaluator = *std::move(evaluator);
   judge.explainer = std::make_unique<explain::Explainer>(
-      *judge.evaluator, explain::ExplainerOptions{.nodes = options_.nodes});
+      *judge.evaluator, explain::ExplainerOptions{.texts = texts_.get(), .nodes = options_.nodes});
   return &judge;
 }
 
-Result<explain::Explanation> ExplainedCluster::explain(const Ref<const Pod>& pod) {
+Result<explain::Explanation> ExplainedCluster::explain(std::size_t place) {
+  const auto& pod = std::get<Ref<const Pod>>(objects_[place].object);
   const std::string profile = profile_of(*pod);
   const Result<Judge*> judge = judge_for(profile);
   if (!judge) return fail(judge.error());
   // As the evaluator knows it: a pod without a UID was given one.
   const Ref<const Pod> known = (*judge)->evaluator->cluster().seen_pod(*pod);
-  const bool is_new = std::ranges::find(new_pods_, pod) != new_pods_.end();
-  explain::Explanation explanation = (*judge)->explainer->explain(known && !is_new ? known : pod);
+  const bool is_new = std::ranges::find(new_pods_, place) != new_pods_.end();
+  explain::Explanation explanation =
+      (*judge)->explainer->explain(known, is_new ? &admission_ : nullptr);
   if (const std::string_view wanted = pod->text(pod->scheduler_name());
       options_.profile.empty() && !wanted.empty() && wanted != profile)
     explanation.notes.push_back(
@@ -226,11 +263,11 @@ std::string check_explain(const ExplainOptions& options) {
 Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostream& err) {
   Result<ExplainedCluster> cluster = ExplainedCluster::make(options, err);
   if (!cluster) return fail(cluster.error());
-  const Result<std::vector<Ref<const Pod>>> pods = cluster->asked_pods();
+  const Result<std::vector<std::size_t>> pods = cluster->asked_pods();
   if (!pods) return fail(pods.error());
   std::vector<explain::Explanation> explanations;
   bool all_have_nodes = true;
-  for (const Ref<const Pod>& pod : *pods) {
+  for (const std::size_t pod : *pods) {
     Result<explain::Explanation> explanation = cluster->explain(pod);
     if (!explanation) return fail(explanation.error());
     if (explanation->verdict != "Scheduled" && explanation->verdict != "Schedulable")

@@ -30,9 +30,9 @@ class SeenPod {
 };
 
 // The pod is on no node as long as this lives.
-class UnplacedPod {
+class PodOffItsNode {
  public:
-  UnplacedPod(Cluster& cluster, const Ref<const Pod>& pod)
+  PodOffItsNode(Cluster& cluster, const Ref<const Pod>& pod)
       : cluster_(cluster), placed_(cluster.placed(pod->uid())), pod_(pod) {
     if (placed_) BERTH_CHECK(cluster_.remove_pod(*placed_));
     if (pod->node().empty()) return;
@@ -40,11 +40,11 @@ class UnplacedPod {
     draft.node_name.clear();
     pod_ = make_pod(std::move(draft));
   }
-  ~UnplacedPod() {
+  ~PodOffItsNode() {
     if (placed_) BERTH_CHECK(cluster_.add_pod(placed_));  // nothing has changed meanwhile
   }
-  UnplacedPod(const UnplacedPod&) = delete;
-  UnplacedPod& operator=(const UnplacedPod&) = delete;
+  PodOffItsNode(const PodOffItsNode&) = delete;
+  PodOffItsNode& operator=(const PodOffItsNode&) = delete;
 
   const Ref<const Pod>& pod() const { return pod_; }
 
@@ -121,7 +121,7 @@ bool Evaluator::finds_node(const Ref<const Pod>& pod) {
 }
 
 Evaluator::Traced Evaluator::trace(const Ref<const Pod>& pod, const TraceOptions& how) {
-  const UnplacedPod unplaced(parts_->cluster, pod);
+  const PodOffItsNode unplaced(parts_->cluster, pod);
   const SeenPod seen(parts_->cluster, unplaced.pod());
   parts_->cluster.begin_cycle();
   Cycle cycle(unplaced.pod(), parts_->cluster);

@@ -6,6 +6,7 @@
 
 #include "berth/pod.h"
 #include "explain/node_groups.h"
+#include "explain/suggestions.h"
 #include "framework/framework.h"
 
 namespace berth::explain {
@@ -28,7 +29,7 @@ std::string Explainer::name_of(NodeRow row) const {
   return std::string(evaluator_.cluster().nodes().name_text(row));
 }
 
-Explanation Explainer::explain(const Ref<const Pod>& pod) {
+Explanation Explainer::explain(const Ref<const Pod>& pod, const Admission* admission) {
   const Evaluator::Traced traced =
       evaluator_.trace(pod, {.every_objection = true, .post_filter = true});
   const SearchTrace& trace = traced.trace;
@@ -41,6 +42,12 @@ Explanation Explainer::explain(const Ref<const Pod>& pod) {
     explanation.chosen = name_of(trace.chosen);
   } else {
     explain_failure(traced, explanation);
+    if (options_.texts && trace.outcome.fit_error) {
+      Suggestions suggestions =
+          find_suggestions(evaluator_, *options_.texts, pod, admission, &trace);
+      explanation.suggestions = std::move(suggestions.found);
+      explanation.tried = std::move(suggestions.tried);
+    }
   }
   if (!pod->node().empty()) {
     explanation.verdict = "Scheduled";

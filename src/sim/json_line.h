@@ -18,6 +18,7 @@ class JsonLine {
   JsonLine& number(std::string_view key, Number value) {
     return raw(key, std::to_string(value));
   }
+  JsonLine& flag(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
   JsonLine& texts(std::string_view key, const std::vector<std::string>& values);
   // `json` is JSON already.
   JsonLine& raw(std::string_view key, std::string_view json);
