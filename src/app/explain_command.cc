@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <utility>
 
 #include "api/defaulting.h"
@@ -22,14 +23,26 @@
 namespace berth::app {
 namespace {
 
+// Whether pods with the same spec and metadata (namespace, labels, owner) are all in the same case:
+// not if claims of their own are theirs, or their status counts.
+bool shares_explanation(const Pod& pod) {
+  const auto is_own = [](const Volume& volume) {
+    return volume.source == VolumeSource::kEphemeral;
+  };
+  return !pod.extra() && pod.nominated_node().empty() && pod.spec().resource_claims.empty() &&
+         std::ranges::none_of(pod.spec().volumes, is_own);
+}
+
 // Explains pods of one cluster, each with the profile that is responsible for it.
 class ExplainedCluster {
  public:
   static Result<ExplainedCluster> make(const ExplainOptions& options, std::ostream& err);
 
-  // The pods that are asked about, by name, in files, or all that have no node: places in objects_.
-  Result<std::vector<std::size_t>> asked_pods() const;
-  Result<explain::Explanation> explain(std::size_t place);
+  // The pods that are asked about, by name, in files, or all that have no node, as places in objects_;
+  // of the latter those that are alike together.
+  using Alike = std::vector<std::size_t>;
+  Result<std::vector<Alike>> asked_pods() const;
+  Result<explain::Explanation> explain(const Alike& places);
 
  private:
   explicit ExplainedCluster(const ExplainOptions& options)
@@ -43,6 +56,7 @@ class ExplainedCluster {
   std::optional<std::size_t> place_of(const std::string& namespace_name,
                                       const std::string& pod_name) const;
   Result<std::size_t> find_pod(const std::string& name) const;
+  std::vector<Alike> pending_pods() const;
   std::string profile_of(const Pod& pod) const;
 
   // An evaluator for one profile, with the cluster loaded.
@@ -183,22 +197,34 @@ Result<std::size_t> ExplainedCluster::find_pod(const std::string& name) const {
   return *place;
 }
 
-Result<std::vector<std::size_t>> ExplainedCluster::asked_pods() const {
-  std::vector<std::size_t> places;
+Result<std::vector<ExplainedCluster::Alike>> ExplainedCluster::asked_pods() const {
+  if (options_.all_pending) return pending_pods();
+  std::vector<Alike> asked;
   for (const std::string& name : options_.pods) {
     const Result<std::size_t> place = find_pod(name);
     if (!place) return fail(place.error());
-    places.push_back(*place);
+    asked.push_back({*place});
   }
-  if (!options_.all_pending) {
-    places.insert(places.end(), new_pods_.begin(), new_pods_.end());
-    return places;
-  }
+  for (const std::size_t place : new_pods_) asked.push_back({place});
+  return asked;
+}
+
+std::vector<ExplainedCluster::Alike> ExplainedCluster::pending_pods() const {
+  std::vector<Alike> groups;
+  std::map<std::pair<const PodSpec*, const PodMeta*>, std::size_t> places;
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    const auto* pod = std::get_if<Ref<const Pod>>(&objects_[i].object);
-    if (pod && (*pod)->node().empty() && !(*pod)->finished()) places.push_back(i);
+    const auto* found = std::get_if<Ref<const Pod>>(&objects_[i].object);
+    if (!found || !(*found)->node().empty() || (*found)->finished()) continue;
+    const Pod& pod = **found;
+    if (!shares_explanation(pod)) {
+      groups.push_back({i});
+      continue;
+    }
+    const auto [place, is_first] = places.try_emplace({&pod.spec(), &pod.meta()}, groups.size());
+    if (is_first) groups.emplace_back();
+    groups[place->second].push_back(i);
   }
-  return places;
+  return groups;
 }
 
 // The pod's own, if it is configured.
@@ -228,7 +254,8 @@ Result<ExplainedCluster::Judge*> ExplainedCluster::judge_for(const std::string& 
   return &judge;
 }
 
-Result<explain::Explanation> ExplainedCluster::explain(std::size_t place) {
+Result<explain::Explanation> ExplainedCluster::explain(const Alike& places) {
+  const std::size_t place = places.front();
   const auto& pod = std::get<Ref<const Pod>>(objects_[place].object);
   const std::string profile = profile_of(*pod);
   const Result<Judge*> judge = judge_for(profile);
@@ -238,6 +265,8 @@ Result<explain::Explanation> ExplainedCluster::explain(std::size_t place) {
   const bool is_new = std::ranges::find(new_pods_, place) != new_pods_.end();
   explain::Explanation explanation =
       (*judge)->explainer->explain(known, is_new ? &admission_ : nullptr);
+  for (const std::size_t other : std::span(places).subspan(1))
+    explanation.alike.push_back(std::get<Ref<const Pod>>(objects_[other].object)->full_name());
   if (const std::string_view wanted = pod->text(pod->scheduler_name());
       options_.profile.empty() && !wanted.empty() && wanted != profile)
     explanation.notes.push_back(
@@ -263,12 +292,12 @@ std::string check_explain(const ExplainOptions& options) {
 Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostream& err) {
   Result<ExplainedCluster> cluster = ExplainedCluster::make(options, err);
   if (!cluster) return fail(cluster.error());
-  const Result<std::vector<std::size_t>> pods = cluster->asked_pods();
+  const auto pods = cluster->asked_pods();
   if (!pods) return fail(pods.error());
   std::vector<explain::Explanation> explanations;
   bool all_have_nodes = true;
-  for (const std::size_t pod : *pods) {
-    Result<explain::Explanation> explanation = cluster->explain(pod);
+  for (const auto& alike : *pods) {
+    Result<explain::Explanation> explanation = cluster->explain(alike);
     if (!explanation) return fail(explanation.error());
     if (explanation->verdict != "Scheduled" && explanation->verdict != "Schedulable")
       all_have_nodes = false;

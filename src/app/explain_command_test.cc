@@ -122,6 +122,23 @@ TEST_F(ExplainCommandTest, ATableNamesEveryPluginThatRejectsANode) {
                                HasSubstr("Tried again after")));
 }
 
+TEST_F(ExplainCommandTest, PendingPodsThatAreAlikeAreExplainedOnce) {
+  std::string two = kDump;
+  for (const char* name : {"a", "b"})
+    two += std::string("- apiVersion: v1\n  kind: Pod\n  metadata: {name: ") + name +
+           ", namespace: team, labels: {app: a}, uid: " + name +
+           "}\n  spec: {containers: [{name: c, resources: {requests: {cpu: \"9\"}}}]}\n";
+  cluster = file("two.yaml", two);
+  EXPECT_EQ(explain({"--all-pending", "--cluster", cluster, "-o", "json"}), 3) << err.str();
+  const Result<JsonValue> tree = parse_json(out.str());
+  ASSERT_TRUE(tree);
+  const std::vector<JsonValue>& pods = tree->find("pods")->items;
+  ASSERT_EQ(pods.size(), 3U);
+  EXPECT_EQ(pods[2].find("pod")->text, "team/a");
+  EXPECT_EQ(to_json(*pods[2].find("alike")), R"(["team/b"])");
+  EXPECT_EQ(pods[1].find("alike"), nullptr) << "large asks for less";
+}
+
 TEST_F(ExplainCommandTest, YamlSaysTheSameAsJson) {
   EXPECT_EQ(explain({"fits", "--cluster", cluster, "-o", "yaml"}), 0) << err.str();
   EXPECT_THAT(out.str(), StartsWith("pods:\n- pod: default/fits\n  verdict: Schedulable\n"));

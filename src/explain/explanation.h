@@ -64,7 +64,8 @@ struct NodeScore {
 };
 
 struct Explanation {
-  std::string pod;  // "namespace/name"
+  std::string pod;                 // "namespace/name"
+  std::vector<std::string> alike;  // pods of which the same is true
   // "Schedulable", "Scheduled", "Unschedulable", "Gated", "Error".
   std::string verdict;
   std::string message;                  // upstream's sentence, if the pod has no node

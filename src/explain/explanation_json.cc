@@ -105,6 +105,7 @@ JsonValue tree_of(const Explanation::Preemption& preemption) {
 JsonValue tree_of(const Explanation& explanation) {
   JsonValue tree = JsonValue::object();
   add_text(tree, "pod", explanation.pod);
+  add_texts(tree, "alike", explanation.alike);
   add_text(tree, "verdict", explanation.verdict);
   add_text(tree, "message", explanation.message);
   add_text(tree, "gate", explanation.gate);

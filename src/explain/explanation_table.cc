@@ -127,6 +127,9 @@ std::string to_table(std::span<const Explanation> explanations) {
   for (const Explanation& explanation : explanations) {
     if (!text.empty()) text += "\n";
     text += headline(explanation);
+    if (!explanation.alike.empty())
+      text += wrapped(fmt::format("  and {} like it: ", plural(explanation.alike.size(), "pod")),
+                      listed(explanation.alike), 4);
     if (!explanation.message.empty()) text += wrapped("  ", words_of(explanation.message), 4);
     for (const std::string& note : explanation.notes)
       text += wrapped("  note: ", words_of(note), 4);
