@@ -58,6 +58,7 @@ class RequestModel {
     // Requests of the whole pod may not be less than those of its containers.
     while (of_containers() > target)
       if (!cut_largest(target)) break;
+    give_back(target);
     if (pod_level_) pod_level_ = std::min(*pod_level_, target);
     pod_level_changed_ = pod_level_.has_value();
   }
@@ -119,6 +120,16 @@ class RequestModel {
     if (!largest) return false;
     largest->amount -= std::min(largest->amount, excess);
     return true;
+  }
+
+  // One step may make an earlier one larger than it had to be (a sidecar is cut after an init
+  // container beside it).
+  void give_back(std::int64_t target) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const std::int64_t cut = std::exchange(parts_[i].amount, before_[i].amount);
+      const std::int64_t excess = std::max<std::int64_t>(of_containers() - target, 0);
+      parts_[i].amount = std::max(cut, parts_[i].amount - excess);
+    }
   }
 
   void set(PatchedObject& pod, const JsonPath& resources, std::int64_t amount,

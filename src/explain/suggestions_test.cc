@@ -316,6 +316,12 @@ TEST(Suggestions, AmountsAreAsLargeAsCanBe) {
       {"an init container",
        "initContainers: [{name: i, resources: {requests: {cpu: 3}}}], " + asking("cpu: 1"),
        R"([{"op":"replace","path":"/spec/initContainers/0/resources/requests/cpu","value":"1500m"}])"},
+      {"what a later cut makes needless is given back",
+       "initContainers: [{name: side, restartPolicy: Always, resources: {requests: {cpu: 1200m}}}, "
+       "{name: setup, resources: {requests: {cpu: 800m}}}], " +
+           asking("cpu: 1400m"),
+       R"([{"op":"replace","path":"/spec/initContainers/0/resources/requests/cpu","value":"700m"},)"
+       R"({"op":"replace","path":"/spec/containers/0/resources/requests/cpu","value":"800m"}])"},
       {"overhead stays", "overhead: {cpu: 250m}, " + asking("cpu: 3"),
        R"([{"op":"replace","path":"/spec/containers/0/resources/requests/cpu","value":"1250m"}])"},
       {"requests of the whole pod", "resources: {requests: {cpu: 3}}, containers: [{name: c}]",
