@@ -13,6 +13,7 @@
 #include "explain/pod_edits.h"
 #include "explain/pods_gone.h"
 #include "explain/request_cuts.h"
+#include "explain/sort_by.h"
 #include "explain/volume_edits.h"
 
 namespace berth::explain {
@@ -60,8 +61,7 @@ class StepByStep {
   bool take_step(const std::string& plugin) {
     std::vector<Edits> ways = ways_past(plugin);
     std::erase_if(ways, [](const Edits& way) { return way.empty(); });
-    std::ranges::stable_sort(ways, {},
-                             [](const Edits& way) { return std::tuple(way.size(), cost_of(way)); });
+    sort_by(ways, [](const Edits& way) { return std::tuple(way.size(), cost_of(way)); });
     for (const Edits& way : ways) {
       if (!unplaced_.may_ask()) return false;
       Edits with = edits_;
@@ -243,7 +243,7 @@ Edits minimized(const UnplacedPod& unplaced, Edits edits) {
   // Those that cost most are the first that may go.
   std::vector<std::size_t> order(edits.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return edits[i].cost; });
+  sort_by(order, [&](std::size_t i) { return -edits[i].cost; });
   std::vector<bool> needed(edits.size(), true);
   const auto those_needed = [&] {
     Edits rest;
@@ -283,8 +283,7 @@ std::vector<Edits> find_combinations(const UnplacedPod& unplaced,
     if (std::optional<Edit> added = add_node_like(unplaced, row, NewNodeParts::kNode);
         added && unplaced.may_ask())
       keep(StepByStep(unplaced, row, {*added}).find());
-  std::ranges::stable_sort(
-      found, {}, [](const Edits& edits) { return std::tuple(edits.size(), cost_of(edits)); });
+  sort_by(found, [](const Edits& edits) { return std::tuple(edits.size(), cost_of(edits)); });
   std::erase_if(found, [fewest = found.empty() ? 0 : found.front().size()](const Edits& edits) {
     return edits.size() > fewest;
   });

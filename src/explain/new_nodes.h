@@ -1,6 +1,7 @@
 // A new node, like one that is there: its labels, taints and size, with a name of its own and no pods.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 

@@ -2,8 +2,10 @@
 // the object as it was.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wire/json_tree.h"

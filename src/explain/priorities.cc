@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "explain/pods_gone.h"
+
 namespace berth::explain {
 namespace {
 
@@ -79,9 +81,10 @@ std::optional<Edit> raise_priority(const UnplacedPod& unplaced) {
   if (ask(unplaced, priority - 1).succeeds) return std::nullopt;  // it need not be raised
   Edit edit = with_priority(unplaced, priority);
   edit.summary =
-      fmt::format("give the pod priority {} instead of {}, which evicts {} {} from node {}",
-                  priority, unplaced.pod()->priority(), best.victims.size(),
-                  best.victims.size() == 1 ? "pod" : "pods", best.node);
+      fmt::format("give the pod priority {} instead of {}", priority, unplaced.pod()->priority());
+  if (!best.victims.empty())
+    edit.summary += fmt::format(", which evicts {} {} from node {}", best.victims.size(),
+                                best.victims.size() == 1 ? "pod" : "pods", best.node);
   edit.cost = 4 + 2 * static_cast<double>(best.victims.size());
   edit.victims = std::move(best.victims);
   return edit;

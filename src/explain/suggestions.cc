@@ -12,6 +12,7 @@
 #include "explain/edits.h"
 #include "explain/priorities.h"
 #include "explain/single_edits.h"
+#include "explain/sort_by.h"
 
 namespace berth::explain {
 namespace {
@@ -65,7 +66,7 @@ std::optional<Suggestion> verified(const UnplacedPod& unplaced, const Edits& edi
 }
 
 std::vector<Suggestion> verified_best(const UnplacedPod& unplaced, std::vector<Edits> candidates) {
-  std::ranges::stable_sort(candidates, {}, [](const Edits& edits) { return cost_of(edits); });
+  sort_by(candidates, [](const Edits& edits) { return cost_of(edits); });
   std::vector<Suggestion> suggestions;
   std::map<std::string, std::size_t> of_code;
   std::set<std::string> summaries;

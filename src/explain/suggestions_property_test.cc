@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "berth/random.h"
 #include "explain/decision_text.h"
@@ -198,13 +199,14 @@ Change patch_of(const std::string& kind, const std::string& name, const std::str
 }
 
 // Single changes that one can think of by looking at the objects alone.
-std::vector<Change> obvious_changes(const std::string& yaml) {
+std::vector<std::vector<Change>> obvious_changes(const std::string& yaml) {
   ChangedManifest manifest(yaml);
   const JsonValue pod = *manifest.find("Pod", "default", "p");
   const JsonValue* const spec = pod.find("spec");
-  std::vector<Change> changes;
+  std::vector<std::vector<Change>> changes;
+  std::map<std::string, std::vector<Change>> deleted;  // all pods of a node
   const auto of_pod = [&](const std::string& operations) {
-    changes.push_back(patch_of("Pod", "p", operations));
+    changes.push_back({patch_of("Pod", "p", operations)});
   };
   for (const char* list : {"nodeSelector", "topologySpreadConstraints"})
     if (const JsonValue* there = spec->find(list)) {
@@ -224,6 +226,9 @@ std::vector<Change> obvious_changes(const std::string& yaml) {
         R"([{{"op":"add","path":"/spec/containers/0/resources/requests/{0}","value":"0"}},)"
         R"({{"op":"add","path":"/spec/containers/1/resources/requests/{0}","value":"0"}}])",
         resource));
+  of_pod(R"([{"op":"replace","path":"/spec/containers/0/ports/0/hostPort","value":9090}])");
+  of_pod(
+      R"([{"op":"replace","path":"/spec/containers/0/resources/requests/example.com~1gpu","value":"0"}])");
   for (const char* toleration :
        {R"({"key":"team","value":"red"})", R"({"key":"team","value":"blue"})", R"({"key":"old"})",
         R"({"key":"node.kubernetes.io/unschedulable","operator":"Exists"})"})
@@ -232,7 +237,8 @@ std::vector<Change> obvious_changes(const std::string& yaml) {
     const std::string kind = object.find("kind")->text;
     const std::string name = object.find("metadata")->find("name")->text;
     if (kind == "Pod" && name != "p")
-      changes.push_back({Change::Op::kDelete, "Pod", "default", name, {}});
+      deleted[object.find("spec")->find("nodeName")->text].push_back(
+          {Change::Op::kDelete, "Pod", "default", name, {}});
     if (kind != "Node") continue;
     for (const char* operations :
          {R"([{"op":"remove","path":"/spec/unschedulable"}])",
@@ -240,22 +246,33 @@ std::vector<Change> obvious_changes(const std::string& yaml) {
           R"([{"op":"add","path":"/metadata/labels/disk","value":"ssd"}])",
           R"([{"op":"add","path":"/metadata/labels/disk","value":"nvme"}])",
           R"([{"op":"add","path":"/metadata/labels/topology.kubernetes.io~1zone","value":"a"}])"})
-      changes.push_back(patch_of("Node", name, operations));
+      changes.push_back({patch_of("Node", name, operations)});
     Change added{Change::Op::kCreate, "Node", "", "another", object};
     apply_patch(added.value,
                 *parse_json(R"([{"op":"replace","path":"/metadata/name","value":"another"},)"
                             R"({"op":"replace","path":"/metadata/labels/kubernetes.io~1hostname",)"
                             R"("value":"another"}])"));
-    changes.push_back(std::move(added));
+    changes.push_back({std::move(added)});
+  }
+  for (const auto& [node, pods] : deleted) {
+    changes.push_back(pods);
+    for (const Change& pod_gone : pods) changes.push_back({pod_gone});
   }
   return changes;
 }
 
-bool is_single(const Suggestion& suggestion) { return !suggestion.summary.contains(" and "); }
+// Pods of one node are one change, however many they are.
+bool is_single(const Suggestion& suggestion) {
+  return suggestion.changes.size() == 1
+             ? !suggestion.summary.contains(" and ")
+             : std::ranges::all_of(suggestion.changes, [](const Change& change) {
+                 return change.op == Change::Op::kDelete;
+               });
+}
 
 TEST(SuggestionsOfRandomClusters, HoldWhenTheyAreCarriedOut) {
   std::size_t pods = 0, without = 0, combined = 0, all = 0;
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
     const std::string yaml = RandomCluster(seed).yaml();
     LoadedManifest loaded(yaml);
@@ -268,23 +285,20 @@ TEST(SuggestionsOfRandomClusters, HoldWhenTheyAreCarriedOut) {
     for (const Suggestion& suggestion : suggestions.found) check(yaml, suggestion);
     if (!suggestions.found.empty() && is_single(suggestions.found.front())) continue;
     suggestions.found.empty() ? ++without : ++combined;
-    for (const Change& change : obvious_changes(yaml)) {
-      ChangedManifest changed(yaml);
-      if (!changed.apply(change)) continue;
-      EXPECT_THAT(changed.nodes_for("default/p"), ::testing::IsEmpty())
-          << change.name << " " << to_json(change.value);
+    for (const std::vector<Change>& changes : obvious_changes(yaml)) {
+      const std::vector<std::string> nodes = nodes_with(yaml, changes, false);
+      EXPECT_TRUE(nodes.empty() || nodes.front().starts_with("error"))
+          << changes.front().name << " " << to_json(changes.front().value);
     }
     if (::testing::Test::HasFailure()) {
       ADD_FAILURE() << yaml;
       break;
     }
   }
-  EXPECT_GT(pods, 80U);
+  EXPECT_GT(pods, 50U);
   EXPECT_GT(combined, 10U);
   EXPECT_LT(without, pods / 4);
-  RecordProperty("pods", static_cast<int>(pods));
-  fmt::print("{} pods without a node, {} suggestions, {} pods with combinations, {} without any\n",
-             pods, all, combined, without);
+  EXPECT_GT(all, pods);
 }
 
 }  // namespace

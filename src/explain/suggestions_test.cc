@@ -375,6 +375,17 @@ TEST(Suggestions, CommandsEditTheTemplateOfTheOwner) {
               HasSubstr("--dry-run=client -o json | kubectl replace --force -f -"));
 }
 
+TEST(Suggestions, OfAPodWithoutTextOnlyTheClusterIsChanged) {
+  LoadedManifest loaded(node("n1") + pod("a", "nodeName: n1, " + asking("cpu: 2500m")) +
+                        pod("p", asking("cpu: 3")));
+  std::vector<ManifestObject> others = loaded.objects;
+  others.pop_back();
+  const ManifestTexts texts(others);
+  EXPECT_EQ(shown(find_suggestions(*loaded.evaluator, texts, loaded.pending("default/p"))),
+            (std::vector<std::string>{"DeletePods: delete pod default/a from node n1",
+                                      "AddNode: add a node like n1"}));
+}
+
 TEST(Suggestions, TheClusterIsAsItWasAfterwards) {
   const std::string yaml =
       node("n3", "", "topology.kubernetes.io/zone: a") +

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "berth/views.h"
+#include "explain/sort_by.h"
 
 namespace berth::explain {
 namespace {
@@ -255,13 +256,16 @@ std::vector<std::vector<Edits>> missing_volumes(const UnplacedPod& unplaced) {
   std::vector<std::vector<Edits>> by_claim;
   for (const PodClaim& claim : claims_of(unplaced)) {
     std::vector<Edits> ways;
+    // A claim of an ephemeral volume names its pod by UID.
+    const bool has_uid = unplaced.json() && !text_at(*unplaced.json(), {"metadata", "uid"}).empty();
+    if (!claim.claim && claim.ephemeral && !has_uid) continue;
     if (!claim.claim)
       add_for_missing_claim(unplaced, claim, ways);
     else if (!claim.claim->fully_bound() || !claim.volume)
       add_for_unbound_claim(unplaced, claim, ways);
     else
       continue;
-    std::ranges::stable_sort(ways, {}, [](const Edits& edits) { return edits.size(); });
+    sort_by(ways, [](const Edits& edits) { return edits.size(); });
     by_claim.push_back(std::move(ways));
   }
   return by_claim;
