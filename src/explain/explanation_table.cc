@@ -69,8 +69,9 @@ std::string suggestions(const Explanation& explanation) {
 std::string scores(const Explanation& explanation) {
   if (explanation.scores.empty()) return {};
   std::vector<NodeScore> nodes = explanation.scores;
-  std::ranges::stable_partition(
-      nodes, [&](const NodeScore& score) { return score.node == explanation.chosen; });
+  if (const auto chosen = std::ranges::find(nodes, explanation.chosen, &NodeScore::node);
+      chosen != nodes.end())
+    std::rotate(nodes.begin(), chosen, chosen + 1);
   std::size_t label = std::string_view("total").size();
   for (const PluginPoints& points : nodes.front().plugins)
     label = std::max(label, points.plugin.size());
