@@ -54,8 +54,7 @@ std::string page_data(const SimulateOptions& options, const sim::SimulationRepor
   std::string json = "{\"title\": ";
   append_json_string(json, fmt::format("{}", fmt::join(inputs, " ")));
   if (report.cut_short) json += ", \"note\": \"cut short by --until\"";
-  if (report.stuck)
-    json += ", \"note\": \"given up: a pod fails again and again with no change\"";
+  if (report.stuck) json += ", \"note\": \"given up: a pod fails again and again with no change\"";
   json += ", \"history\": " + report.history + ", \"traces\": [";
   for (const sim::PodTrace& trace : report.traces) {
     if (json.back() != '[') json += ",\n";
