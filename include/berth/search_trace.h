@@ -31,7 +31,7 @@ struct SearchTrace {
   };
   // What one plugin has against a node when each plugin is asked as if it were the only one.
   struct Objection {
-    Outcome outcome;         // a rejection, or an error
+    Outcome outcome;          // a rejection, or an error
     bool pre_filter = false;  // PreFilter rejected the pod, or left only other nodes
     std::vector<Obstacle> obstacles;
   };
@@ -57,9 +57,9 @@ struct SearchTrace {
 
   std::optional<Outcome> pre_filter;  // unless it was Success
   std::optional<Narrowed> narrowed;
-  std::vector<Rejected> rejected;  // in snapshot order; up to the first error, if there was one
+  std::vector<Rejected> rejected;      // in snapshot order; up to the first error, if there was one
   std::vector<Objections> objections;  // of nodes with any, in snapshot order
-  NodeSet feasible;                // empty when a filter failed
+  NodeSet feasible;                    // empty when a filter failed
   // Empty when only one node was feasible, or when scoring failed.
   std::vector<Scores> scores;             // in the order of the profile, then extenders
   std::vector<std::int64_t> totals;       // by row, of feasible ones

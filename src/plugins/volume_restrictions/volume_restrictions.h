@@ -14,8 +14,8 @@ namespace berth::plugins {
 
 class VolumeRestrictions final : public PreFilterPlugin,
                                  public FilterPlugin,
-                                  public SignVolumesPlugin,
-                                  public ObstaclePlugin {
+                                 public SignVolumesPlugin,
+                                 public ObstaclePlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
                                                 const Handle& handle);
