@@ -218,6 +218,7 @@ struct ExplainFlags {
     ExplainOptions result = options;
     if (output == "json") result.output = ExplainOptions::Format::kJson;
     if (output == "yaml") result.output = ExplainOptions::Format::kYaml;
+    if (output == "html") result.output = ExplainOptions::Format::kHtml;
     return result;
   }
 };
@@ -257,7 +258,7 @@ void add_explain(CLI::App& program, ExplainFlags& flags) {
   option("--feature-gates", options.feature_gates, "GATES", "A=true,B=false")
       ->check(checked(check_gates));
   command->add_flag("--strict", options.strict, kStrict);
-  option("-o,--output", flags.output, "FORMAT", "table, json or yaml (default table)")
+  option("-o,--output", flags.output, "FORMAT", "table, json, yaml or html (default table)")
       ->check(checked(check_format));
 }
 

@@ -14,10 +14,13 @@
 #include "api/manifest.h"
 #include "app/input.h"
 #include "app/live_objects.h"
+#include "app/page_output.h"
 #include "berth/interner.h"
 #include "explain/explainer.h"
 #include "explain/explanation_text.h"
+#include "page/page.h"
 #include "plugins/table.h"
+#include "wire/json_tree.h"
 #include "wire/yaml_text.h"
 
 namespace berth::app {
@@ -43,6 +46,7 @@ class ExplainedCluster {
   using Alike = std::vector<std::size_t>;
   Result<std::vector<Alike>> asked_pods() const;
   Result<explain::Explanation> explain(const Alike& places);
+  const std::string& source() const { return source_; }
 
  private:
   explicit ExplainedCluster(const ExplainOptions& options)
@@ -275,6 +279,14 @@ Result<explain::Explanation> ExplainedCluster::explain(const Alike& places) {
   return explanation;
 }
 
+// The `PageData` of web/model.js.
+std::string page_data(const std::string& title, JsonValue explanations) {
+  JsonValue data = JsonValue::object();
+  data.add("title", JsonValue::of_text(title));
+  data.add("explanations", std::move(explanations.members.front().value));
+  return to_json(data);
+}
+
 }  // namespace
 
 std::string check_explain(const ExplainOptions& options) {
@@ -290,6 +302,8 @@ std::string check_explain(const ExplainOptions& options) {
 }
 
 Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostream& err) {
+  if (options.output == ExplainOptions::Format::kHtml)
+    if (Result<void> allowed = check_page_output(out); !allowed) return fail(allowed.error());
   Result<ExplainedCluster> cluster = ExplainedCluster::make(options, err);
   if (!cluster) return fail(cluster.error());
   const auto pods = cluster->asked_pods();
@@ -303,7 +317,7 @@ Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostr
       all_have_nodes = false;
     explanations.push_back(*std::move(explanation));
   }
-  const JsonValue tree = explain::to_json_tree(explanations);
+  JsonValue tree = explain::to_json_tree(explanations);
   switch (options.output) {
     case ExplainOptions::Format::kTable:
       out << explain::to_table(explanations);
@@ -311,6 +325,9 @@ Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostr
       break;
     case ExplainOptions::Format::kJson: out << to_indented_json(tree) << '\n'; break;
     case ExplainOptions::Format::kYaml: out << to_go_yaml(tree); break;
+    case ExplainOptions::Format::kHtml:
+      out << page::page_with(page_data(cluster->source(), std::move(tree)));
+      break;
   }
   return all_have_nodes;
 }

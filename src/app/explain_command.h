@@ -11,7 +11,7 @@
 namespace berth::app {
 
 struct ExplainOptions {
-  enum class Format : std::uint8_t { kTable, kJson, kYaml };
+  enum class Format : std::uint8_t { kTable, kJson, kYaml, kHtml };
 
   std::vector<std::string> pods;  // NAME or NAMESPACE/NAME
   std::vector<std::string>

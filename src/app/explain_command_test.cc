@@ -144,6 +144,12 @@ TEST_F(ExplainCommandTest, YamlSaysTheSameAsJson) {
   EXPECT_THAT(out.str(), StartsWith("pods:\n- pod: default/fits\n  verdict: Schedulable\n"));
 }
 
+TEST_F(ExplainCommandTest, APageHasTheExplanationsAsData) {
+  EXPECT_EQ(explain({"team/large", "--cluster", cluster, "-o", "html"}), 3) << err.str();
+  EXPECT_THAT(out.str(),
+              AllOf(StartsWith("<!"), HasSubstr("\"explanations\":[{\"pod\":\"team/large\"")));
+}
+
 TEST_F(ExplainCommandTest, APodOfAnotherSchedulerIsJudgedWithANote) {
   cluster = file("other.yaml", R"(apiVersion: v1
 kind: Pod
@@ -166,7 +172,9 @@ TEST_F(ExplainCommandTest, WrongUseIsOneLineThatSaysWhatToDo) {
       {{"fits", "--kubeconfig", "/nowhere"}, 1, "/nowhere"},
       {{"fits", "--all-pending", "--cluster", cluster}, 2, "either pods by name or --all-pending"},
       {{"-f", "-", "--cluster", "-"}, 2, "standard input can be read once only"},
-      {{"fits", "--cluster", cluster, "-o", "xml"}, 2, "\"xml\" is none of table, json, yaml"},
+      {{"fits", "--cluster", cluster, "-o", "xml"},
+       2,
+       "\"xml\" is none of table, json, yaml, html"},
       {{"nobody", "--cluster", cluster}, 1, "has no pod \"nobody\" in namespace \"default\""},
       {{"done", "--cluster", cluster}, 1, "pod default/done has finished: it needs no node"},
       {{"fits", "--cluster", cluster, "--profile", "x"}, 1, "no profile is named \"x\""},

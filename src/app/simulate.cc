@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <iostream>
 #include <iterator>
+#include <ostream>
 #include <utility>
 
 #include "api/manifest.h"
 #include "app/input.h"
+#include "app/page_output.h"
 #include "berth/interner.h"
 #include "explain/decision_text.h"
 #include "page/page.h"
@@ -68,9 +68,8 @@ std::string page_data(const SimulateOptions& options, const sim::SimulationRepor
 }  // namespace
 
 Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::ostream& err) {
-  if (options.output == OutputFormat::kHtml && &out == &std::cout && ::isatty(STDOUT_FILENO) != 0)
-    return fail(ErrorKind::kInvalid,
-                "-o html writes a page for a browser: redirect it to a file (> page.html)");
+  if (options.output == OutputFormat::kHtml)
+    if (Result<void> allowed = check_page_output(out); !allowed) return allowed;
   Interner interner;
   sim::SimulationOptions simulation;
   simulation.seed = options.seed;
