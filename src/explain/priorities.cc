@@ -85,6 +85,7 @@ std::optional<Edit> raise_priority(const UnplacedPod& unplaced) {
   if (!best.victims.empty())
     edit.summary += fmt::format(", which evicts {} {} from node {}", best.victims.size(),
                                 best.victims.size() == 1 ? "pod" : "pods", best.node);
+  edit.by_preemption = !best.victims.empty();
   edit.cost = 4 + 2 * static_cast<double>(best.victims.size());
   edit.victims = std::move(best.victims);
   return edit;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "berth/resources.h"
 
@@ -172,7 +173,8 @@ TermMismatch mismatch_of(std::span<const NodeSelectorTerm> terms, const Node& no
   std::vector<OfTerm> looked_at;
   for (std::size_t i = 0; i < std::min(terms.size(), kMostTermsAsked); ++i)
     looked_at.push_back(look_at(terms[i], i, node, symbols, matches));
-  std::ranges::stable_sort(looked_at, {}, &OfTerm::missing);
+  std::ranges::sort(looked_at, {},
+                    [](const OfTerm& term) { return std::pair(term.missing(), term.number); });
   looked_at.resize(std::min(looked_at.size(), kMostTerms));
   out.term = looked_at.front().number;
   out.requirements = looked_at.front().requirements;

@@ -107,12 +107,18 @@ class Objectors {
     return rejected;
   }
 
-  // What the plugin says, or its sentences where it does not say more.
+  // What the plugin says about the sentences of its verdict; a sentence about which it says nothing
+  // stands for itself.
   std::vector<Obstacle> obstacles(const Plugin& plugin, const Outcome& outcome, NodeRow row) const {
+    const std::vector<std::string> reasons = outcome.all_reasons();
     std::vector<Obstacle> all;
     if (const auto* says = dynamic_cast<const ObstaclePlugin*>(&plugin); says && outcome.rejected())
       all = says->obstacles(cycle_, row);
-    for (std::string& reason : outcome.all_reasons())
+    // With the pods that are nominated to the row the verdict may be another than without them.
+    std::erase_if(all, [&](const Obstacle& obstacle) {
+      return std::ranges::find(reasons, obstacle.reason) == reasons.end();
+    });
+    for (const std::string& reason : reasons)
       if (std::ranges::find(all, reason, &Obstacle::reason) == all.end())
         all.push_back({.code = outcome.rejected() ? "Rejected" : "Error",
                        .reason = reason,

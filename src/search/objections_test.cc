@@ -19,6 +19,11 @@ struct FakeObstacles final : FakePlugin, PerNodeFilter, ObstaclePlugin {
              .reason = "Insufficient cpu",
              .subject = "cpu",
              .text = "on " + std::string(cycle.nodes().name_text(row)),
+             .facts = {}},
+            {.code = "TooManyPods",
+             .reason = "Too many pods",
+             .subject = {},
+             .text = "is no part of the verdict",
              .facts = {}}};
   }
 };

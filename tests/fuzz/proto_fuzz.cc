@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/decode.h"
 #include "api/envelope.h"
 #include "api/proto_json.h"
+#include "api/testing/protobuf.h"
 #include "base/check.h"
 #include "berth/interner.h"
 #include "expanded.h"
@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 0 && data[0] == '%')
     if (Result<std::string> made = json_to_envelope(bytes)) bytes = *std::move(made);
   Interner interner;
-  static_cast<void>(decode_object_proto(bytes, interner));
+  static_cast<void>(testing::decode_enveloped(bytes, interner));
   translate(bytes);
 
   // How the bytes are cut does not matter.
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   BERTH_CHECK(read_all<WatchFrameReader>(bytes, 3) == frames);
   for (const std::string& frame : frames) {
     const Result<WatchEvent> event = read_watch_event(frame);
-    if (event) static_cast<void>(decode_object_proto(event->object, interner));
+    if (event) static_cast<void>(testing::decode_enveloped(event->object, interner));
   }
   return 0;
 }
