@@ -90,7 +90,8 @@ Evaluator::Rejected Evaluator::feasible(const Ref<const Pod>& pod,
     failed |= !is_rejected(status.code);
     if (status.plugin < asked.size() && asked[status.plugin]) by.insert(row);
   });
-  return {failed ? none : std::move(rows), std::move(by)};
+  if (failed) rows = none;
+  return {std::move(rows), std::move(by)};
 }
 
 std::vector<std::string> Evaluator::rejectors(const Ref<const Pod>& pod, NodeRow row) {
