@@ -8,6 +8,7 @@
 #include <optional>
 #include <ostream>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "api/defaulting.h"
@@ -25,6 +26,11 @@
 
 namespace berth::app {
 namespace {
+
+constexpr std::string_view kLeftOut =
+    "Not shown, because only a running scheduler knows: places in its queue, backoff, missed "
+    "events,\n"
+    "and who holds pods at Permit.\n";
 
 // Whether pods with the same spec and metadata (namespace, labels, owner) are all in the same case:
 // not if claims of their own are theirs, or their status counts.
@@ -321,6 +327,7 @@ Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostr
   switch (options.output) {
     case ExplainOptions::Format::kTable:
       out << explain::to_table(explanations);
+      if (!all_have_nodes) out << '\n' << kLeftOut;
       if (explanations.empty()) err << "no pod is pending\n";
       break;
     case ExplainOptions::Format::kJson: out << to_indented_json(tree) << '\n'; break;

@@ -117,9 +117,12 @@ spec:
 
 TEST_F(ExplainCommandTest, ATableNamesEveryPluginThatRejectsANode) {
   EXPECT_EQ(explain({"team/large", "--cluster", cluster}), 3) << err.str();
-  EXPECT_THAT(out.str(), AllOf(StartsWith("team/large fits on no node\n"), HasSubstr("1 node: n1"),
-                               HasSubstr("TaintToleration"), HasSubstr("NodeResourcesFit"),
-                               HasSubstr("Tried again after")));
+  EXPECT_THAT(out.str(),
+              AllOf(StartsWith("team/large fits on no node\n"), HasSubstr("1 node: n1"),
+                    HasSubstr("TaintToleration"), HasSubstr("NodeResourcesFit"),
+                    HasSubstr("Tried again after"), HasSubstr("only a running scheduler knows")));
+  EXPECT_EQ(explain({"fits", "--cluster", cluster}), 0) << err.str();
+  EXPECT_THAT(out.str(), Not(HasSubstr("only a running scheduler knows")));
 }
 
 TEST_F(ExplainCommandTest, PendingPodsThatAreAlikeAreExplainedOnce) {
