@@ -48,8 +48,8 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
   if (options.verify_increments)
     err << fmt::format("{} of {} decisions were made from what is kept between pods, too\n",
                        (*evaluator)->decided_from_classes(), decisions.size());
-  out << (options.output == EvaluateOptions::Format::kTable ? explain::to_table(decisions)
-                                                            : explain::to_json(decisions));
+  out << (options.output == OutputFormat::kTable ? explain::to_table(decisions)
+                                                 : explain::to_json(decisions));
   return {};
 }
 

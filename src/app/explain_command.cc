@@ -308,7 +308,7 @@ std::string check_explain(const ExplainOptions& options) {
 }
 
 Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostream& err) {
-  if (options.output == ExplainOptions::Format::kHtml)
+  if (options.output == OutputFormat::kHtml)
     if (Result<void> allowed = check_page_output(out); !allowed) return fail(allowed.error());
   Result<ExplainedCluster> cluster = ExplainedCluster::make(options, err);
   if (!cluster) return fail(cluster.error());
@@ -325,14 +325,14 @@ Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostr
   }
   JsonValue tree = explain::to_json_tree(explanations);
   switch (options.output) {
-    case ExplainOptions::Format::kTable:
+    case OutputFormat::kTable:
       out << explain::to_table(explanations);
       if (!all_have_nodes) out << '\n' << kLeftOut;
       if (explanations.empty()) err << "no pod is pending\n";
       break;
-    case ExplainOptions::Format::kJson: out << to_indented_json(tree) << '\n'; break;
-    case ExplainOptions::Format::kYaml: out << to_go_yaml(tree); break;
-    case ExplainOptions::Format::kHtml:
+    case OutputFormat::kJson: out << to_indented_json(tree) << '\n'; break;
+    case OutputFormat::kYaml: out << to_go_yaml(tree); break;
+    case OutputFormat::kHtml:
       out << page::page_with(page_data(cluster->source(), std::move(tree)));
       break;
   }

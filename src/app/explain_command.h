@@ -1,18 +1,16 @@
 // `berth explain`: why a pod has no node, what would help it, and why it has the node that it has.
 #pragma once
 
-#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
+#include "app/output_format.h"
 #include "berth/result.h"
 
 namespace berth::app {
 
 struct ExplainOptions {
-  enum class Format : std::uint8_t { kTable, kJson, kYaml, kHtml };
-
   std::vector<std::string> pods;  // NAME or NAMESPACE/NAME
   std::vector<std::string>
       files;  // manifests of pods that are not in the cluster; "-" is standard input
@@ -28,7 +26,7 @@ struct ExplainOptions {
   std::string profile;  // empty: that of each pod's schedulerName
   std::string feature_gates;
   bool strict = false;  // unknown fields are errors
-  Format output = Format::kTable;
+  OutputFormat output = OutputFormat::kTable;
 };
 
 // What is wrong with the options taken together; empty if nothing is.

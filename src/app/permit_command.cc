@@ -177,7 +177,7 @@ Result<void> show_list(JsonValue answer, const PermitOptions& options, std::ostr
         return text_at(pod, "namespace") != options.namespace_name;
       });
     }
-    if (options.output == PermitOptions::Format::kJson) {
+    if (options.output == OutputFormat::kJson) {
       out << to_json(answer) << '\n';
     } else if (member.value.items.empty()) {
       err << "No pods are waiting.\n";
@@ -190,7 +190,7 @@ Result<void> show_list(JsonValue answer, const PermitOptions& options, std::ostr
 }
 
 void show_result(const JsonValue& answer, const PermitOptions& options, std::ostream& out) {
-  if (options.output == PermitOptions::Format::kJson) {
+  if (options.output == OutputFormat::kJson) {
     out << to_json(answer) << '\n';
     return;
   }

@@ -7,20 +7,20 @@
 #include <iosfwd>
 #include <string>
 
+#include "app/output_format.h"
 #include "berth/result.h"
 
 namespace berth::app {
 
 struct PermitOptions {
   enum class Action : std::uint8_t { kList, kAllow, kReject };
-  enum class Format : std::uint8_t { kTable, kJson };
 
   Action action = Action::kList;
-  std::string pod;             // "name" or "namespace/name"; of allow and reject
-  std::string namespace_name;  // empty: all, or that of `pod`, or default
-  std::string plugin;          // empty: whichever holds the pod
-  std::string message;         // of a rejection
-  Format output = Format::kTable;
+  std::string pod;                             // "name" or "namespace/name"; of allow and reject
+  std::string namespace_name;                  // empty: all, or that of `pod`, or default
+  std::string plugin;                          // empty: whichever holds the pod
+  std::string message;                         // of a rejection
+  OutputFormat output = OutputFormat::kTable;  // or kJson
 
   std::string server = "https://127.0.0.1:10259";
   std::string kubeconfig;  // who we are

@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "app/output_format.h"
 #include "berth/loop.h"
 #include "berth/result.h"
 
 namespace berth::app {
-
-enum class OutputFormat : std::uint8_t { kTable, kJson, kYaml, kHtml };
 
 struct SimulateOptions {
   std::vector<std::string> files;  // "-" is standard input

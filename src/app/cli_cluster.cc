@@ -1,0 +1,153 @@
+// The commands around a running scheduler or API server: run, apiserver, permit.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "app/apiserver_command.h"
+#include "app/cli_command.h"
+#include "app/permit_command.h"
+#include "app/run_command.h"
+#include "base/time_text.h"
+
+namespace berth::app {
+namespace {
+
+std::string check_permit_action(const std::string& text) {
+  if (text == "list" || text == "allow" || text == "reject") return {};
+  return fmt::format("\"{}\" is none of list, allow, reject", text);
+}
+
+class PermitCommand : public CliCommand {
+ public:
+  explicit PermitCommand(CLI::App& command) : CliCommand(command) {
+    command.add_option("action", action_, "list, allow or reject")
+        ->required()
+        ->type_name("")
+        ->check(CLI::Validator([](std::string& text) { return check_permit_action(text); }, ""));
+    command.add_option("pod", options_.pod, "NAME or NAMESPACE/NAME of the pod to allow or reject")
+        ->type_name("");
+    add_flag_of(command, "-n,--namespace", options_.namespace_name, "NAMESPACE",
+                "Of the pod (default: default); of list: only this one (default: all)");
+    add_flag_of(command, "--plugin", options_.plugin, "NAME",
+                "Speak for this plugin only (default: for all that hold the pod)");
+    add_flag_of(command, "--message", options_.message, "TEXT", "Why the pod is rejected");
+    add_flag_of(command, "--server", options_.server, "URL",
+                "Of the scheduler (default https://127.0.0.1:10259)");
+    add_flag_of(command, "--kubeconfig", options_.kubeconfig, "FILE",
+                "Whose credentials to show the scheduler");
+    add_flag_of(command, "--token-file", options_.token_file, "FILE",
+                "A bearer token to show the scheduler");
+    add_flag_of(command, "--certificate-authority", options_.certificate_authority, "FILE",
+                "Whom to trust to know the scheduler");
+    command.add_flag("--insecure-skip-tls-verify", options_.insecure_skip_tls_verify,
+                     "Trust whoever answers");
+    add_flag_of(command, "-o,--output", output_, "FORMAT", "table or json (default table)",
+                check_plain_format);
+  }
+
+  std::string misuse() const override { return check_permit(read()); }
+
+  Result<int> run(std::ostream& out, std::ostream& err) override {
+    if (const Result<void> done = permit(read(), out, err); !done) return fail(done.error());
+    return 0;
+  }
+
+ private:
+  PermitOptions read() const {
+    PermitOptions result = options_;
+    if (action_ == "allow") result.action = PermitOptions::Action::kAllow;
+    if (action_ == "reject") result.action = PermitOptions::Action::kReject;
+    if (output_ == "json") result.output = OutputFormat::kJson;
+    return result;
+  }
+
+  PermitOptions options_;
+  std::string action_, output_;
+};
+
+// What `berth run` and `berth apiserver` have in common.
+void add_server_flags(CLI::App& command, EmbeddedServerOptions& options) {
+  add_flag_of(command, "--listen", options.listen, "ADDR:PORT",
+              "Where the API server listens; beyond this machine it needs a token and speaks TLS "
+              "(default 127.0.0.1:8001)");
+  add_flag_of(command, "--write-kubeconfig", options.kubeconfig, "FILE",
+              "Write a kubeconfig for it");
+  add_flag_of(command, "--data", options.data, "FILE",
+              "Keep all objects here: read at the start if it is there, written at the end");
+  add_flag_of(command, "--token-file", options.token_file, "FILE",
+              "What clients must present (default: on an address beyond this machine one is made)");
+  command
+      .add_option_function<std::string>(
+          "--event-ttl",
+          [&options](const std::string& text) { options.event_ttl = *parse_go_duration(text); },
+          "How long events are kept; 0: until there are 64 MiB of them (default 1h)")
+      ->type_name("DURATION")
+      ->check(CLI::Validator([](std::string& text) { return check_duration(text); }, ""))
+      ->take_last();
+  command
+      .add_option("--controllers", options.controllers,
+                  "Which controllers run: * for all, NAME, -NAME")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->take_all();
+}
+
+class ApiServerCommand : public CliCommand {
+ public:
+  explicit ApiServerCommand(CLI::App& command) : CliCommand(command) {
+    options_.controllers = {"garbage-collector-controller"};
+    add_server_flags(command, options_);
+  }
+
+  Result<int> run(std::ostream& out, std::ostream& /*err*/) override {
+    if (const Result<void> done = run_apiserver(options_, out); !done) return fail(done.error());
+    return 0;
+  }
+
+ private:
+  EmbeddedServerOptions options_;
+};
+
+class RunCommand : public CliCommand {
+ public:
+  explicit RunCommand(CLI::App& command) : CliCommand(command) {
+    options_.server.controllers = {"*"};
+    add_server_flags(command, options_.server);
+    add_config_flags(command, options_.config, options_.feature_gates);
+    command.add_flag("--demo", options_.demo, "Begin with a sample cluster and a stream of pods");
+    command.add_flag("--exit-when-idle", options_.exit_when_idle,
+                     "End when no pod can be scheduled any more, with a summary");
+    command.add_option("-v,--v", options_.verbosity, "How much the scheduler logs")
+        ->type_name("LEVEL")
+        ->take_last();
+  }
+
+  Result<int> run(std::ostream& out, std::ostream& err) override {
+    if (const Result<void> done = run_cluster(options_, out, err); !done) return fail(done.error());
+    return 0;
+  }
+
+ private:
+  RunOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<CliCommand> add_permit(CLI::App& program) {
+  return std::make_unique<PermitCommand>(*program.add_subcommand(
+      "permit",
+      "See which pods a running scheduler holds before binding; let them go or turn them away"));
+}
+
+std::unique_ptr<CliCommand> add_apiserver(CLI::App& program) {
+  return std::make_unique<ApiServerCommand>(*program.add_subcommand(
+      "apiserver", "Be an API server in memory that kubectl and schedulers can use"));
+}
+
+std::unique_ptr<CliCommand> add_run(CLI::App& program) {
+  return std::make_unique<RunCommand>(*program.add_subcommand(
+      "run", "Be a whole cluster: API server, scheduler, and nodes on which pods seem to run"));
+}
+
+}  // namespace berth::app
