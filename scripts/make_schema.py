@@ -5,11 +5,15 @@
 
 MODULES is the folder that holds the Go modules `api@vX` and `apimachinery@vX` of one version of
 Kubernetes (below GOPATH: pkg/mod/k8s.io); with several versions there, --version picks one. Field
-numbers and types come from the generated.proto files, the names in JSON and what is left out there
-when it is empty from the tags of the Go structs. Nothing else is taken over.
+numbers and types come from the generated.proto files; the names in JSON, what is left out there
+when it is empty, and how strategic merge patches treat a field from the tags of the Go structs; what
+is required, defaults, and how server-side apply merges a field from the markers (`+listType=map`)
+in their comments. Nothing else is taken over.
 """
 
 import argparse
+import collections
+import json
 import pathlib
 import re
 import sys
@@ -92,38 +96,46 @@ def read_proto(path):
     return "." + package, messages
 
 
+GoField = collections.namedtuple("GoField", "number json_name options go_type tags markers")
+
+
 def read_structs(folder):
-    """{struct: [(number, JSON name, options, Go type)]} in the order of the Go source."""
-    structs = {}
+    """({struct: [GoField]} in the order of the Go source, structs marked as atomic)."""
+    structs, atomic = {}, set()
     for path in sorted(folder.glob("*.go")):
         if path.name.endswith("_test.go") or path.name.startswith(("generated.", "zz_")):
             continue
-        text = strip_comments_of_go(path.read_text())
-        for match in re.finditer(r"^\s*(?:type )?(\w+) struct \{\n(.*?)^\s*\}", text, re.M | re.S):
-            fields = []
-            for line in match.group(2).splitlines():
-                tagged = re.match(r"\s*(.*?)\s*`(.*)`", line)
-                if not tagged:
-                    continue
+        fields, name, markers = [], None, {}
+        for line in path.read_text().splitlines():
+            comment = re.match(r"\s*//(.*)", line)
+            if comment:
+                if marker := re.match(r"\s*\+(\w+)(?:=(.*?))?\s*$", comment.group(1)):
+                    markers.setdefault(marker.group(1), []).append(marker.group(2))
+                continue
+            if begin := re.match(r"\s*(?:type )?(\w+) struct \{$", line):
+                fields, name = [], begin.group(1)
+                if markers.get("structType") == ["atomic"]:
+                    atomic.add(name)
+            elif re.match(r"\s*\}$", line):
+                if name and fields:
+                    structs[name] = fields
+                name = None
+            elif name and (tagged := re.match(r"\s*(.*?)\s*`(.*)`", line)):
                 tags = dict(re.findall(r'(\w+):"([^"]*)"', tagged.group(2)))
-                if "protobuf" not in tags or "json" not in tags:
-                    continue
-                json_name, *options = tags["json"].split(",")
-                number = int(tags["protobuf"].split(",")[1])
-                fields.append((number, json_name, options, tagged.group(1).split()[-1]))
-            if fields:
-                structs[match.group(1)] = fields
-    return structs
-
-
-def strip_comments_of_go(text):
-    return "\n".join(re.sub(r"^\s*//.*", "", line) for line in text.splitlines()) + "\n"
+                if "protobuf" in tags and "json" in tags:
+                    json_name, *options = tags["json"].split(",")
+                    number = int(tags["protobuf"].split(",")[1])
+                    fields.append(GoField(number, json_name, options, tagged.group(1).split()[-1],
+                                          tags, markers))
+            markers = {}
+    return structs, atomic
 
 
 class Table:
     def __init__(self, messages, structs):
         self.messages = messages
         self.structs = structs
+        self.mergings = {(): 0}
         self.order = []
         self.index = {}
         self.rows = {}
@@ -136,25 +148,52 @@ class Table:
         self.order.append(name)
         package, _, short = name.rpartition(".")
         protos = {number: (label, kind) for label, kind, _, number in self.messages[name]}
-        fields = self.structs.get(package, {}).get(short)
+        fields = self.structs.get(package, ({}, ()))[0].get(short)
         if fields is None and not protos:
             fields = []
         if fields is None:
             sys.exit(f"{name}: no Go struct with tags")
-        if {number for number, *_ in fields} != set(protos):
+        if {field.number for field in fields} != set(protos):
             sys.exit(f"{name}: Go struct and message have different fields")
         rows = []
-        for number, json_name, options, go_type in fields:
-            if json_name == "-":
+        for field in fields:
+            if field.json_name == "-":
                 continue
-            shape = self.shape(package, protos[number], options, go_type)
-            if not json_name:  # embedded: JSON has its fields among the struct's own
-                shape[2].append("kInline")
-            rows.append((number, json_name, *shape))
+            kind, message, flags = self.shape(package, protos[field.number], field)
+            if not field.json_name:  # embedded: JSON has its fields among the struct's own
+                flags.append("kInline")
+            elif is_required(field):
+                flags.append("kRequired")
+            rows.append((field.number, field.json_name, kind, message, flags,
+                         self.merging(package, protos[field.number], field),
+                         default_of(name, field)))
         self.rows[name] = rows
         return self.index[name]
 
-    def shape(self, package, proto, options, go_type):
+    def merging(self, package, proto, field):
+        """The number of the row that says how the field is merged; 0: nothing special."""
+        strategies = [s for s in field.tags.get("patchStrategy", "").split(",") if s]
+        patch = [{"merge": "kPatchMerge", "replace": "kPatchReplace",
+                  "retainKeys": "kPatchRetainKeys"}[s] for s in strategies]
+        mark = {name: values[-1] for name, values in field.markers.items()}
+        kind = mark.get("listType")
+        keys = field.markers.get("listMapKey", []) if kind == "map" else []
+        if len(keys) > 4:
+            sys.exit(f"{field.json_name}: more than four keys")
+        label, message = proto
+        full = message if message.startswith(".") else f"{package}.{message}"
+        owner, _, struct = full.rpartition(".")
+        atomic = struct in self.structs.get(owner, ({}, ()))[1]
+        if own := mark.get("structType", mark.get("mapType")):
+            atomic = own == "atomic"
+        row = (field.tags.get("patchMergeKey", ""), tuple(patch),
+               {"atomic": "kAtomic", "set": "kSet", "map": "kMap", None: "kUnset"}[kind],
+               tuple(keys), atomic)
+        if row == ("", (), "kUnset", (), False):
+            return 0
+        return self.mergings.setdefault(row, len(self.mergings))
+
+    def shape(self, package, proto, field):
         label, kind = proto
         flags = []
         if label == "repeated":
@@ -165,11 +204,11 @@ class Table:
             kind = mapped.group(1)
         elif kind.startswith("map<"):
             sys.exit(f"{package}: a map with keys that are not strings")
-        if go_type.startswith("*") or kind == "bytes":
+        if field.go_type.startswith("*") or kind == "bytes":
             flags.append("kPointer")
-        if "omitempty" in options:
+        if "omitempty" in field.options:
             flags.append("kOmitEmpty")
-        if "omitzero" in options:
+        if "omitzero" in field.options:
             flags.append("kOmitZero")
         if kind in SCALARS:
             return SCALARS[kind], 0, flags
@@ -180,6 +219,27 @@ class Table:
         if len(fields) == 1 and fields[0][:3] == ("repeated", "string", "items"):
             return "kStringList", 0, flags
         return "kMessage", self.visit(full), flags
+
+
+def is_required(field):
+    if {"optional", "required"} & set(field.markers):
+        return "required" in field.markers
+    return not {"omitempty", "omitzero"} & set(field.options)
+
+
+def default_of(message, field):
+    """The default as JSON text."""
+    text = (field.markers.get("default") or [""])[-1]
+    if not text or text.startswith("ref("):
+        return ""
+    try:
+        return json.dumps(json.loads(text), separators=(",", ":"))
+    except ValueError:
+        sys.exit(f"{message}: {field.json_name}: cannot read the default {text}")
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def main():
@@ -225,15 +285,22 @@ def write(table, roots, version):
         by_number = sorted(range(len(rows)), key=lambda row: rows[row][0])
         place = {row: at for at, row in enumerate(by_number)}
         for at, row in enumerate(by_number):
-            number, json_name, kind, message, flags = rows[row]
+            number, json_name, kind, message, flags, merging, default = rows[row]
+            more = f", {merging}" if merging or default else ""
+            more += f", {quoted(default)}" if default else ""
             print(f'    {{"{json_name}", {number}, Type::{kind}, {message}, {place[at]}, {row}, '
-                  f'{" | ".join(flags) or 0}}},')
+                  f'{" | ".join(flags) or 0}{more}}},')
     print("};\n\ninline constexpr Message kMessages[] = {")
     for name, (first, size) in zip(table.order, spans):
         print(f'    {{{first}, {size}, "{name.removeprefix(".k8s.io.")}"}},')
     print("};\n\ninline constexpr Root kRoots[] = {")
     for api_version, kind, index in sorted(roots):
         print(f'    {{"{api_version}", "{kind}", {index}}},')
+    print("};\n\ninline constexpr Merging kMergings[] = {\n    {},")
+    for patch_key, patch, kind, keys, atomic in list(table.mergings)[1:]:
+        names = ", ".join(quoted(key) for key in keys)
+        print(f'    {{{quoted(patch_key)}, {" | ".join(patch) or 0}, ListType::{kind}, '
+              f'{{{names}}}, {str(atomic).lower()}}},')
     print("};\n// clang-format on")
 
 

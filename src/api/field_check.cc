@@ -26,14 +26,6 @@ void each_named(schema::MessageId message, OnField&& on_field) {
   }
 }
 
-const schema::Field* find_field(schema::MessageId message, std::string_view name) {
-  const schema::Field* found = nullptr;
-  each_named(message, [&](const schema::Field& field) {
-    if (found == nullptr && field.name == name) found = &field;
-  });
-  return found;
-}
-
 // How many letters have to be put in, left out or replaced, whatever their case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -65,13 +57,13 @@ class Walk {
         add({FieldFault::Kind::kDuplicate, here, member.name, message});
         continue;
       }
-      if (const schema::Field* field = find_field(message, member.name)) {
+      if (const schema::Field* field = schema::find_field(message, member.name)) {
         this->value(*field, member.value, here);
         continue;
       }
       // Objects inside others (claim templates) may name their kind.
       const bool names_kind = (member.name == "kind" || member.name == "apiVersion") &&
-                              find_field(message, "metadata") != nullptr;
+                              schema::find_field(message, "metadata") != nullptr;
       if (!names_kind) add({FieldFault::Kind::kUnknown, here, member.name, message});
     }
   }

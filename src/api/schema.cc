@@ -12,6 +12,19 @@ std::span<const Field> fields_of(MessageId message) {
   return std::span(kFields).subspan(span.first, span.count);
 }
 
+const Merging& merging_of(const Field& field) { return kMergings[field.merging]; }
+
+const Field* find_field(MessageId message, std::string_view name) {
+  for (const Field& field : fields_of(message)) {
+    if (!field.is(kInline)) {
+      if (field.name == name) return &field;
+    } else if (const Field* inner = find_field(field.message, name)) {
+      return inner;
+    }
+  }
+  return nullptr;
+}
+
 std::string_view name_of(MessageId message) { return kMessages[message].name; }
 
 std::optional<MessageId> find_message(std::string_view api_version, std::string_view kind) {

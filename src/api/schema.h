@@ -1,12 +1,11 @@
 // The schema: the fields of all API objects, with their names in JSON, their numbers and types in
-// protobuf, and what JSON leaves out. Data: schema_table.inc, made by scripts/make_schema.py. It is
-// the only place where a name meets a number: readers and writers (fields.h, proto_json.h), the
-// check for unknown fields (field_check.h) and servers that say which fields there are go by it.
-//
-// What more there is to say about a field (merge keys and list types, from the tags and markers of
-// the Go structs) is a further column of Field, with a default for the rows that do not have it.
+// protobuf, what JSON leaves out, and how patches merge them. Data: schema_table.inc, made by
+// scripts/make_schema.py. It is the only place where a name meets a number: readers and writers
+// (fields.h, proto_json.h), the check for unknown fields (field_check.h) and servers that say which
+// fields there are go by it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,6 +37,28 @@ enum Flag : std::uint8_t {
   kOmitEmpty = 8,  // JSON leaves it out when it is absent, or empty and no object
   kOmitZero = 16,  // JSON leaves it out when it is absent or all of it is zero
   kInline = 32,    // JSON has its fields among those of the message around it
+  kRequired = 64,  // written by clients in any case
+};
+
+enum PatchStrategy : std::uint8_t {
+  kPatchMerge = 1,       // items of the list are merged with those that are there
+  kPatchReplace = 2,     // replaced as a whole
+  kPatchRetainKeys = 4,  // of the object only the members that the patch names stay
+};
+
+// How server-side apply sees a list. kUnset: as kAtomic.
+enum class ListType : std::uint8_t { kUnset, kAtomic, kSet, kMap };
+
+// How a field that is written by several clients is merged.
+struct Merging {
+  std::string_view patch_key;       // of a list in a strategic merge patch: tells items apart
+  std::uint8_t patch_strategy = 0;  // PatchStrategy
+  ListType list_type = ListType::kUnset;
+  std::array<std::string_view, 4> list_keys = {};  // of kMap; the last ones are empty
+  // Applied as a whole: the object, the map, or each item of the list.
+  bool atomic = false;
+
+  constexpr bool patches(PatchStrategy strategy) const { return (patch_strategy & strategy) != 0; }
 };
 
 struct Field {
@@ -48,6 +69,8 @@ struct Field {
   std::uint8_t order;     // at place k: where the k-th field in the order of JSON stands
   std::uint8_t rank;      // where this field stands in the order of JSON
   std::uint8_t flags;
+  std::uint8_t merging = 0;            // merging_of
+  std::string_view default_json = {};  // what its absence means, as JSON; empty: nothing said
 
   constexpr bool is(Flag flag) const { return (flags & flag) != 0; }
 };
@@ -68,6 +91,11 @@ struct Root {
 
 // Sorted by number.
 std::span<const Field> fields_of(MessageId message);
+
+const Merging& merging_of(const Field& field);
+
+// The field of a message, or of a message that JSON shows among its fields.
+const Field* find_field(MessageId message, std::string_view name);
 
 // "api.core.v1.PodSpec".
 std::string_view name_of(MessageId message);
