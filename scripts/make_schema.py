@@ -62,6 +62,11 @@ SPECIAL = {
     META + "Duration": "kDuration",
     META + "FieldsV1": "kRaw",
 }
+SPECIAL_NAMES = {name.rpartition(".")[2] for name in SPECIAL}
+GO_TYPES = {"kString": "string", "kBool": "bool", "kInt32": "int32", "kInt64": "int64",
+            "kBytes": "byte"}
+# What a package is called where it is imported, when that is not its name.
+ALIASES = {"metav1": "v1", "corev1": "v1"}
 
 
 def find_module(modules, name, version):
@@ -166,7 +171,7 @@ class Table:
                 flags.append("kRequired")
             rows.append((field.number, field.json_name, kind, message, flags,
                          self.merging(package, protos[field.number], field),
-                         default_of(name, field)))
+                         default_of(name, field), named_type(package, kind, field)))
         self.rows[name] = rows
         return self.index[name]
 
@@ -227,6 +232,18 @@ def is_required(field):
     return not {"omitempty", "omitzero"} & set(field.options)
 
 
+def named_type(package, kind, field):
+    """The Go type of a string, number or map (of a list: of its items) that has a name of its own."""
+    text = field.go_type.lstrip("*").removeprefix("[]").lstrip("*")
+    if kind == "kMessage" or text.startswith("map[") or text in GO_TYPES.values():
+        return ""
+    if kind not in GO_TYPES and "map" not in field.go_type and text.split(".")[-1] in SPECIAL_NAMES:
+        return ""
+    alias, _, name = text.rpartition(".")
+    own = package.split(".")[-1]
+    return f"{ALIASES.get(alias, alias) or own}.{name}"
+
+
 def default_of(message, field):
     """The default as JSON text."""
     text = (field.markers.get("default") or [""])[-1]
@@ -285,9 +302,10 @@ def write(table, roots, version):
         by_number = sorted(range(len(rows)), key=lambda row: rows[row][0])
         place = {row: at for at, row in enumerate(by_number)}
         for at, row in enumerate(by_number):
-            number, json_name, kind, message, flags, merging, default = rows[row]
-            more = f", {merging}" if merging or default else ""
-            more += f", {quoted(default)}" if default else ""
+            number, json_name, kind, message, flags, merging, default, go_type = rows[row]
+            more = f", {merging}" if merging or default or go_type else ""
+            more += f", {quoted(default)}" if default or go_type else ""
+            more += f", {quoted(go_type)}" if go_type else ""
             print(f'    {{"{json_name}", {number}, Type::{kind}, {message}, {place[at]}, {row}, '
                   f'{" | ".join(flags) or 0}{more}}},')
     print("};\n\ninline constexpr Message kMessages[] = {")

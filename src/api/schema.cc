@@ -31,8 +31,13 @@ std::optional<MessageId> find_message(std::string_view api_version, std::string_
   const auto key = [](const Root& root) { return std::tie(root.api_version, root.kind); };
   const auto wanted = std::tie(api_version, kind);
   const auto* found = std::ranges::lower_bound(kRoots, wanted, {}, key);
-  if (found == std::end(kRoots) || key(*found) != wanted) return std::nullopt;
-  return found->message;
+  if (found != std::end(kRoots) && key(*found) == wanted) return found->message;
+  // Options of requests and events of watches are kinds of every group.
+  constexpr std::string_view kEverywhere[] = {"CreateOptions", "DeleteOptions", "PatchOptions",
+                                              "UpdateOptions", "WatchEvent"};
+  if (api_version == "v1" || std::ranges::find(kEverywhere, kind) == std::end(kEverywhere))
+    return std::nullopt;
+  return find_message("v1", kind);
 }
 
 }  // namespace berth::schema

@@ -71,6 +71,8 @@ struct Field {
   std::uint8_t flags;
   std::uint8_t merging = 0;            // merging_of
   std::string_view default_json = {};  // what its absence means, as JSON; empty: nothing said
+  // The Go type of a string, number or map (of a list: of its items) with a name of its own.
+  std::string_view go_type = {};
 
   constexpr bool is(Flag flag) const { return (flags & flag) != 0; }
 };

@@ -9,6 +9,7 @@
 #include "base/time_text.h"
 #include "berth/resources.h"
 #include "memapi/json_edit.h"
+#include "memapi/service_addresses.h"
 
 namespace berth::memapi {
 namespace {
@@ -233,6 +234,21 @@ void admit_namespace(JsonValue& object) {
   set(object, "status", std::move(status));
 }
 
+// A job's selector is its UID, which its pods have as a label, unless it manages its own.
+void select_own_pods(JsonValue& job) {
+  const std::string name(text_at(job, "metadata.name"));
+  const std::string uid(text_at(job, "metadata.uid"));
+  if (true_at(job, "spec.manualSelector")) return;
+  JsonValue& labels = object_at(job, "spec.template.metadata.labels");
+  for (const auto& [label, value] : {std::pair{"controller-uid", &uid},
+                                     {"batch.kubernetes.io/controller-uid", &uid},
+                                     {"job-name", &name},
+                                     {"batch.kubernetes.io/job-name", &name}})
+    set_default(labels, label, JsonValue::of_text(*value));
+  set_default(object_at(job, "spec.selector.matchLabels"), "batch.kubernetes.io/controller-uid",
+              JsonValue::of_text(uid));
+}
+
 void set_phase(JsonValue& object, std::string_view phase) {
   JsonValue status = JsonValue::object();
   status.add("phase", JsonValue::of_text(phase));
@@ -278,6 +294,8 @@ Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store&
   } else if (resource.has("status") && plural != "volumeattachments") {
     set(object, "status", JsonValue::object());
   }
+  if (plural == "jobs") select_own_pods(object);
+  if (plural == "services") assign_addresses(object, nullptr, store);
   if (plural == "podgroups" && plugins.priority) return admit_pod_group(resource, object, store);
   return {};
 }

@@ -18,15 +18,13 @@ struct AdmissionPlugins {
   bool namespace_lifecycle = true;
 };
 
-// Defaults of the kind, of new objects and of changed ones. 400 for amounts that are none.
-Answer<void> apply_defaults(const Resource& resource, JsonValue& object, WallTime now);
+// Defaults of the kind, of new objects and of changed ones, and the canonical form.
+void apply_defaults(const Resource& resource, JsonValue& object, WallTime now);
 
 // Of new objects only, after the defaults: status and spec as a beginning, then the plugins.
 Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store& store,
                        const AdmissionPlugins& plugins, WallTime now);
 
-// spec of a pod or of a template.
-void default_pod_spec(JsonValue& spec);
 // Sets the condition of that type; its transition time changes only with its status.
 void set_condition(JsonValue& status, std::string_view type, std::string_view value,
                    std::string_view reason, std::string_view message, WallTime now);

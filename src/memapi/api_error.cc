@@ -69,6 +69,14 @@ FieldProblem FieldProblem::invalid(std::string field, std::string_view shown,
           std::move(field)};
 }
 
+FieldProblem FieldProblem::duplicate(std::string field, std::string_view shown) {
+  return {"FieldValueDuplicate", fmt::format("Duplicate value: {}", shown), std::move(field)};
+}
+
+FieldProblem FieldProblem::not_found(std::string field, std::string_view shown) {
+  return {"FieldValueNotFound", fmt::format("Not found: {}", shown), std::move(field)};
+}
+
 FieldProblem FieldProblem::forbidden(std::string field, std::string_view detail) {
   return {"FieldValueForbidden", fmt::format("Forbidden: {}", detail), std::move(field)};
 }

@@ -22,6 +22,8 @@ struct FieldProblem {
 
   static FieldProblem required(std::string field, std::string_view detail = {});
   static FieldProblem invalid(std::string field, std::string_view shown, std::string_view detail);
+  static FieldProblem duplicate(std::string field, std::string_view shown);
+  static FieldProblem not_found(std::string field, std::string_view shown);
   static FieldProblem forbidden(std::string field, std::string_view detail);
   static FieldProblem not_supported(std::string field, std::string_view shown,
                                     std::string_view supported);

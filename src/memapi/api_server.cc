@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/go_quote.h"
+#include "base/time_text.h"
 #include "memapi/api_server_state.h"
 #include "memapi/browser_guard.h"
 #include "memapi/discovery.h"
@@ -66,6 +67,16 @@ std::string_view options_kind(std::string_view method) {
   return "DeleteOptions";
 }
 
+// Nothing takes so long that it would have to be given up; but what is no time is refused.
+Answer<void> check_timeout(const ApiRequest& request) {
+  const std::string_view timeout = request.parameter("timeout");
+  if (timeout.empty() || request.flag("watch")) return {};
+  const Result<Duration> parsed = parse_go_duration(timeout);
+  if (parsed) return {};
+  return refuse(ApiError::bad_request(
+      fmt::format("invalid timeout specified in the request URL - {}", parsed.error().message)));
+}
+
 Answer<void> check_write_options(const ApiRequest& request) {
   std::vector<FieldProblem> problems;
   if (const std::string_view dry = request.parameter("dryRun"); !dry.empty() && dry != "All") {
@@ -119,6 +130,7 @@ void ApiServer::State::respond(const Responder& responder, const ApiRequest& req
     response.body = to_json(body.error().to_status());
   }
   response.status = code;
+  metrics_.count(request, code);
   response.headers.add("Content-Type", std::string(Views::content_type(form, false)));
   response.headers.add("Cache-Control", "no-cache, private");
   add_warnings(response, request);
@@ -137,6 +149,7 @@ void ApiServer::State::respond(const Responder& responder, const ApiRequest& req
   }
   net::HttpResponse response;
   response.status = error.code;
+  metrics_.count(request, error.code);
   response.body = std::move(*body);
   response.headers.add("Content-Type", std::string(Views::content_type(plain.form, false)));
   if (error.retry_after_seconds > 0)
@@ -257,11 +270,23 @@ void ApiServer::State::handle_elsewhere(const ApiRequest& request, const Respond
       respond(responder, json_request, 200, version_document());
       return;
     }
+    if (request.segments.size() == 1 && request.segments[0] == "metrics") {
+      respond_plain(responder, 200, metrics_.text(store_));
+      return;
+    }
+    if (request.segments.empty()) {
+      respond(responder, json_request, 200, paths_document());
+      return;
+    }
   }
   respond_plain(responder, 404, "404 page not found\n");
 }
 
 void ApiServer::State::handle_resource(const ApiRequest& request, const Responder& responder) {
+  if (auto fits = check_timeout(request); !fits) {
+    respond(responder, request, fits.error());
+    return;
+  }
   if (request.http.method != "GET") {
     if (auto fits = check_write_options(request); !fits) {
       respond(responder, request, fits.error());
@@ -275,6 +300,8 @@ void ApiServer::State::handle_resource(const ApiRequest& request, const Responde
       respond(responder, request, ApiError::method_not_allowed());
     } else if (resource.kind == "Binding") {
       respond(responder, request, writes_.bind(request));
+    } else if (request.form.form != Form::kObject) {
+      respond(responder, request, ApiError::not_acceptable());
     } else {
       review(request, responder);
     }

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "memapi/api_server.h"
 #include "memapi/reads.h"
+#include "memapi/server_metrics.h"
 #include "memapi/writes.h"
 
 namespace berth::memapi {
@@ -59,6 +60,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   const ApiServerOptions options_;
   Store store_;
   Views views_;
+  ServerMetrics metrics_;
   Writes writes_;
   LocalClient local_;
   Mutex watchers_mutex_;

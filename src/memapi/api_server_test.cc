@@ -194,7 +194,8 @@ TEST(ApiServer, MatchLabelKeysAreMergedIntoSelectors) {
   const JsonValue pod = client.ask(
       "POST", kPodList,
       pod_json("p",
-               R"(,"topologySpreadConstraints":[{"labelSelector":{},"matchLabelKeys":["a","z"]}])",
+               R"(,"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"t","labelSelector":{},)"
+               R"("whenUnsatisfiable":"DoNotSchedule","matchLabelKeys":["a","z"]}])",
                R"({"a":"1"})"));
   EXPECT_EQ(to_json(*at(items_at(pod, "spec.topologySpreadConstraints")[0], "labelSelector")),
             R"({"matchExpressions":[{"key":"a","operator":"In","values":["1"]}]})");

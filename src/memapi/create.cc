@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "api/schema.h"
 #include "base/time_text.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
@@ -36,6 +38,20 @@ Answer<JsonValue> parse_body(std::string_view json, std::string_view kind) {
                     kind)));
   }
   return std::move(*parsed);
+}
+
+// The apiVersion of a body that need not say it.
+std::string body_version(const ApiRequest& request, std::string_view kind,
+                         std::string_view given_version) {
+  if (request.resource != nullptr && request.resource->kind == kind)
+    return request.resource->group_version();
+  if (schema::find_message(given_version, kind)) return std::string(given_version);
+  constexpr std::string_view kVersions[] = {"v1", "autoscaling/v1", "policy/v1",
+                                            "authentication.k8s.io/v1"};
+  const auto* found = std::ranges::find_if(kVersions, [&](std::string_view version) {
+    return schema::find_message(version, kind).has_value();
+  });
+  return std::string(found == std::end(kVersions) ? given_version : *found);
 }
 
 bool shape_is_wrong(const JsonValue& object, std::string_view path, JsonValue::Kind kind) {
@@ -97,6 +113,11 @@ Answer<JsonValue> Writes::decode(const ApiRequest& request, std::string_view kin
         fmt::format("the API version in the data ({}) does not match the expected API version ({})",
                     given_version, request.resource->group_version())));
   }
+  if (translated.empty() || type == "application/yaml") {
+    if (auto fits = check_body_types(body_version(request, kind, given_version), kind, *object);
+        !fits)
+      return refuse(std::move(fits.error()));
+  }
   for (const std::string_view path : {"metadata", "metadata.labels", "metadata.annotations"}) {
     if (!shape_is_wrong(*object, path, JsonValue::Kind::kObject)) continue;
     return refuse(ApiError::bad_request(
@@ -112,12 +133,6 @@ Answer<JsonValue> Writes::decode(const ApiRequest& request, std::string_view kin
   erase(*object, "apiVersion");
   normalize(*object);
   return object;
-}
-
-Answer<void> Writes::check_shape(const ApiRequest& request, const JsonValue& object) const {
-  // Only what was said in JSON or YAML can have another shape.
-  if (codec_ == nullptr || request.content_type() == kProtobufType) return {};
-  return check_types(*request.resource, object);
 }
 
 Answer<void> Writes::check_namespace(const Resource& resource, std::string_view namespace_name,
@@ -139,8 +154,7 @@ Answer<void> Writes::check_namespace(const Resource& resource, std::string_view 
 
 Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue object,
                                              bool dry_run) {
-  if (auto done = apply_defaults(resource, object, loop_.wall_now()); !done)
-    return refuse(done.error());
+  apply_defaults(resource, object, loop_.wall_now());
   JsonValue& metadata = object_at(object, "metadata");
   for (const std::string_view own : {"deletionTimestamp", "deletionGracePeriodSeconds",
                                      "managedFields", "selfLink", "generation"})
@@ -204,7 +218,6 @@ Answer<Written> Writes::create(const ApiRequest& request) {
   } else {
     erase(metadata, "namespace");
   }
-  if (auto fits = check_shape(request, *object); !fits) return refuse(fits.error());
   Answer<ObjectRef> created = prepare_and_create(resource, std::move(*object), request.dry_run());
   if (!created) return refuse(std::move(created.error()));
   return Written{201, std::move(*created), ""};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "api/release.h"
@@ -324,6 +325,21 @@ std::optional<std::string> openapi_document(const ApiRequest& request) {
   if (segments.size() == 5 && segments[2] == "apis" && is_group_version(segments[3], segments[4]))
     return to_json(openapi_group_version(segments[3], segments[4]));
   return std::nullopt;
+}
+
+std::string paths_document() {
+  std::set<std::string> paths = {"/api",    "/apis",        "/healthz", "/healthz/ping",
+                                 "/livez",  "/livez/ping",  "/metrics", "/openapi/v3",
+                                 "/readyz", "/readyz/ping", "/version"};
+  for (const Resource& resource : resources()) {
+    if (!resource.group.empty()) paths.insert(fmt::format("/apis/{}", resource.group));
+    paths.insert("/" + openapi_path(resource.group, resource.version));
+  }
+  JsonValue list = JsonValue::array();
+  for (const std::string& path : paths) list.items.push_back(JsonValue::of_text(path));
+  JsonValue document = JsonValue::object();
+  document.add("paths", std::move(list));
+  return to_json(document);
 }
 
 std::string version_document() {

@@ -17,5 +17,7 @@ std::optional<std::string> openapi_document(const ApiRequest& request);
 
 // JSON of /version.
 std::string version_document();
+// What GET / answers: the paths that there are.
+std::string paths_document();
 
 }  // namespace berth::memapi

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "api/field_check.h"
-#include "api/proto_json.h"
 #include "api/schema.h"
+#include "api/type_check.h"
 #include "base/go_quote.h"
 #include "memapi/json_edit.h"
 #include "wire/json_text.h"
@@ -32,6 +32,36 @@ std::vector<std::string> texts_of(const std::vector<FieldFault>& faults) {
   std::vector<std::string> texts;
   for (const FieldFault& fault : faults) texts.push_back(fault.text());
   return texts;
+}
+
+struct StoredType {
+  std::string api_version;
+  std::string_view kind;
+};
+
+StoredType stored_type(const Resource& resource) {
+  const Resource& stored = resource.stored_as.empty() ? resource : resource_of(resource.stored_as);
+  return {stored.group_version(), stored.kind};
+}
+
+std::string not_handled(std::string_view api_version, std::string_view kind, std::string_view why) {
+  return fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", kind,
+                     api_version.substr(api_version.find('/') + 1), kind, why);
+}
+
+std::optional<TypeFault> type_fault(std::string_view api_version, std::string_view kind,
+                                    const JsonValue& object) {
+  const auto message = schema::find_message(api_version, kind);
+  return message ? check_types(*message, object) : std::nullopt;
+}
+
+// Parity: an error about a patch is about no kind and no name.
+ApiError unusable_patch(std::string_view shown, std::string_view why) {
+  ApiError error =
+      ApiError::invalid_options("", {FieldProblem::invalid("patch", go_quoted(shown), why)});
+  error.group.clear();
+  error.message = fmt::format(" \"\" is invalid: patch: {}", error.causes.front().message);
+  return error;
 }
 
 }  // namespace
@@ -65,27 +95,35 @@ Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& p
     warn(request, problems);
     return {};
   }
-  ApiError error = ApiError::invalid_options(
-      "",
-      {FieldProblem::invalid("patch", go_quoted(shown()),
-                             fmt::format("strict decoding error: {}", fmt::join(problems, ", ")))});
-  // Parity: the error is about no kind and no name.
-  error.group.clear();
-  error.message = fmt::format(" \"\" is invalid: patch: {}", error.causes.front().message);
-  return refuse(std::move(error));
+  return refuse(
+      unusable_patch(shown(), fmt::format("strict decoding error: {}", fmt::join(problems, ", "))));
 }
 
-Answer<void> check_types(const Resource& resource, const JsonValue& object) {
-  const Resource& stored = resource.stored_as.empty() ? resource : resource_of(resource.stored_as);
-  if (!schema::find_message(stored.group_version(), stored.kind)) return {};
-  JsonValue whole = object;
-  set_text(whole, "kind", stored.kind);
-  set_text(whole, "apiVersion", stored.group_version());
-  const Result<std::string> told = json_to_envelope(to_json(whole));
-  if (told) return {};
-  return refuse(ApiError::bad_request(
-      fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", stored.kind, stored.version,
-                  stored.kind, told.error().message)));
+Answer<void> check_body_types(std::string_view api_version, std::string_view kind,
+                              const JsonValue& object) {
+  const auto fault = type_fault(api_version, kind, object);
+  if (!fault) return {};
+  return refuse(ApiError::bad_request(not_handled(api_version, kind, fault->text)));
+}
+
+Answer<void> check_stored_types(const Resource& resource, const JsonValue& object) {
+  const StoredType type = stored_type(resource);
+  return check_body_types(type.api_version, type.kind, object);
+}
+
+Answer<void> check_patched_types(const Resource& resource, const JsonValue& object,
+                                 const JsonValue* tree_patch) {
+  const StoredType type = stored_type(resource);
+  const auto fault = type_fault(type.api_version, type.kind, object);
+  if (!fault) return {};
+  if (tree_patch != nullptr)
+    return refuse(unusable_patch(go_map_text(*tree_patch), fault->conversion_text));
+  JsonValue shown = object;
+  set_text(shown, "kind", type.kind);
+  set_text(shown, "apiVersion", type.api_version);
+  sort_members(shown);
+  return refuse(
+      unusable_patch(to_json(shown), not_handled(type.api_version, type.kind, fault->text)));
 }
 
 namespace {

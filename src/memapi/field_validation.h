@@ -21,7 +21,14 @@ Answer<void> validate_patch_fields(const ApiRequest& request, const JsonValue& p
 
 // 400 unless every field that the kind has is of its type, so that it can be told in protobuf as
 // well: one object of the wrong shape would keep all others from being listed.
-Answer<void> check_types(const Resource& resource, const JsonValue& object);
+Answer<void> check_body_types(std::string_view api_version, std::string_view kind,
+                              const JsonValue& object);
+// The same of an object as it is stored.
+Answer<void> check_stored_types(const Resource& resource, const JsonValue& object);
+// 422 for an object that a patch left so, which shows the patch, or the object unless it was
+// patched as a tree.
+Answer<void> check_patched_types(const Resource& resource, const JsonValue& object,
+                                 const JsonValue* tree_patch);
 
 // As Go prints a map with %+v.
 std::string go_map_text(const JsonValue& value);

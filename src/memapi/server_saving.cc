@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "memapi/api_server_state.h"
+#include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 
 namespace berth::memapi {
@@ -58,6 +59,11 @@ Result<void> ApiServer::State::load(std::string_view saved) {
     }
     erase(object, "kind");
     erase(object, "apiVersion");
+    if (auto fits = check_stored_types(*resource, object); !fits) {
+      return fail(ErrorKind::kInvalid,
+                  fmt::format("items[{}], {}: {}", place, text_at(object, "metadata.name"),
+                              fits.error().message));
+    }
     const auto number = parse_version(text_at(object, "metadata.resourceVersion"));
     objects.push_back({&*resource, number.value_or(0), place++, std::move(object)});
   }

@@ -49,6 +49,7 @@ void ApiServer::State::watch(const ApiRequest& request, const Responder& respond
   net::HttpHeaders headers;
   headers.add("Content-Type", std::string(Views::content_type(request.form, true)));
   headers.add("Cache-Control", "no-cache, private");
+  metrics_.count(request, 200);
   responder->begin(200, std::move(headers));
   responder->on_gone([state = weak_from_this(), weak = std::weak_ptr(watcher)] {
     const auto gone = weak.lock();

@@ -85,6 +85,11 @@ ObjectRef Store::get(const Resource& resource, std::string_view namespace_name,
   return kind(resource).table.find(key);
 }
 
+std::size_t Store::count(const Resource& resource) const {
+  const MutexLock lock(mutex_);
+  return kind(resource).table.objects().size();
+}
+
 bool Store::any_in_namespace(const Resource& resource, std::string_view namespace_name) const {
   const auto [begin, end] = key_range(namespace_name);
   const MutexLock lock(mutex_);

@@ -116,6 +116,7 @@ class Store {
   // 410 when history does not go back that far.
   Answer<ListPage> list(const Resource& resource, const ListRange& range,
                         const Selection& selection) const EXCLUDES(mutex_);
+  std::size_t count(const Resource& resource) const EXCLUDES(mutex_);
   bool any_in_namespace(const Resource& resource, std::string_view namespace_name) const
       EXCLUDES(mutex_);
 

@@ -1,13 +1,19 @@
 // Changes of objects that exist: PUT, PATCH in its four kinds, and the scale subresource.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
+#include "api/schema.h"
+#include "base/go_quote.h"
 #include "base/time_text.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/patch.h"
+#include "memapi/service_addresses.h"
 #include "memapi/strategic_merge.h"
 #include "memapi/validation.h"
 #include "memapi/views.h"
@@ -67,6 +73,68 @@ bool same_wish(const JsonValue& a, const JsonValue& b) {
   return equal(wish(a), wish(b));
 }
 
+// No version, or "0": whatever is stored is replaced.
+bool is_unconditional(std::string_view version) { return version.empty() || version == "0"; }
+
+// Objects that only those may replace who have read them.
+bool must_be_read_first(const Resource& resource) {
+  constexpr std::string_view kKinds[] = {
+      "CSIDriver", "CSINode",      "CSIStorageCapacity", "Lease",   "PodDisruptionBudget",
+      "PodGroup",  "RuntimeClass", "VolumeAttachment",   "Workload"};
+  return std::ranges::find(kKinds, resource.kind) != std::end(kKinds);
+}
+
+Answer<void> check_was_read(const Resource& resource, std::string_view name,
+                            std::string_view version) {
+  if (!is_unconditional(version) || !must_be_read_first(resource)) return {};
+  ApiError error = ApiError::invalid(
+      resource, name,
+      {FieldProblem::invalid("metadata.resourceVersion", "0", "must be specified for an update")});
+  // Parity: this one names the resource where others name the kind.
+  error.kind = resource.plural;
+  error.message = fmt::format("{}{}{} \"{}\" is invalid: metadata.resourceVersion: {}",
+                              resource.plural, resource.group.empty() ? "" : ".", resource.group,
+                              name, error.causes.front().message);
+  return refuse(std::move(error));
+}
+
+Answer<void> check_version(const Resource& resource, const StoredObject& current,
+                           std::string_view version) {
+  if (is_unconditional(version) || version == fmt::format("{}", current.version)) return {};
+  if (parse_version(version)) return refuse(ApiError::modified(resource, current.name));
+  ApiError error;
+  error.message = fmt::format("strconv.ParseUint: parsing {}: invalid syntax", go_quoted(version));
+  return refuse(std::move(error));
+}
+
+// As Go writes a selector: "a=b,c in (d,e),!f,g".
+std::string selector_text(const JsonValue* selector) {
+  std::map<std::string, std::string> parts;  // by key
+  if (!is_object(selector)) return {};
+  const bool plain =
+      at(*selector, "matchLabels") == nullptr && at(*selector, "matchExpressions") == nullptr;
+  const JsonValue* labels = plain ? selector : at(*selector, "matchLabels");
+  if (is_object(labels)) {
+    for (const JsonMember& label : labels->members)
+      parts.emplace(label.name, fmt::format("{}={}", label.name, label.value.text));
+  }
+  for (const JsonValue& one : items_at(*selector, "matchExpressions")) {
+    const std::string key(text_at(one, "key"));
+    const std::string_view op = text_at(one, "operator");
+    std::vector<std::string> values;
+    for (const JsonValue& value : items_at(one, "values")) values.push_back(value.text);
+    std::ranges::sort(values);
+    std::string text = key;
+    if (op == "In" || op == "NotIn")
+      text += fmt::format(" {} ({})", op == "In" ? "in" : "notin", fmt::join(values, ","));
+    if (op == "DoesNotExist") text = "!" + key;
+    parts[key] += (parts[key].empty() ? "" : ",") + text;
+  }
+  std::string all;
+  for (const auto& [key, text] : parts) all += (all.empty() ? "" : ",") + text;
+  return all;
+}
+
 JsonValue scale_of(const JsonValue& object) {
   JsonValue scale = JsonValue::object();
   scale.add("kind", JsonValue::of_text("Scale"));
@@ -81,12 +149,7 @@ JsonValue scale_of(const JsonValue& object) {
   scale.add("spec", std::move(spec));
   JsonValue status = JsonValue::object();
   status.add("replicas", JsonValue::of_int(int_at(object, "status.replicas").value_or(0)));
-  std::string selector;
-  const JsonValue* labels = at(object, "spec.selector.matchLabels");
-  if (is_object(labels)) {
-    for (const JsonMember& label : labels->members)
-      selector += fmt::format("{}{}={}", selector.empty() ? "" : ",", label.name, label.value.text);
-  }
+  const std::string selector = selector_text(at(object, "spec.selector"));
   if (!selector.empty()) status.add("selector", JsonValue::of_text(selector));
   scale.add("status", std::move(status));
   return scale;
@@ -128,9 +191,9 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
         fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
                     current->uid)));
   }
-  if (const std::string_view version = text_at(object, "metadata.resourceVersion");
-      !version.empty() && version != fmt::format("{}", current->version))
-    return refuse(ApiError::modified(resource, current->name));
+  if (auto fits = check_version(resource, *current, text_at(object, "metadata.resourceVersion"));
+      !fits)
+    return fits;
   keep_metadata(object, old);
   normalize(object);
 
@@ -140,7 +203,8 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
     copy_member(changed, object, "metadata");
     copy_member(object_at(changed, "metadata"), *at(old, "metadata"), "ownerReferences");
     object = std::move(changed);
-    return apply_defaults(resource, object, loop_.wall_now());
+    apply_defaults(resource, object, loop_.wall_now());
+    return {};
   }
   if (subresource == "finalize") {
     JsonValue changed = old;
@@ -149,9 +213,10 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
     return {};
   }
   if (resource.has("status")) copy_member(object, old, "status");
-  if (auto done = apply_defaults(resource, object, loop_.wall_now()); !done) return done;
+  apply_defaults(resource, object, loop_.wall_now());
   if (resource.plural == "devicetaintrules") renew_time_added(object, old, loop_.wall_now());
   if (resource.plural == "namespaces") copy_member(object, old, "spec");
+  if (resource.plural == "services") assign_addresses(object, &old, store_);
   if (auto problems = validate_update(resource, object, old); !problems.empty())
     return refuse(ApiError::invalid(resource, current->name, std::move(problems)));
   if (resource.generation && !same_wish(object, old)) bump_generation(object);
@@ -177,7 +242,6 @@ Answer<Written> Writes::update_object(const ApiRequest& request, const Change& e
   return change(resource, request.namespace_name, request.name, request.dry_run(),
                 [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
                   if (auto done = edit(object, current); !done) return done;
-                  if (auto fits = check_shape(request, object); !fits) return fits;
                   return finish_update(resource, request.subresource, object, current);
                 });
 }
@@ -199,14 +263,10 @@ Answer<Written> Writes::update(const ApiRequest& request) {
     return refuse(ApiError::bad_request(
         "the namespace of the provided object does not match the namespace sent on the request"));
   }
-  // An election is safe only if nobody can write without having read.
-  const bool must_have_read =
-      request.resource->plural == "leases" && text_at(*given, "metadata.resourceVersion").empty();
-  if (must_have_read) {
-    return refuse(ApiError::invalid(*request.resource, request.name,
-                                    {FieldProblem::invalid("metadata.resourceVersion", "\"\"",
-                                                           "must be specified for an update")}));
-  }
+  if (auto fits = check_was_read(*request.resource, request.name,
+                                 text_at(*given, "metadata.resourceVersion"));
+      !fits)
+    return refuse(std::move(fits.error()));
   return update_object(request, [&](JsonValue& object, const ObjectRef&) -> Answer<void> {
     object = *given;
     return {};
@@ -258,7 +318,8 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
     if (type == kJsonPatch) {
       if (auto done = apply_json_patch(object, *patch); !done) return done;
     } else if (type == kStrategicPatch) {
-      if (auto done = apply_strategic_merge(resource.kind, object, *patch); !done) return done;
+      const auto message = schema::find_message(resource.group_version(), resource.kind);
+      if (auto done = apply_strategic_merge(message, object, *patch); !done) return done;
     } else if (auto done = apply_merge_patch(object, *patch); !done) {
       return done;
     }
@@ -267,6 +328,8 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
     erase(object, "kind");
     erase(object, "apiVersion");
     if (new_view) event_to_stored_view(object);
+    const JsonValue* tree_patch = type == kStrategicPatch ? &*patch : nullptr;
+    if (auto fits = check_patched_types(resource, object, tree_patch); !fits) return fits;
     if (const std::string_view name = text_at(object, "metadata.name"); name != current->name) {
       return refuse(ApiError::bad_request(
           fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
@@ -294,14 +357,35 @@ Answer<Written> Writes::apply(const ApiRequest& request, const JsonValue& patch)
     JsonValue& metadata = object_at(wish, "metadata");
     set_text(metadata, "name", request.name);
     if (resource.namespaced) set_text(metadata, "namespace", request.namespace_name);
-    if (auto fits = check_shape(request, wish); !fits) return refuse(fits.error());
+    if (auto fits = check_stored_types(resource, wish); !fits) return refuse(fits.error());
     Answer<ObjectRef> created = prepare_and_create(resource, wish, request.dry_run());
     if (created) return Written{201, std::move(*created), ""};
     if (created.error().reason != "AlreadyExists") return refuse(std::move(created.error()));
   }
   return update_object(request, [&](JsonValue& object, const ObjectRef&) -> Answer<void> {
-    return apply_strategic_merge(resource.kind, object, wish);
+    const auto type = schema::find_message(resource.group_version(), resource.kind);
+    if (auto done = apply_strategic_merge(type, object, wish); !done) return done;
+    return check_stored_types(resource, object);
   });
+}
+
+// The scale that a PUT brings, or the patch of one.
+Answer<JsonValue> Writes::scale_body(const ApiRequest& request) const {
+  if (request.http.method == "PUT") {
+    Answer<JsonValue> scale = decode(request, "Scale");
+    if (!scale) return scale;
+    const std::string_view name = text_at(*scale, "metadata.name");
+    if (name == request.name) return scale;
+    return refuse(ApiError::bad_request(
+        name.empty() ? "name must be provided"
+                     : fmt::format("the name of the object ({}) does not match the name on the URL "
+                                   "({})",
+                                   name, request.name)));
+  }
+  Result<JsonValue> patch = parse_json(request.http.body);
+  if (patch) return std::move(*patch);
+  return refuse(
+      ApiError::bad_request(fmt::format("error decoding patch: {}", patch.error().message)));
 }
 
 Answer<std::string> Writes::scale(const ApiRequest& request) {
@@ -310,11 +394,8 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
   if (!object) return refuse(ApiError::not_found(resource, request.name));
   if (request.http.method == "GET") return to_json(scale_of(object->tree()));
 
-  Result<JsonValue> body = parse_json(request.http.body);
-  if (!body) {
-    return refuse(
-        ApiError::bad_request(fmt::format("error decoding patch: {}", body.error().message)));
-  }
+  Answer<JsonValue> body = scale_body(request);
+  if (!body) return refuse(std::move(body.error()));
   ApiRequest whole = request;
   whole.subresource.clear();
   Answer<Written> written =
@@ -327,6 +408,7 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
         } else if (auto done = apply_merge_patch(scale, *body); !done) {
           return done;
         }
+        if (auto fits = check_body_types("autoscaling/v1", "Scale", scale); !fits) return fits;
         const std::int64_t replicas = int_at(scale, "spec.replicas").value_or(0);
         if (replicas < 0) {
           return refuse(
@@ -334,9 +416,10 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
                                 {FieldProblem::invalid("spec.replicas", fmt::format("{}", replicas),
                                                        "must be greater than or equal to 0")}));
         }
-        const std::string_view version = text_at(scale, "metadata.resourceVersion");
-        if (!version.empty() && version != fmt::format("{}", current->version))
-          return refuse(ApiError::modified(resource, current->name));
+        if (auto fits =
+                check_version(resource, *current, text_at(scale, "metadata.resourceVersion"));
+            !fits)
+          return fits;
         set(object_at(changed, "spec"), "replicas", JsonValue::of_int(replicas));
         return {};
       });

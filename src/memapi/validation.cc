@@ -7,27 +7,18 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/go_quote.h"
 #include "berth/labels.h"
+#include "berth/resources.h"
+#include "memapi/defaults.h"
 #include "memapi/json_edit.h"
 #include "memapi/json_lookup.h"
-#include "memapi/selection.h"
+#include "memapi/validation_rules.h"
 
 namespace berth::memapi {
 namespace {
 
-constexpr std::string_view kSubdomainRule =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-constexpr std::string_view kLabelRule =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
-    "for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-constexpr std::string_view kLabelValueRule =
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
-    "and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or "
-    "'12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 constexpr std::string_view kPodSpecRule =
     "pod updates may not change fields other than "
     "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
@@ -59,91 +50,33 @@ bool is_label_text(std::string_view part) {
          std::ranges::all_of(part, [](char c) { return is_alphanumeric(c) || c == '-'; });
 }
 
-void check_metadata(const Resource& resource, const JsonValue& object,
-                    std::vector<FieldProblem>& problems) {
+void check_metadata(const Resource& resource, const JsonValue& object, Problems& problems) {
   const std::string_view name = text_at(object, "metadata.name");
   if (name.empty()) {
     problems.push_back(FieldProblem::required("metadata.name", "name or generateName is required"));
-  } else if (resource.names == NameRule::kLabel ? !is_dns_label(name) : !is_dns_subdomain(name)) {
-    const bool label = resource.names == NameRule::kLabel;
-    const std::size_t limit = label ? 63 : 253;
-    const std::string_view rule = label ? kLabelRule : kSubdomainRule;
-    const std::string too_long = fmt::format("must be no more than {} characters", limit);
-    problems.push_back(FieldProblem::invalid("metadata.name", go_quoted(name),
-                                             name.size() > limit ? too_long : rule));
+  } else if (resource.names == NameRule::kLabel) {
+    check_dns_label(name, "metadata.name", problems);
+  } else {
+    check_dns_subdomain(name, "metadata.name", problems);
   }
-  const JsonValue* labels = at(object, "metadata.labels");
-  if (!is_object(labels)) return;
-  for (const JsonMember& label : labels->members) {
-    for (const std::string& problem : label_key_problems(label.name)) {
-      problems.push_back(FieldProblem::invalid("metadata.labels", go_quoted(label.name), problem));
-    }
-    if (!is_valid_label_value(label.value.text)) {
-      problems.push_back(
-          FieldProblem::invalid("metadata.labels", go_quoted(label.value.text), kLabelValueRule));
+  check_labels(at(object, "metadata.labels"), "metadata.labels", problems);
+  if (const JsonValue* annotations = at(object, "metadata.annotations"); is_object(annotations)) {
+    for (const JsonMember& one : annotations->members) {
+      for (const std::string& problem : label_key_problems(lower_case(one.name)))
+        problems.push_back(
+            FieldProblem::invalid("metadata.annotations", go_quoted(one.name), problem));
     }
   }
-}
-
-void check_containers(const JsonValue& spec, const std::string& path,
-                      std::vector<FieldProblem>& problems) {
-  const auto& containers = items_at(spec, "containers");
-  if (containers.empty()) {
-    problems.push_back(FieldProblem::required(fmt::format("{}.containers", path)));
-  }
-  for (std::size_t i = 0; i < containers.size(); ++i) {
-    const std::string here = fmt::format("{}.containers[{}]", path, i);
-    const std::string_view name = text_at(containers[i], "name");
-    if (name.empty()) {
-      problems.push_back(FieldProblem::required(here + ".name"));
-    } else if (!is_dns_label(name)) {
-      problems.push_back(FieldProblem::invalid(here + ".name", go_quoted(name), kLabelRule));
+  const auto& owners = items_at(object, "metadata.ownerReferences");
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const std::string path = item_path("metadata.ownerReferences", i);
+    for (const std::string_view member : {"apiVersion", "kind", "name", "uid"}) {
+      if (text_at(owners[i], member).empty())
+        problems.push_back(FieldProblem::invalid(
+            fmt::format("{}.{}", path, member), "\"\"",
+            member == "apiVersion" ? "version must not be empty" : "must not be empty"));
     }
-    if (text_at(containers[i], "image").empty())
-      problems.push_back(FieldProblem::required(here + ".image"));
   }
-}
-
-// A workload whose selector its own pods do not match would make pods without end.
-void check_template_labels(const JsonValue& object, const std::vector<LabelRequirement>& selector,
-                           std::vector<FieldProblem>& problems) {
-  LabelPairs labels;
-  if (const JsonValue* given = at(object, "spec.template.metadata.labels"); is_object(given)) {
-    for (const JsonMember& label : given->members)
-      labels.emplace_back(label.name, label.value.text);
-    std::ranges::sort(labels);
-  }
-  const bool fits = std::ranges::all_of(
-      selector, [&](const LabelRequirement& requirement) { return requirement.matches(labels); });
-  if (fits) return;
-  std::string shown = "map[string]string{";
-  for (const auto& [key, value] : labels) {
-    if (shown.back() != '{') shown += ", ";
-    shown += fmt::format("{}:{}", go_quoted(key), go_quoted(value));
-  }
-  problems.push_back(FieldProblem::invalid("spec.template.metadata.labels", shown + "}",
-                                           "`selector` does not match template `labels`"));
-}
-
-// A ReplicationController's selector is a map of labels, and need not be there.
-void check_replication_controller(const JsonValue& object, std::vector<FieldProblem>& problems) {
-  const JsonValue* selector = at(object, "spec.selector");
-  if (!is_object(selector)) return;
-  std::vector<LabelRequirement> wanted;
-  for (const JsonMember& label : selector->members)
-    wanted.push_back({label.name, LabelRequirement::Op::kIn, {label.value.text}});
-  check_template_labels(object, wanted, problems);
-}
-
-void check_workload(const JsonValue& object, std::vector<FieldProblem>& problems) {
-  const JsonValue* selector = at(object, "spec.selector");
-  if (!is_object(selector))
-    problems.push_back(FieldProblem::required("spec.selector"));
-  else if (const auto wanted = label_selector_of(*selector))
-    check_template_labels(object, *wanted, problems);
-  static const JsonValue kNothing = JsonValue::object();
-  const JsonValue* spec = at(object, "spec.template.spec");
-  check_containers(spec != nullptr ? *spec : kNothing, "spec.template.spec", problems);
 }
 
 // What may differ between an old and a new pod is made equal.
@@ -202,6 +135,136 @@ void check_pod_update(const JsonValue& pod, const JsonValue& old,
   if (!equal(forgiven, *before)) problems.push_back(FieldProblem::forbidden("spec", kPodSpecRule));
 }
 
+const JsonValue& spec_of(const JsonValue& object) {
+  static const JsonValue kNothing = JsonValue::object();
+  const JsonValue* spec = at(object, "spec");
+  return is_object(spec) ? *spec : kNothing;
+}
+
+void check_budget(const JsonValue& budget, Problems& problems) {
+  const JsonValue& spec = spec_of(budget);
+  const JsonValue* least = at(spec, "minAvailable");
+  const JsonValue* most = at(spec, "maxUnavailable");
+  if (least != nullptr && most != nullptr) {
+    problems.push_back(FieldProblem::invalid("spec", shown(&spec),
+                                             "minAvailable and maxUnavailable cannot be both set"));
+  }
+  check_count_or_percent(least, "spec.minAvailable", true, problems);
+  check_count_or_percent(most, "spec.maxUnavailable", true, problems);
+  check_label_selector(at(spec, "selector"), "spec.selector", problems);
+  if (at(spec, "unhealthyPodEvictionPolicy") != nullptr) {
+    check_one_of(spec, "unhealthyPodEvictionPolicy", "spec", {"AlwaysAllow", "IfHealthyBudget"},
+                 problems);
+  }
+}
+
+void check_priority_class(const JsonValue& object, Problems& problems) {
+  constexpr std::int64_t kHighest = 1'000'000'000;
+  const std::string_view name = text_at(object, "metadata.name");
+  if (name.starts_with("system-")) {
+    if (name != "system-node-critical" && name != "system-cluster-critical") {
+      problems.push_back(FieldProblem::forbidden(
+          "metadata.name",
+          fmt::format("priority class names with 'system-' prefix are reserved for system use "
+                      "only. error: {} is not a known system priority class",
+                      name)));
+    }
+  } else if (int_at(object, "value").value_or(0) > kHighest) {
+    problems.push_back(FieldProblem::forbidden(
+        "value", fmt::format("maximum allowed value of a user defined priority is {}", kHighest)));
+  }
+  const std::string_view policy = text_at(object, "preemptionPolicy");
+  if (policy != "PreemptLowerPriority" && policy != "Never" && !policy.empty()) {
+    problems.push_back(FieldProblem::not_supported("preemptionPolicy", go_quoted(policy),
+                                                   R"("PreemptLowerPriority", "Never")"));
+  }
+}
+
+void check_storage_class(const JsonValue& object, Problems& problems) {
+  if (text_at(object, "provisioner").empty())
+    problems.push_back(FieldProblem::required("provisioner"));
+  const std::string_view mode = text_at(object, "volumeBindingMode");
+  if (mode != "Immediate" && mode != "WaitForFirstConsumer") {
+    problems.push_back(FieldProblem::not_supported("volumeBindingMode", go_quoted(mode),
+                                                   R"("Immediate", "WaitForFirstConsumer")"));
+  }
+}
+
+void check_volume_claim(const JsonValue& object, Problems& problems) {
+  const JsonValue& spec = spec_of(object);
+  const auto& modes = items_at(spec, "accessModes");
+  if (modes.empty()) {
+    problems.push_back(
+        FieldProblem::required("spec.accessModes", "at least 1 access mode is required"));
+  }
+  for (const JsonValue& mode : modes) {
+    if (mode.text == "ReadWriteOnce" || mode.text == "ReadOnlyMany" ||
+        mode.text == "ReadWriteMany" || mode.text == "ReadWriteOncePod")
+      continue;
+    problems.push_back(FieldProblem::not_supported(
+        "spec.accessModes", go_quoted(mode.text),
+        R"("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")"));
+  }
+  const JsonValue* storage = at(spec, "resources.requests.storage");
+  const Result<Quantity> amount =
+      storage != nullptr ? Quantity::parse(storage->text) : Result<Quantity>(Quantity());
+  if (storage == nullptr) {
+    problems.push_back(FieldProblem::required("spec.resources[storage]"));
+  } else if (amount && !(Quantity() < *amount)) {
+    problems.push_back(FieldProblem::invalid("spec.resources[storage]", shown(storage),
+                                             "must be greater than zero"));
+  }
+  check_label_selector(at(spec, "selector"), "spec.selector", problems);
+}
+
+void check_service(const JsonValue& object, Problems& problems) {
+  const JsonValue& spec = spec_of(object);
+  const std::string_view type = text_at(spec, "type");
+  const auto& ports = items_at(spec, "ports");
+  if (ports.empty() && type != "ExternalName" && text_at(spec, "clusterIP") != "None")
+    problems.push_back(FieldProblem::required("spec.ports"));
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const std::string path = item_path("spec.ports", i);
+    const std::int64_t number = int_at(ports[i], "port").value_or(0);
+    if (ports.size() > 1 && text_at(ports[i], "name").empty())
+      problems.push_back(FieldProblem::required(path + ".name"));
+    if (number < 1 || number > 65535) {
+      problems.push_back(FieldProblem::invalid(path + ".port", fmt::format("{}", number),
+                                               "must be between 1 and 65535, inclusive"));
+    }
+    check_one_of(ports[i], "protocol", path, {"SCTP", "TCP", "UDP"}, problems);
+  }
+  check_labels(at(spec, "selector"), "spec.selector", problems);
+  check_one_of(spec, "type", "spec", {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"},
+               problems);
+  check_one_of(spec, "sessionAffinity", "spec", {"ClientIP", "None"}, problems);
+}
+
+void check_volume(const JsonValue& object, Problems& problems) {
+  if (const JsonValue* required = at(object, "spec.nodeAffinity.required"); is_object(required))
+    check_node_selector(*required, "spec.nodeAffinity.required", true, problems);
+}
+
+// What is marked so never changes again.
+void check_sealed(const JsonValue& object, const JsonValue& old, Problems& problems) {
+  if (!true_at(old, "immutable")) return;
+  constexpr std::string_view kWhy = "field is immutable when `immutable` is set";
+  for (const std::string_view member : {"immutable", "data", "binaryData"})
+    if (!equal(at(object, member), at(old, member)))
+      problems.push_back(FieldProblem::forbidden(std::string(member), kWhy));
+}
+
+// The rules that old and new objects of a kind keep to.
+void check_kind(const Resource& resource, const JsonValue& object, Problems& problems) {
+  const std::string_view plural = resource.plural;
+  if (plural == "nodes") return check_taints(spec_of(object), "spec", problems);
+  if (plural == "poddisruptionbudgets") return check_budget(object, problems);
+  if (plural == "priorityclasses") return check_priority_class(object, problems);
+  if (plural == "storageclasses") return check_storage_class(object, problems);
+  if (plural == "services") return check_service(object, problems);
+  if (plural == "persistentvolumes") return check_volume(object, problems);
+}
+
 }  // namespace
 
 bool is_dns_label(std::string_view name) { return name.size() <= 63 && is_label_text(name); }
@@ -217,41 +280,43 @@ bool is_dns_subdomain(std::string_view name) {
 }
 
 std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue& object) {
-  std::vector<FieldProblem> problems;
+  Problems problems;
   check_metadata(resource, object, problems);
-  static const JsonValue kNothing = JsonValue::object();
   if (resource.plural == "pods") {
-    const JsonValue* spec = at(object, "spec");
-    check_containers(spec != nullptr ? *spec : kNothing, "spec", problems);
-  } else if (resource.group == "apps") {
-    check_workload(object, problems);
-  } else if (resource.plural == "replicationcontrollers") {
-    check_replication_controller(object, problems);
-  } else if (resource.plural == "storageclasses" && text_at(object, "provisioner").empty()) {
-    problems.push_back(FieldProblem::required("provisioner"));
+    check_pod_spec(spec_of(object), "spec", problems);
+    if (!text_at(object, "spec.nodeName").empty() &&
+        !items_at(object, "spec.schedulingGates").empty()) {
+      problems.push_back(FieldProblem::forbidden(
+          "spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+    }
+  } else if (resource.plural == "persistentvolumeclaims") {
+    check_volume_claim(object, problems);
+  } else if (is_workload(resource.plural)) {
+    check_workload(resource.plural, object, problems);
+  } else {
+    check_kind(resource, object, problems);
   }
   return problems;
 }
 
 std::vector<FieldProblem> validate_update(const Resource& resource, const JsonValue& object,
                                           const JsonValue& old) {
-  std::vector<FieldProblem> problems;
+  Problems problems;
   check_metadata(resource, object, problems);
   if (resource.plural == "pods") {
+    if (!equal(at(object, "spec"), at(old, "spec")))
+      check_pod_spec(spec_of(object), "spec", problems);
     check_pod_update(object, old, problems);
-  } else if (resource.group == "apps") {
-    check_workload(object, problems);
-    if (!equal(at(object, "spec.selector"), at(old, "spec.selector"))) {
-      const JsonValue* selector = at(object, "spec.selector");
-      problems.push_back(FieldProblem::invalid("spec.selector",
-                                               selector != nullptr ? to_json(*selector) : "null",
-                                               "field is immutable"));
-    }
-  } else if (resource.plural == "replicationcontrollers") {
-    check_replication_controller(object, problems);
-  } else if (resource.plural == "priorityclasses" &&
-             !equal(at(object, "value"), at(old, "value"))) {
-    problems.push_back(FieldProblem::forbidden("value", "may not be changed in an update."));
+  } else if (is_workload(resource.plural)) {
+    if (!equal(at(object, "spec"), at(old, "spec")))
+      check_workload_update(resource.plural, object, old, problems);
+  } else if (resource.plural == "configmaps" || resource.plural == "secrets") {
+    check_sealed(object, old, problems);
+    if (resource.plural == "secrets") check_immutable(object, old, "type", problems);
+  } else {
+    check_kind(resource, object, problems);
+    if (resource.plural == "priorityclasses" && !equal(at(object, "value"), at(old, "value")))
+      problems.push_back(FieldProblem::forbidden("value", "may not be changed in an update."));
   }
   return problems;
 }

@@ -1,6 +1,6 @@
-// What an API server refuses: names that are none, pods without containers, changes of what must
-// not change. Only what a user of the embedded server is likely to meet; not every rule of every
-// field.
+// What an API server refuses: names that are none, pods that cannot be scheduled or run, workloads
+// that their controllers could not work with, changes of what must not change. Not every rule of
+// every field: docs/embedded.md says which kinds are looked at.
 #pragma once
 
 #include <string_view>

@@ -81,7 +81,12 @@ bool Watcher::write(const Event& event) {
     frame = views_.watch_event(resource_, form_, event.type, *event.object, include_, first_);
   }
   if (event.object) first_ = false;
-  return frame && responder_->write(std::move(*frame));
+  if (frame) return responder_->write(std::move(*frame));
+  // It cannot be told in this encoding: the client learns why, and that nothing more comes.
+  frame = views_.watch_event(form_.encoding, "ERROR", to_json(frame.error().to_status()));
+  if (frame) static_cast<void>(responder_->write(std::move(*frame)));
+  responder_->end();
+  return false;
 }
 
 void Watcher::flush() {

@@ -88,13 +88,12 @@ class Writes {
                                 const DeleteOptions& options, bool& retry);
   Answer<Written> remove_named(const Resource& resource, std::string_view namespace_name,
                                std::string_view name, const DeleteOptions& options);
+  Answer<JsonValue> scale_body(const ApiRequest& request) const;
   Answer<DeleteOptions> delete_options(const ApiRequest& request) const;
   Answer<Written> remove_namespace(const ObjectRef& current, const DeleteOptions& options,
                                    bool& retry);
   Answer<Written> gone(const Resource& resource, const ObjectRef& last);
   Answer<void> check_budgets(const ObjectRef& pod, bool dry_run);
-  // That what a client wrote can be told in every encoding that the server has.
-  Answer<void> check_shape(const ApiRequest& request, const JsonValue& object) const;
   Answer<void> check_namespace(const Resource& resource, std::string_view namespace_name,
                                std::string_view name) const;
   std::string random_suffix() EXCLUDES(random_mutex_);

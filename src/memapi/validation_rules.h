@@ -1,0 +1,64 @@
+// What validation.h is made of: rules that fields of several kinds keep to, and the rules of pods
+// and of the kinds that make them, with the sentences of a real API server. Fields are named by
+// their paths from the object on. Only for validation*.cc.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memapi/api_error.h"
+#include "wire/json_tree.h"
+
+namespace berth::memapi {
+
+using Problems = std::vector<FieldProblem>;
+
+// "spec.ports[2]", "limits[cpu]".
+std::string item_path(const std::string& list, std::size_t index);
+std::string key_path(const std::string& map, std::string_view key);
+// A value as it is shown in an error.
+std::string shown(const JsonValue* value);
+
+// ---- values
+void check_dns_label(std::string_view name, const std::string& path, Problems& problems);
+void check_dns_subdomain(std::string_view name, const std::string& path, Problems& problems);
+void check_qualified_name(std::string_view name, const std::string& path, Problems& problems);
+void check_label_value(std::string_view value, const std::string& path, Problems& problems);
+void check_labels(const JsonValue* labels, const std::string& path, Problems& problems);
+// Null: there is none.
+void check_label_selector(const JsonValue* selector, const std::string& path, Problems& problems);
+// The member is one of `allowed`; absent: required.
+void check_one_of(const JsonValue& object, std::string_view name, const std::string& path,
+                  std::initializer_list<std::string_view> allowed, Problems& problems);
+// Each of these members that is there.
+void check_not_negative(const JsonValue& object, const std::string& path,
+                        std::initializer_list<std::string_view> names, Problems& problems);
+// A number from 0 on, or a percentage; `at_most_all`: no more than 100 %.
+void check_count_or_percent(const JsonValue* value, const std::string& path, bool at_most_all,
+                            Problems& problems);
+// 0 for what is neither.
+std::int64_t count_or_percent(const JsonValue* value);
+void check_immutable(const JsonValue& object, const JsonValue& old, std::string_view path,
+                     Problems& problems);
+
+// ---- pods
+void check_pod_spec(const JsonValue& spec, const std::string& path, Problems& problems);
+// What is about where pods go: tolerations, affinity, spread constraints, gates.
+void check_scheduling(const JsonValue& spec, const std::string& path, Problems& problems);
+void check_tolerations(const JsonValue& spec, const std::string& path, Problems& problems);
+void check_taints(const JsonValue& spec, const std::string& path, Problems& problems);
+void check_node_selector(const JsonValue& selector, const std::string& path, bool values,
+                         Problems& problems);
+// Amounts of a container or a pod.
+void check_requirements(const JsonValue& resources, const std::string& path, Problems& problems);
+
+// ---- kinds that make pods
+void check_workload(std::string_view plural, const JsonValue& object, Problems& problems);
+void check_workload_update(std::string_view plural, const JsonValue& object, const JsonValue& old,
+                           Problems& problems);
+void check_job(const JsonValue& object, Problems& problems);
+
+}  // namespace berth::memapi
