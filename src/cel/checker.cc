@@ -51,14 +51,12 @@ TypeRef named_type(std::string_view name) {
 
 class Checker {
  public:
-  Checker(Parsed& parsed, Issues& issues) : parsed_(parsed), issues_(issues) {
-    device_fields_ = {
-        {"driver", types::string()},
-        {"allowMultipleAllocations", types::boolean()},
-        {"attributes", types::map(types::string(), types::map(types::string(), types::dyn()))},
-        {"capacity", types::map(types::string(), types::map(types::string(), types::quantity()))}};
-    scopes_.push_back({"device", types::device()});
-  }
+  Checker(Parsed& parsed, const Environment& environment, Issues& issues)
+      : parsed_(parsed),
+        environment_(environment),
+        issues_(issues),
+        globals_(environment.variables.size()),
+        scopes_(environment.variables) {}
 
   Checked run() {
     check(*parsed_.root);
@@ -107,7 +105,14 @@ class Checker {
 
   // Of a fold; null if there is none of that name.
   const TypeRef* local_variable(std::string_view name) const {
-    for (std::size_t i = scopes_.size(); i-- > kGlobalScopes;)
+    for (std::size_t i = scopes_.size(); i-- > globals_;)
+      if (scopes_[i].first == name) return &scopes_[i].second;
+    return nullptr;
+  }
+
+  // Of the environment; null if there is none of that name.
+  const TypeRef* global_variable(std::string_view name) const {
+    for (std::size_t i = 0; i < globals_; ++i)
       if (scopes_[i].first == name) return &scopes_[i].second;
     return nullptr;
   }
@@ -126,9 +131,9 @@ class Checker {
       checked_.references[expr.id] = std::move(reference);
       return true;
     }
-    if (scopes_.front().first == name) {
+    if (const TypeRef* global = global_variable(name)) {
       if (local != nullptr) reference.name = written;  // a name that no fold uses
-      set(expr, scopes_.front().second);
+      set(expr, *global);
       checked_.references[expr.id] = std::move(reference);
       return true;
     }
@@ -165,15 +170,9 @@ class Checker {
     switch (target->kind()) {
       case TypeKind::kMap: result = target->parameters()[1]; break;
       case TypeKind::kObject: {
-        const TypeRef* found = nullptr;
-        if (target->name() == types::device()->name()) {
-          for (const auto& [name, field_type] : device_fields_) {
-            if (name == field) found = &field_type;
-          }
-        }
-        if (found != nullptr) {
+        if (const TypeRef* found = environment_.field(target->name(), field)) {
           result = *found;
-        } else if (target->name() == types::device()->name()) {
+        } else if (environment_.objects.contains(target->name())) {
           complain(expr, "undefined field '" + field + "'");
         } else {
           complain(expr, "unexpected failed resolution of '" + target->name() + "'");
@@ -373,12 +372,12 @@ class Checker {
   }
 
   Parsed& parsed_;
+  const Environment& environment_;
   Issues& issues_;
   Checked checked_;
   Unifier unifier_;
-  static constexpr std::size_t kGlobalScopes = 1;        // the device
+  const std::size_t globals_;                            // the first scopes: the environment's
   std::vector<std::pair<std::string, TypeRef>> scopes_;  // the innermost last
-  std::vector<std::pair<std::string, TypeRef>> device_fields_;
 };
 
 }  // namespace
@@ -393,6 +392,8 @@ const Checked::Reference* Checked::reference(const Expr& expr) const {
   return found == references.end() ? nullptr : &found->second;
 }
 
-Checked check(Parsed& parsed, Issues& issues) { return Checker(parsed, issues).run(); }
+Checked check(Parsed& parsed, const Environment& environment, Issues& issues) {
+  return Checker(parsed, environment, issues).run();
+}
 
 }  // namespace berth::cel

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cel/environment.h"
 #include "cel/functions.h"
 #include "cel/parser.h"
 #include "cel/source.h"
@@ -33,7 +34,7 @@ struct Checked {
 
 // Names in `parsed` that turn out to be qualified (`optional.of`, `google.protobuf.Duration`) are
 // put together. With anything in `issues` afterwards the result is not to be used.
-Checked check(Parsed& parsed, Issues& issues);
+Checked check(Parsed& parsed, const Environment& environment, Issues& issues);
 
 // Further complaints about a checked expression: literals of times and regular expressions that are
 // none, lists of mixed types, formats that do not suit their arguments.

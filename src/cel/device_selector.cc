@@ -2,11 +2,8 @@
 
 #include <utility>
 
-#include "cel/checker.h"
-#include "cel/parser.h"
-#include "cel/program.h"
+#include "cel/expression.h"
 #include "cel/semver.h"
-#include "cel/source.h"
 #include "cel/value.h"
 
 namespace berth {
@@ -166,31 +163,18 @@ void SelectorDevice::add_capacity(std::string_view name, Quantity value) {
   values_->add_to(*values_->capacity, name, Value::quantity(std::move(value)));
 }
 
-DeviceSelector::DeviceSelector(std::unique_ptr<const cel::Program> program)
-    : program_(std::move(program)) {}
+DeviceSelector::DeviceSelector(std::shared_ptr<const cel::Expression> expression)
+    : expression_(std::move(expression)) {}
 DeviceSelector::~DeviceSelector() = default;
 
 Result<std::shared_ptr<const DeviceSelector>> DeviceSelector::compile(std::string_view expression) {
-  const auto wrong = [](std::string message) {
-    return fail(ErrorKind::kInvalid, std::move(message));
+  const auto accept = [](const cel::Type& type) -> std::string {
+    if (type.kind() == cel::TypeKind::kBool || type.kind() == cel::TypeKind::kDyn) return {};
+    return "must evaluate to bool or the unknown type, not " + cel::declared_text(type);
   };
-  const cel::Source source(expression);
-  cel::Issues issues(source);
-  const auto failed = [&] { return wrong("compilation failed: " + issues.text()); };
-  cel::Parsed parsed = cel::parse(source, issues);
-  if (!issues.empty()) return failed();
-  const cel::Checked checked = cel::check(parsed, issues);
-  if (!issues.empty()) return failed();
-  cel::validate(parsed, checked, issues);
-  if (!issues.empty()) return failed();
-  const cel::Type& type = *checked.type(*parsed.root);
-  if (type.kind() != cel::TypeKind::kBool && type.kind() != cel::TypeKind::kDyn) {
-    return wrong("must evaluate to bool or the unknown type, not " + cel::declared_text(type));
-  }
-  auto program = cel::plan(parsed, checked);
-  if (!program) return wrong("program instantiation failed: " + program.error().message);
-  return std::shared_ptr<const DeviceSelector>(
-      new DeviceSelector(std::make_unique<const cel::Program>(std::move(*program))));
+  auto compiled = cel::Expression::compile(expression, cel::device_environment(), accept);
+  if (!compiled) return fail(std::move(compiled.error()));
+  return std::shared_ptr<const DeviceSelector>(new DeviceSelector(std::move(*compiled)));
 }
 
 Result<bool> DeviceSelector::matches(const SelectorDevice& device, std::uint64_t* cost) const {
@@ -208,11 +192,12 @@ Result<bool> DeviceSelector::matches(const SelectorDevice& device, const TimeLim
 
   cel::WorkLimits work{.cancelled = limits.cancelled};
   if (limits.steps != 0) work.steps = limits.steps;
-  cel::Evaluation evaluation(values.device, kCostLimit, work);
-  Value result = program_->root->evaluate(evaluation);
-  if (cost != nullptr) *cost = evaluation.cost.cost();
-  if (evaluation.cost.interrupted())
+  cel::Expression::Outcome outcome =
+      expression_->evaluate(std::span(&values.device, 1), kCostLimit, work);
+  if (cost != nullptr) *cost = outcome.cost;
+  if (outcome.interrupted)
     return fail(ErrorKind::kTimeout, cel::operation_interrupted().as_error().text);
+  Value result = std::move(outcome.value);
   if (result.is_error()) return wrong(result.as_error().text);
   const std::string type = cel::type_name(result);
   if (result.is(Kind::kOptional) && result.as_optional().value) {

@@ -21,7 +21,7 @@
 namespace berth {
 
 namespace cel {
-struct Program;
+class Expression;
 struct DeviceValues;
 }  // namespace cel
 
@@ -80,9 +80,9 @@ class DeviceSelector {
                        std::uint64_t* cost = nullptr) const;
 
  private:
-  explicit DeviceSelector(std::unique_ptr<const cel::Program> program);
+  explicit DeviceSelector(std::shared_ptr<const cel::Expression> expression);
 
-  std::unique_ptr<const cel::Program> program_;
+  std::shared_ptr<const cel::Expression> expression_;
 };
 
 }  // namespace berth

@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 10> kConversions = {
 
 class Planner {
  public:
-  explicit Planner(const Checked& checked) : checked_(checked) {
-    variables_["device"] = kDeviceVariable;
+  Planner(const Checked& checked, const Environment& environment) : checked_(checked) {
+    for (const auto& [name, type] : environment.variables) number(name);
   }
 
   NodePtr plan(const Expr& expr) {
@@ -120,8 +120,7 @@ class Planner {
   // The node's value in its place, if it depends on nothing.
   NodePtr fold_constants(const Expr& expr, NodePtr node, bool constant) {
     if (!constant) return node;
-    const Value nothing;
-    Evaluation evaluation(nothing, ~std::uint64_t{0}, WorkLimits());
+    Evaluation evaluation({}, ~std::uint64_t{0}, WorkLimits());
     Value value = node->evaluate(evaluation);
     if (value.is_error()) return wrong(expr, value.as_error().text);
     return std::make_unique<ConstantNode>(expr.id, std::move(value));
@@ -210,8 +209,8 @@ class Planner {
 
 }  // namespace
 
-Result<Program> plan(const Parsed& parsed, const Checked& checked) {
-  Planner planner(checked);
+Result<Program> plan(const Parsed& parsed, const Checked& checked, const Environment& environment) {
+  Planner planner(checked, environment);
   Program program;
   program.root = planner.plan(*parsed.root);
   if (!planner.error().empty()) return fail(ErrorKind::kInvalid, planner.error());

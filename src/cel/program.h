@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "berth/result.h"
 #include "cel/checker.h"
@@ -36,15 +37,13 @@ class Node {
 };
 using NodePtr = std::unique_ptr<Node>;
 
-// Variables by number; the device is the first.
-inline constexpr int kDeviceVariable = 0;
-
 struct Program {
   NodePtr root;
 };
 
 // Errors are those of "program instantiation failed".
-Result<Program> plan(const Parsed& parsed, const Checked& checked);
+// The variables of the environment have the numbers of their places in it.
+Result<Program> plan(const Parsed& parsed, const Checked& checked, const Environment& environment);
 
 // Variables that a fold brings, from the inside to the outside.
 class Scope {
@@ -61,16 +60,20 @@ class Scope {
 // The state of one evaluation.
 class Evaluation {
  public:
-  Evaluation(const Value& device, std::uint64_t cost_limit, const WorkLimits& work)
-      : cost(cost_limit, work), device_(device) {}
+  // `variables` are the environment's and outlive this.
+  Evaluation(std::span<const Value> variables, std::uint64_t cost_limit, const WorkLimits& work)
+      : cost(cost_limit, work), variables_(variables) {}
 
-  const Value& lookup(int variable) { return scope != nullptr ? scope->lookup(variable) : device_; }
+  const Value& lookup(int variable) {
+    return scope != nullptr ? scope->lookup(variable)
+                            : variables_[static_cast<std::size_t>(variable)];
+  }
 
   CostTracker cost;
   Scope* scope = nullptr;
 
  private:
-  const Value& device_;
+  std::span<const Value> variables_;
 };
 
 }  // namespace berth::cel

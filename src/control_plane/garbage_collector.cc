@@ -12,27 +12,6 @@ std::string collector_key(const Resource& resource, const StoredObject& object) 
   return fmt::format("{} {}", resource_index(resource), key_of(object));
 }
 
-struct Located {
-  const Resource* resource = nullptr;
-  ObjectName name;
-};
-
-Located located(std::string_view key) {
-  std::size_t index = 0;
-  const std::size_t space = key.find(' ');
-  std::from_chars(key.data(), key.data() + space, index);
-  return {&resources()[index], name_of(key.substr(space + 1))};
-}
-
-const Resource* resource_named(std::string_view api_version, std::string_view kind) {
-  for (const Resource& resource : resources()) {
-    if (resource.kind == kind && resource.group_version() == api_version &&
-        resource.verbs != Verbs::kCreate && resource.stored_as.empty())
-      return &resource;
-  }
-  return nullptr;
-}
-
 bool has_finalizer(const JsonValue& tree, std::string_view name) {
   return std::ranges::any_of(items_at(tree, "metadata.finalizers"),
                              [&](const JsonValue& one) { return one.text == name; });
@@ -60,7 +39,57 @@ void drop_owners(LocalClient& api, const Resource& resource, const StoredObject&
 
 }  // namespace
 
+GarbageCollector::Located GarbageCollector::located(std::string_view key) const {
+  std::size_t index = 0;
+  const std::size_t space = key.find(' ');
+  std::from_chars(key.data(), key.data() + space, index);
+  Located place{nullptr, name_of(key.substr(space + 1))};
+  if (index < resources().size()) {
+    place.resource = &resources()[index];
+  } else if (const auto found = custom_.find(index); found != custom_.end()) {
+    place.resource = found->second.resource;
+  }
+  return place;
+}
+
+const Resource* GarbageCollector::resource_named(std::string_view api_version,
+                                                 std::string_view kind) const {
+  for (const Resource& resource : resources()) {
+    if (resource.kind == kind && resource.group_version() == api_version &&
+        resource.verbs != Verbs::kCreate && resource.stored_as.empty())
+      return &resource;
+  }
+  for (const auto& [slot, followed] : custom_)
+    if (const Resource* found = followed.kinds->find_kind(api_version, kind)) return found;
+  return nullptr;
+}
+
+void GarbageCollector::follow_custom() {
+  const memapi::CustomKindsRef kinds = api_.custom_kinds();
+  std::map<std::size_t, CustomFollowing> next;
+  for (const auto& kind : kinds->stored()) {
+    const Resource& resource = kind->resource;
+    CustomFollowing& following = next[resource.slot];
+    following.definition = kind->definition;
+    following.kinds = kinds;
+    following.resource = &resource;
+    const auto before = custom_.find(resource.slot);
+    if (before != custom_.end() && before->second.definition == kind->definition)
+      following.following = std::move(before->second.following);
+  }
+  custom_ = std::move(next);
+  for (auto& [slot, following] : custom_) {
+    if (following.following) continue;
+    following.following = api_.follow(*following.resource, [this, at = slot](const Change& change) {
+      if (const auto found = custom_.find(at); found != custom_.end())
+        changed(*found->second.resource, change);
+    });
+  }
+}
+
 GarbageCollector::GarbageCollector(LocalClient& api) : Controller(api) {
+  follow(resource_of("customresourcedefinitions", "apiextensions.k8s.io"),
+         [this](const Change&) { follow_custom(); });
   for (const Resource& resource : resources()) {
     if (resource.verbs == Verbs::kCreate || !resource.stored_as.empty()) continue;
     if (resource.plural == "events") continue;  // nobody owns them, and they are many
@@ -71,6 +100,7 @@ GarbageCollector::GarbageCollector(LocalClient& api) : Controller(api) {
 
 void GarbageCollector::catch_up() {
   for (Following* following : followings_) following->catch_up();
+  for (auto& [slot, followed] : custom_) followed.following->catch_up();
 }
 
 void GarbageCollector::changed(const Resource& resource, const Change& change) {
@@ -120,6 +150,7 @@ void GarbageCollector::changed(const Resource& resource, const Change& change) {
 void GarbageCollector::sync(const std::string& key) {
   catch_up();
   const Located place = located(key);
+  if (place.resource == nullptr) return;
   const ObjectRef object = api_.get(*place.resource, place.name.namespace_name, place.name.name);
   if (!object) return;
   const JsonValue tree = object->tree();
@@ -175,6 +206,7 @@ void GarbageCollector::settle_owner(const Resource& resource, const StoredObject
   if (has_finalizer(tree, kOrphanFinalizer)) {
     for (const std::string& key : dependents) {
       const Located place = located(key);
+      if (place.resource == nullptr) continue;
       const ObjectRef dependent =
           api_.get(*place.resource, place.name.namespace_name, place.name.name);
       if (dependent) drop_owners(api_, *place.resource, *dependent, {object.uid});
@@ -188,6 +220,7 @@ void GarbageCollector::settle_owner(const Resource& resource, const StoredObject
   bool blocked = false;
   for (const std::string& key : dependents) {
     const Located place = located(key);
+    if (place.resource == nullptr) continue;
     const ObjectRef dependent =
         api_.get(*place.resource, place.name.namespace_name, place.name.name);
     if (!dependent) continue;

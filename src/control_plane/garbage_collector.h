@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,7 +28,25 @@ class GarbageCollector final : public Controller {
   void settle_owner(const Resource& resource, const StoredObject& object, const JsonValue& tree);
   void catch_up();
 
+  struct Located {
+    const Resource* resource = nullptr;  // null: the kind is no longer there
+    ObjectName name;
+  };
+  Located located(std::string_view key) const;
+  const Resource* resource_named(std::string_view api_version, std::string_view kind) const;
+  // Follows the kinds that CustomResourceDefinitions make now.
+  void follow_custom();
+
+  // A kind that a definition makes, by where its objects are stored.
+  struct CustomFollowing {
+    std::string definition;
+    memapi::CustomKindsRef kinds;  // keeps the resource
+    const Resource* resource = nullptr;
+    std::unique_ptr<Following> following;
+  };
+
   std::vector<Following*> followings_;
+  std::map<std::size_t, CustomFollowing> custom_;
   std::map<std::string, std::set<std::string>, std::less<>> dependents_;  // by the owner's UID
   std::map<std::string, std::vector<std::string>, std::less<>> owners_;   // UIDs, by key
 };

@@ -283,6 +283,10 @@ void set_condition(JsonValue& status, std::string_view type, std::string_view va
 
 Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store& store,
                        const AdmissionPlugins& plugins, WallTime now) {
+  if (resource.custom != nullptr) {
+    if (resource.has("status")) erase(object, "status");
+    return {};
+  }
   const std::string_view plural = resource.plural;
   if (plural == "pods") return admit_pod(resource, object, store, plugins, now);
   if (plural == "nodes") {

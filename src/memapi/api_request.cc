@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/go_quote.h"
+#include "memapi/crd_kinds.h"
 #include "wire/json_text.h"
 
 namespace berth::memapi {
@@ -149,7 +150,9 @@ Place locate(ApiRequest& request) {
     return Place::kElsewhere;
   }
   const std::string& version = segments[next++];
-  if (!is_group_version(group, version)) return Place::kElsewhere;
+  const bool built_in = is_group_version(group, version);
+  if (!built_in && !(request.custom && request.custom->has_group_version(group, version)))
+    return Place::kElsewhere;
 
   const auto left = [&] { return segments.size() - next; };
   // "/namespaces/ns/pods", but "/namespaces/ns" and "/namespaces/ns/status" are the namespace.
@@ -158,7 +161,10 @@ Place locate(ApiRequest& request) {
     request.namespace_name = segments[next + 1];
     next += 2;
   }
-  request.resource = find_resource(group, version, segments[next++]);
+  const std::string& plural = segments[next++];
+  request.resource = find_resource(group, version, plural);
+  if (request.resource == nullptr && request.custom)
+    request.resource = request.custom->find(group, version, plural);
   if (request.resource == nullptr) return Place::kNoSuchResource;
   if (left() > 0) request.name = segments[next++];
   if (left() > 0) request.subresource = segments[next++];

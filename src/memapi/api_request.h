@@ -28,6 +28,8 @@ struct AnswerForm {
 // Of an Accept header the first kind of answer that we have.
 std::optional<AnswerForm> negotiate(std::string_view accept, bool have_protobuf);
 
+class CustomKinds;
+
 struct ApiRequest {
   net::HttpRequest http;
   std::vector<std::string> segments;  // of the path, unescaped
@@ -42,6 +44,8 @@ struct ApiRequest {
   std::string user = "system:admin";
   // What the answer shall warn of; filled in while the request is handled. Null: nobody cares.
   std::shared_ptr<std::vector<std::string>> warnings;
+  // The custom kinds there were when it came; the resource may be one of them.
+  std::shared_ptr<const CustomKinds> custom;
 
   std::string_view parameter(std::string_view key) const;
   bool flag(std::string_view key) const;  // "true", "1"
@@ -55,7 +59,7 @@ std::optional<std::uint64_t> parse_version(std::string_view text);
 
 enum class Place : std::uint8_t { kResource, kNoSuchResource, kElsewhere };
 
-// Fills in resource, namespace, name and subresource from the segments.
+// With the custom kinds that the request has. Fills in resource, namespace, name and subresource from the segments.
 Place locate(ApiRequest& request);
 
 }  // namespace berth::memapi

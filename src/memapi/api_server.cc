@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/proto_json.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
 #include "memapi/api_server_state.h"
@@ -25,6 +26,11 @@ JsonValue named(std::string_view name) {
   JsonValue object = JsonValue::object();
   object.add("metadata", std::move(metadata));
   return object;
+}
+
+// Kinds that clients have made, and those that are not in the schema, are JSON only.
+bool has_protobuf(const Resource* resource) {
+  return resource == nullptr || has_proto(resource->group_version(), resource->kind);
 }
 
 // Without reading on after a difference one could measure how much of a secret is right.
@@ -222,6 +228,7 @@ void ApiServer::State::handle(net::HttpRequest http,
     return;
   }
   request.segments = std::move(*segments);
+  request.custom = crds_.kinds();
   if (options_.token.empty()) {
     if (auto welcome = check_sender(request.http); !welcome) {
       respond(responder, request, welcome.error());
@@ -233,8 +240,9 @@ void ApiServer::State::handle(net::HttpRequest http,
     respond(responder, request, ApiError::unauthorized());
     return;
   }
-  const auto form = negotiate(request.http.headers.joined("Accept"), views_.have_protobuf());
   const Place place = locate(request);
+  const auto form = negotiate(request.http.headers.joined("Accept"),
+                              views_.have_protobuf() && has_protobuf(request.resource));
   if (place == Place::kElsewhere) {
     if (form) request.form = *form;
     handle_elsewhere(request, responder);

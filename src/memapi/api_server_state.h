@@ -8,6 +8,7 @@
 
 #include "base/thread.h"
 #include "memapi/api_server.h"
+#include "memapi/crd_kinds.h"
 #include "memapi/reads.h"
 #include "memapi/server_metrics.h"
 #include "memapi/writes.h"
@@ -21,8 +22,9 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
         options_(std::move(options)),
         store_(loop, options_.limits),
         views_(options_.protobuf, loop),
-        writes_(store_, loop, std::move(random), options_.admission, options_.protobuf),
-        local_(store_, writes_, loop) {}
+        crds_(store_),
+        writes_(store_, crds_, loop, std::move(random), options_.admission, options_.protobuf),
+        local_(store_, crds_, writes_, loop) {}
 
   void populate();
   void handle(net::HttpRequest http, std::shared_ptr<net::HttpResponder> responder);
@@ -53,7 +55,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   void get(const ApiRequest& request, const Responder& responder);
   void review(const ApiRequest& request, const Responder& responder);
   void watch(const ApiRequest& request, const Responder& responder);
-  void limit_watch(const Resource& resource, const std::shared_ptr<Watcher>& watcher,
+  void limit_watch(const ApiRequest& request, const std::shared_ptr<Watcher>& watcher,
                    Duration length);
 
   Loop& loop_;
@@ -61,6 +63,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   Store store_;
   Views views_;
   ServerMetrics metrics_;
+  CrdRegistry crds_;
   Writes writes_;
   LocalClient local_;
   Mutex watchers_mutex_;

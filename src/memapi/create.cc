@@ -7,6 +7,7 @@
 
 #include "api/schema.h"
 #include "base/time_text.h"
+#include "memapi/crd_objects.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/validation.h"
@@ -81,7 +82,8 @@ Answer<JsonValue> Writes::decode(const ApiRequest& request, std::string_view kin
   const std::string_view type = request.content_type();
   std::string translated;
   std::string_view json = request.http.body;
-  if (type == kProtobufType && codec_ != nullptr) {
+  const bool custom = request.resource != nullptr && request.resource->custom != nullptr;
+  if (type == kProtobufType && codec_ != nullptr && !custom) {
     Result<std::string> text = codec_->to_json(json);
     if (!text) return refuse(ApiError::bad_request(std::move(text.error().message)));
     translated = std::move(*text);
@@ -93,7 +95,7 @@ Answer<JsonValue> Writes::decode(const ApiRequest& request, std::string_view kin
     json = translated;
   } else if (!type.empty() && type != "application/json") {
     return refuse(ApiError::unsupported_media_type(
-        codec_ != nullptr
+        codec_ != nullptr && !custom
             ? "application/json, application/yaml, application/vnd.kubernetes.protobuf"
             : "application/json, application/yaml"));
   }
@@ -131,7 +133,11 @@ Answer<JsonValue> Writes::decode(const ApiRequest& request, std::string_view kin
   }
   erase(*object, "kind");
   erase(*object, "apiVersion");
-  normalize(*object);
+  if (custom) {
+    sort_members(*object);
+  } else {
+    normalize(*object);
+  }
   return object;
 }
 
@@ -154,6 +160,9 @@ Answer<void> Writes::check_namespace(const Resource& resource, std::string_view 
 
 Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue object,
                                              bool dry_run) {
+  if (resource.custom != nullptr) {
+    if (auto fits = check_creatable(*resource.custom); !fits) return refuse(fits.error());
+  }
   apply_defaults(resource, object, loop_.wall_now());
   JsonValue& metadata = object_at(object, "metadata");
   for (const std::string_view own : {"deletionTimestamp", "deletionGracePeriodSeconds",
@@ -182,7 +191,7 @@ Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue
       const std::string now_name(text_at(object, "metadata.name"));
       if (store_.get(resource, text_at(object, "metadata.namespace"), now_name))
         return refuse(ApiError::already_exists(resource, now_name));
-      normalize(object);
+      normalize_for(resource, object);
       auto shown = std::make_shared<StoredObject>();
       shown->json = to_json(object);
       return shown;
@@ -194,7 +203,9 @@ Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue
 }
 
 Answer<ObjectRef> Writes::add(const Resource& resource, JsonValue object) {
-  return prepare_and_create(resource, std::move(object), false);
+  Answer<ObjectRef> created = prepare_and_create(resource, std::move(object), false);
+  if (created) settle_after(resource);
+  return created;
 }
 
 Answer<Written> Writes::create(const ApiRequest& request) {
@@ -218,8 +229,12 @@ Answer<Written> Writes::create(const ApiRequest& request) {
   } else {
     erase(metadata, "namespace");
   }
+  if (resource.custom != nullptr) {
+    if (auto fits = prune_custom(request, *object); !fits) return refuse(std::move(fits.error()));
+  }
   Answer<ObjectRef> created = prepare_and_create(resource, std::move(*object), request.dry_run());
   if (!created) return refuse(std::move(created.error()));
+  settle_after(resource);
   return Written{201, std::move(*created), ""};
 }
 

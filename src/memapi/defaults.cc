@@ -6,6 +6,8 @@
 #include "base/base64.h"
 #include "base/time_text.h"
 #include "memapi/admission.h"
+#include "memapi/crd_definition.h"
+#include "memapi/crd_objects.h"
 #include "memapi/json_edit.h"
 
 namespace berth::memapi {
@@ -134,6 +136,7 @@ void default_number(JsonValue& object, std::string_view name, std::int64_t numbe
 }
 
 void apply_defaults(const Resource& resource, JsonValue& object, WallTime now) {
+  if (resource.custom != nullptr) return default_custom(*resource.custom, object);
   const std::string_view plural = resource.plural;
   if (plural == "pods") {
     default_pod(object);
@@ -157,6 +160,8 @@ void apply_defaults(const Resource& resource, JsonValue& object, WallTime now) {
     default_device_taint(at(object, "spec.taint"), now);
   } else if (plural == "resourceslices") {
     default_device_taints(object, now);
+  } else if (plural == "customresourcedefinitions") {
+    default_definition(object);
   } else if (plural == "priorityclasses") {
     set_default(object, "preemptionPolicy", JsonValue::of_text("PreemptLowerPriority"));
   } else {

@@ -47,7 +47,7 @@ Answer<Propagation> propagation_named(std::string_view policy) {
 // The finalizer by which the garbage collector learns what is to become of the dependents.
 void mark_for_collector(JsonValue& object, const Resource& resource, Propagation propagation) {
   // Parity: who deletes these and says nothing keeps their pods.
-  if (propagation == Propagation::kDefault &&
+  if (propagation == Propagation::kDefault && resource.custom == nullptr &&
       (resource.plural == "jobs" || resource.plural == "replicationcontrollers")) {
     propagation = Propagation::kOrphan;
   }
@@ -127,7 +127,7 @@ Answer<DeleteOptions> Writes::delete_options(const ApiRequest& request) const {
 
 Answer<Written> Writes::gone(const Resource& resource, const ObjectRef& last) {
   // Parity: who deletes a pod gets the pod.
-  if (resource.plural == "pods") return Written{200, last, ""};
+  if (&resource == &resource_of("pods")) return Written{200, last, ""};
   JsonValue status = JsonValue::object();
   status.add("kind", JsonValue::of_text("Status"));
   status.add("apiVersion", JsonValue::of_text("v1"));
@@ -167,13 +167,15 @@ Answer<Written> Writes::remove_object(const Resource& resource, const ObjectRef&
                                       const DeleteOptions& options, bool& retry) {
   if (auto fits = check_preconditions(resource, *current, options); !fits)
     return refuse(std::move(fits.error()));
-  if (resource.plural == "namespaces") return remove_namespace(current, options, retry);
+  if (&resource == &resource_of("namespaces")) return remove_namespace(current, options, retry);
   JsonValue object = current->tree();
-  const bool is_pod = resource.plural == "pods";
+  const bool is_pod = &resource == &resource_of("pods");
   const std::int64_t grace = is_pod ? pod_grace(object, options) : 0;
   const auto granted = int_at(object, "metadata.deletionGracePeriodSeconds");
   const bool deleting = at(object, "metadata.deletionTimestamp") != nullptr;
   if (!deleting) mark_for_collector(object, resource, options.propagation);
+  if (!deleting && resource.plural == "customresourcedefinitions" && resource.custom == nullptr)
+    mark_definition_going(object, loop_.wall_now());
   const bool finalized = items_at(object, "metadata.finalizers").empty();
   // Who is dying already can only be hurried.
   if (deleting && granted && grace >= *granted && !(finalized && *granted == 0))
@@ -215,6 +217,7 @@ Answer<Written> Writes::remove(const ApiRequest& request) {
   Answer<Written> removed =
       remove_named(*request.resource, request.namespace_name, request.name, *options);
   sweep_namespaces();
+  settle_after(*request.resource);
   return removed;
 }
 
@@ -223,6 +226,7 @@ Answer<void> Writes::remove(const Resource& resource, std::string_view namespace
   Answer<Written> removed = remove_named(resource, namespace_name, name, options);
   if (!removed) return refuse(std::move(removed.error()));
   sweep_namespaces();
+  settle_after(resource);
   return {};
 }
 
@@ -240,6 +244,7 @@ Answer<ListPage> Writes::remove_collection(const ApiRequest& request) {
     static_cast<void>(remove_named(resource, object->namespace_name, object->name, *options));
   }
   sweep_namespaces();
+  settle_after(resource);
   return page;
 }
 
@@ -249,19 +254,22 @@ void Writes::sweep_namespaces() {
       Selection::parse(namespaces, "", "status.phase=Terminating");
   const Answer<ListPage> going = store_.list(namespaces, {}, *terminating);
   if (!going) return;
+  const CustomKindsRef custom = crds_.kinds();
   for (const ObjectRef& space : going->items) {
     bool empty = true;
-    for (const Resource& resource : resources()) {
+    const auto sweep = [&](const Resource& resource) {
       if (!resource.namespaced || !resource.stored_as.empty() || resource.verbs != Verbs::kAll)
-        continue;
+        return;
       const Answer<ListPage> content = store_.list(resource, {space->name, {}, "", 0}, {});
-      if (!content) continue;
+      if (!content) return;
       for (const ObjectRef& object : content->items) {
         if (at(object->tree(), "metadata.deletionTimestamp") == nullptr)
           static_cast<void>(remove_named(resource, space->name, object->name, {}));
       }
       empty = empty && !store_.any_in_namespace(resource, space->name);
-    }
+    };
+    for (const Resource& resource : resources()) sweep(resource);
+    for (const auto& kind : custom->stored()) sweep(kind->resource);
     if (!empty) continue;
     const ObjectRef current = store_.get(namespaces, "", space->name);
     if (!current || !items_at(current->tree(), "metadata.finalizers").empty()) continue;

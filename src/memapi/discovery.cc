@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/release.h"
+#include "memapi/crd_kinds.h"
 #include "memapi/openapi_schema.h"
 #include "wire/json_tree.h"
 
@@ -81,36 +82,48 @@ JsonValue aggregated_resource(const Resource& resource) {
   return value;
 }
 
-// In the order of the table, each once.
-std::vector<std::string_view> groups() {
+// All that is served: the table, then the custom kinds.
+using Served = std::vector<const Resource*>;
+
+Served served_by(const ApiRequest& request) {
+  Served served;
+  for (const Resource& resource : resources()) served.push_back(&resource);
+  if (request.custom)
+    for (const auto& kind : request.custom->all()) served.push_back(&kind->resource);
+  return served;
+}
+
+// In order, each once.
+std::vector<std::string_view> groups(const Served& served) {
   std::vector<std::string_view> names;
-  for (const Resource& resource : resources())
-    if (std::ranges::find(names, resource.group) == names.end()) names.push_back(resource.group);
+  for (const Resource* resource : served)
+    if (std::ranges::find(names, resource->group) == names.end()) names.push_back(resource->group);
   return names;
 }
 
-std::vector<std::string_view> versions_of(std::string_view group) {
+std::vector<std::string_view> versions_of(const Served& served, std::string_view group) {
   std::vector<std::string_view> versions;
-  for (const Resource& resource : resources()) {
-    if (resource.group == group && std::ranges::find(versions, resource.version) == versions.end())
-      versions.push_back(resource.version);
+  for (const Resource* resource : served) {
+    if (resource->group == group &&
+        std::ranges::find(versions, resource->version) == versions.end())
+      versions.push_back(resource->version);
   }
   return versions;
 }
 
-JsonValue aggregated_group(std::string_view group) {
+JsonValue aggregated_group(const Served& served, std::string_view group) {
   JsonValue value = JsonValue::object();
   JsonValue metadata = JsonValue::object();
   if (!group.empty()) metadata.add("name", JsonValue::of_text(group));
   value.add("metadata", std::move(metadata));
   JsonValue versions = JsonValue::array();
-  for (const std::string_view version : versions_of(group)) {
+  for (const std::string_view version : versions_of(served, group)) {
     JsonValue one = JsonValue::object();
     one.add("version", JsonValue::of_text(version));
     JsonValue list = JsonValue::array();
-    for (const Resource& resource : resources()) {
-      if (resource.group == group && resource.version == version)
-        list.items.push_back(aggregated_resource(resource));
+    for (const Resource* resource : served) {
+      if (resource->group == group && resource->version == version)
+        list.items.push_back(aggregated_resource(*resource));
     }
     one.add("resources", std::move(list));
     one.add("freshness", JsonValue::of_text("Current"));
@@ -120,14 +133,14 @@ JsonValue aggregated_group(std::string_view group) {
   return value;
 }
 
-JsonValue aggregated(bool core) {
+JsonValue aggregated(const Served& served, bool core) {
   JsonValue value = JsonValue::object();
   value.add("kind", JsonValue::of_text("APIGroupDiscoveryList"));
   value.add("apiVersion", JsonValue::of_text("apidiscovery.k8s.io/v2"));
   value.add("metadata", JsonValue::object());
   JsonValue items = JsonValue::array();
-  for (const std::string_view group : groups())
-    if (group.empty() == core) items.items.push_back(aggregated_group(group));
+  for (const std::string_view group : groups(served))
+    if (group.empty() == core) items.items.push_back(aggregated_group(served, group));
   value.add("items", std::move(items));
   return value;
 }
@@ -141,14 +154,14 @@ JsonValue group_version(std::string_view group, std::string_view version) {
   return value;
 }
 
-JsonValue api_group(std::string_view group) {
+JsonValue api_group(const Served& served, std::string_view group) {
   JsonValue value = JsonValue::object();
   value.add("name", JsonValue::of_text(group));
   JsonValue versions = JsonValue::array();
-  for (const std::string_view version : versions_of(group))
+  for (const std::string_view version : versions_of(served, group))
     versions.items.push_back(group_version(group, version));
   value.add("versions", std::move(versions));
-  value.add("preferredVersion", group_version(group, versions_of(group).front()));
+  value.add("preferredVersion", group_version(group, versions_of(served, group).front()));
   return value;
 }
 
@@ -164,7 +177,8 @@ JsonValue api_resource(const Resource& resource) {
   return value;
 }
 
-JsonValue api_resource_list(std::string_view group, std::string_view version) {
+JsonValue api_resource_list(const Served& served, std::string_view group,
+                            std::string_view version) {
   JsonValue value = JsonValue::object();
   value.add("kind", JsonValue::of_text("APIResourceList"));
   if (!group.empty()) value.add("apiVersion", JsonValue::of_text("v1"));
@@ -172,7 +186,8 @@ JsonValue api_resource_list(std::string_view group, std::string_view version) {
             JsonValue::of_text(group.empty() ? std::string(version)
                                              : fmt::format("{}/{}", group, version)));
   JsonValue list = JsonValue::array();
-  for (const Resource& resource : resources()) {
+  for (const Resource* each : served) {
+    const Resource& resource = *each;
     if (resource.group != group || resource.version != version) continue;
     list.items.push_back(api_resource(resource));
     for_each_part(resource.subresources, [&](std::string_view name) {
@@ -207,13 +222,13 @@ JsonValue api_versions(std::string_view host) {
   return value;
 }
 
-JsonValue api_group_list() {
+JsonValue api_group_list(const Served& served) {
   JsonValue value = JsonValue::object();
   value.add("kind", JsonValue::of_text("APIGroupList"));
   value.add("apiVersion", JsonValue::of_text("v1"));
   JsonValue list = JsonValue::array();
-  for (const std::string_view group : groups())
-    if (!group.empty()) list.items.push_back(api_group(group));
+  for (const std::string_view group : groups(served))
+    if (!group.empty()) list.items.push_back(api_group(served, group));
   value.add("groups", std::move(list));
   return value;
 }
@@ -224,10 +239,10 @@ std::string openapi_path(std::string_view group, std::string_view version) {
   return group.empty() ? fmt::format("api/{}", version) : fmt::format("apis/{}/{}", group, version);
 }
 
-JsonValue openapi_index() {
+JsonValue openapi_index(const Served& served) {
   JsonValue paths = JsonValue::object();
-  for (const std::string_view group : groups()) {
-    for (const std::string_view version : versions_of(group)) {
+  for (const std::string_view group : groups(served)) {
+    for (const std::string_view version : versions_of(served, group)) {
       const std::string path = openapi_path(group, version);
       JsonValue entry = JsonValue::object();
       entry.add("serverRelativeURL",
@@ -266,12 +281,14 @@ JsonValue openapi_operations(const Resource& resource) {
   return operations;
 }
 
-JsonValue openapi_group_version(std::string_view group, std::string_view version) {
+JsonValue openapi_group_version(const ApiRequest& request, std::string_view group,
+                                std::string_view version) {
   JsonValue info = JsonValue::object();
   info.add("title", JsonValue::of_text("Kubernetes"));
   info.add("version", JsonValue::of_text(kKubernetesVersion));
   JsonValue paths = JsonValue::object();
-  for (const Resource& resource : resources()) {
+  for (const Resource* one : served_by(request)) {
+    const Resource& resource = *one;
     if (resource.group != group || resource.version != version || resource.verbs == Verbs::kCreate)
       continue;
     paths.add(fmt::format("/{}/{}{}/{{name}}", openapi_path(group, version),
@@ -283,7 +300,7 @@ JsonValue openapi_group_version(std::string_view group, std::string_view version
   value.add("info", std::move(info));
   value.add("paths", std::move(paths));
   JsonValue components = JsonValue::object();
-  components.add("schemas", openapi_schemas(group, version));
+  components.add("schemas", openapi_schemas(group, version, *request.custom));
   value.add("components", std::move(components));
   return value;
 }
@@ -293,37 +310,45 @@ JsonValue openapi_group_version(std::string_view group, std::string_view version
 std::optional<std::string> discovery_document(const ApiRequest& request) {
   const auto& segments = request.segments;
   if (segments.empty() || segments.size() > 3) return std::nullopt;
+  const Served served = served_by(request);
+  const auto has_group_version = [&](std::string_view group, std::string_view version) {
+    const auto versions = versions_of(served, group);
+    return std::ranges::find(versions, version) != versions.end();
+  };
   if (segments[0] == "api") {
     if (segments.size() == 1) {
-      if (request.form.aggregated_discovery) return to_json(aggregated(true));
+      if (request.form.aggregated_discovery) return to_json(aggregated(served, true));
       return to_json(api_versions(request.http.headers.find("Host").value_or("")));
     }
-    if (segments.size() == 2 && is_group_version("", segments[1]))
-      return to_json(api_resource_list("", segments[1]));
+    if (segments.size() == 2 && has_group_version("", segments[1]))
+      return to_json(api_resource_list(served, "", segments[1]));
     return std::nullopt;
   }
   if (segments[0] != "apis") return std::nullopt;
   if (segments.size() == 1)
-    return to_json(request.form.aggregated_discovery ? aggregated(false) : api_group_list());
-  if (segments[1].empty() || !is_group(segments[1])) return std::nullopt;
+    return to_json(request.form.aggregated_discovery ? aggregated(served, false)
+                                                     : api_group_list(served));
+  if (segments[1].empty() || versions_of(served, segments[1]).empty()) return std::nullopt;
   if (segments.size() == 2) {
-    JsonValue group = api_group(segments[1]);
+    JsonValue group = api_group(served, segments[1]);
     group.members.insert(group.members.begin(), {{"kind", JsonValue::of_text("APIGroup")},
                                                  {"apiVersion", JsonValue::of_text("v1")}});
     return to_json(group);
   }
-  if (!is_group_version(segments[1], segments[2])) return std::nullopt;
-  return to_json(api_resource_list(segments[1], segments[2]));
+  if (!has_group_version(segments[1], segments[2])) return std::nullopt;
+  return to_json(api_resource_list(served, segments[1], segments[2]));
 }
 
 std::optional<std::string> openapi_document(const ApiRequest& request) {
   const auto& segments = request.segments;
   if (segments.size() < 2 || segments[0] != "openapi" || segments[1] != "v3") return std::nullopt;
-  if (segments.size() == 2) return to_json(openapi_index());
+  if (segments.size() == 2) return to_json(openapi_index(served_by(request)));
   if (segments.size() == 4 && segments[2] == "api" && is_group_version("", segments[3]))
-    return to_json(openapi_group_version("", segments[3]));
-  if (segments.size() == 5 && segments[2] == "apis" && is_group_version(segments[3], segments[4]))
-    return to_json(openapi_group_version(segments[3], segments[4]));
+    return to_json(openapi_group_version(request, "", segments[3]));
+  if (segments.size() == 5 && segments[2] == "apis" &&
+      (is_group_version(segments[3], segments[4]) ||
+       request.custom->has_group_version(segments[3], segments[4])))
+    return to_json(openapi_group_version(request, segments[3], segments[4]));
   return std::nullopt;
 }
 

@@ -36,7 +36,7 @@ class Following::Feed final : public ChangeSink, public std::enable_shared_from_
     const MutexLock lock(mutex_);
     return over_;
   }
-  void end() EXCLUDES(mutex_) {
+  void end() override EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     over_ = true;
   }

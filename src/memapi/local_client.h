@@ -13,6 +13,7 @@
 
 #include "base/thread.h"
 #include "berth/loop.h"
+#include "memapi/crd_kinds.h"
 #include "memapi/store.h"
 #include "memapi/writes.h"
 #include "wire/json_tree.h"
@@ -46,12 +47,14 @@ class LocalClient {
   // Changes an object's tree; an error leaves it as it was.
   using Edit = std::function<Answer<void>(JsonValue& object)>;
 
-  LocalClient(Store& store, Writes& writes, Loop& loop)
-      : store_(store), writes_(writes), loop_(loop) {}
+  LocalClient(Store& store, const CrdRegistry& crds, Writes& writes, Loop& loop)
+      : store_(store), crds_(crds), writes_(writes), loop_(loop) {}
   LocalClient(const LocalClient&) = delete;
   LocalClient& operator=(const LocalClient&) = delete;
 
   Loop& loop() const { return loop_; }
+  // The kinds that CustomResourceDefinitions make now.
+  CustomKindsRef custom_kinds() const { return crds_.kinds(); }
 
   // Null when there is none.
   ObjectRef get(const Resource& resource, std::string_view namespace_name,
@@ -80,6 +83,7 @@ class LocalClient {
 
  private:
   Store& store_;
+  const CrdRegistry& crds_;
   Writes& writes_;
   Loop& loop_;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/schema.h"
+#include "memapi/crd_openapi.h"
 #include "memapi/json_edit.h"
 #include "memapi/resources.h"
 
@@ -107,7 +108,8 @@ class Schemas {
 
 }  // namespace
 
-JsonValue openapi_schemas(std::string_view group, std::string_view version) {
+JsonValue openapi_schemas(std::string_view group, std::string_view version,
+                          const CustomKinds& custom) {
   Schemas schemas;
   for (const Resource& resource : resources()) {
     if (resource.group != group || resource.version != version) continue;
@@ -122,7 +124,9 @@ JsonValue openapi_schemas(std::string_view group, std::string_view version) {
     set_text(kind, "kind", resource.kind);
     array_at(schema, "x-kubernetes-group-version-kind").items.push_back(std::move(kind));
   }
-  return schemas.take();
+  JsonValue all = schemas.take();
+  add_custom_schemas(group, version, custom, all);
+  return all;
 }
 
 }  // namespace berth::memapi

@@ -4,11 +4,13 @@
 
 #include <string_view>
 
+#include "memapi/crd_kinds.h"
 #include "wire/json_tree.h"
 
 namespace berth::memapi {
 
 // All that the kinds of a group's version consist of, by name ("io.k8s.api.core.v1.PodSpec").
-JsonValue openapi_schemas(std::string_view group, std::string_view version);
+JsonValue openapi_schemas(std::string_view group, std::string_view version,
+                          const CustomKinds& custom);
 
 }  // namespace berth::memapi

@@ -37,7 +37,7 @@ TEST(OpenApiSchema, AKindsFieldsAreThereWithTheirTypes) {
 
 TEST(OpenApiSchema, EveryReferenceLeadsSomewhere) {
   for (const std::string_view group : {"", "apps", "batch", "policy", "resource.k8s.io"}) {
-    const JsonValue schemas = openapi_schemas(group, "v1");
+    const JsonValue schemas = openapi_schemas(group, "v1", CustomKinds());
     EXPECT_FALSE(schemas.members.empty()) << group;
     const std::string text = to_json(schemas);
     static constexpr std::string_view kMark = "#/components/schemas/";

@@ -20,7 +20,8 @@ class Watcher final : public ChangeSink {
  public:
   Watcher(const Resource& resource, std::string namespace_name, std::string name_in_path,
           Selection selection, AnswerForm form, std::string include, bool bookmarks,
-          const Views& views, std::shared_ptr<net::HttpResponder> responder);
+          const Views& views, std::shared_ptr<net::HttpResponder> responder,
+          std::shared_ptr<const CustomKinds> custom);
 
   // Changes up to this version are not told of, also when they are still to come: that is how a
   // server restored from an older backup answers those who have seen later versions. Before it is
@@ -34,7 +35,7 @@ class Watcher final : public ChangeSink {
   void flush() override EXCLUDES(mutex_);
 
   // Ends the stream after what has been offered. Any thread.
-  void end() EXCLUDES(mutex_);
+  void end() override EXCLUDES(mutex_);
   // Nothing more will be written.
   void abandon() EXCLUDES(mutex_);
   bool over() const override EXCLUDES(mutex_);
@@ -59,6 +60,7 @@ class Watcher final : public ChangeSink {
   const bool bookmarks_;
   const Views& views_;
   const std::shared_ptr<net::HttpResponder> responder_;
+  const std::shared_ptr<const CustomKinds> custom_;  // keeps the resource
   std::uint64_t after_ = 0;
 
   mutable Mutex mutex_;

@@ -34,6 +34,8 @@ constexpr Resource kResources[] = {
     {.group = "apps", .version = "v1", .plural = "replicasets", .singular = "replicaset", .kind = "ReplicaSet", .short_names = "rs", .categories = "all", .subresources = "scale,status", .generation = true},
     {.group = "apps", .version = "v1", .plural = "statefulsets", .singular = "statefulset", .kind = "StatefulSet", .short_names = "sts", .categories = "all", .subresources = "scale,status", .generation = true},
 
+    {.group = "apiextensions.k8s.io", .version = "v1", .plural = "customresourcedefinitions", .singular = "customresourcedefinition", .kind = "CustomResourceDefinition", .namespaced = false, .short_names = "crd,crds", .categories = "api-extensions", .subresources = "status", .generation = true},
+
     {.group = "events.k8s.io", .version = "v1", .plural = "events", .singular = "event", .kind = "Event", .short_names = "ev", .stored_as = "events"},
 
     {.group = "authentication.k8s.io", .version = "v1", .plural = "selfsubjectreviews", .singular = "selfsubjectreview", .kind = "SelfSubjectReview", .namespaced = false, .verbs = Verbs::kCreate},
@@ -97,6 +99,7 @@ const Resource& resource_of(std::string_view plural, std::string_view group) {
 }
 
 std::size_t resource_index(const Resource& resource) {
+  if (resource.custom != nullptr) return resource.slot;
   return static_cast<std::size_t>(&resource - kResources);
 }
 

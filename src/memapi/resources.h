@@ -21,6 +21,8 @@ enum class Verbs : std::uint8_t {
 // How its names must look.
 enum class NameRule : std::uint8_t { kSubdomain, kLabel, kPathSegment };
 
+struct CustomKind;
+
 struct Resource {
   std::string_view group = {};
   std::string_view version = {};
@@ -36,6 +38,10 @@ struct Resource {
   // A second view of what another resource stores: "events" of events.k8s.io.
   std::string_view stored_as = {};
   NameRule names = NameRule::kSubdomain;
+  // Of a kind that a CustomResourceDefinition made: what it says (crd_kinds.h), and where its
+  // objects are stored, beyond the places of the table.
+  const CustomKind* custom = nullptr;
+  std::size_t slot = 0;
 
   bool has(std::string_view subresource) const;
   // "v1", "apps/v1".

@@ -6,6 +6,7 @@
 
 #include "base/go_quote.h"
 #include "berth/labels.h"
+#include "memapi/crd_kinds.h"
 #include "memapi/json_edit.h"
 #include "memapi/resources.h"
 
@@ -218,6 +219,11 @@ std::string unescape_value(std::string_view text) {
 std::optional<std::size_t> find_field(const Resource& resource, std::string label) {
   if (label == "metadata.name") return kNameField;
   if (label == "metadata.namespace" && resource.namespaced) return kNamespaceField;
+  if (resource.custom != nullptr) {
+    const bool known =
+        std::ranges::find(resource.custom->selectable, label) != resource.custom->selectable.end();
+    return known ? std::optional(kCustomField) : std::nullopt;
+  }
   if (!resource.stored_as.empty()) {
     for (const auto& [here, stored] : kNewEventLabels) {
       if (label.starts_with(here)) label = fmt::format("{}{}", stored, label.substr(here.size()));
@@ -227,6 +233,15 @@ std::optional<std::size_t> find_field(const Resource& resource, std::string labe
   const auto found = std::ranges::find(fields, std::string_view(label), &SelectableField::label);
   if (found == fields.end()) return std::nullopt;
   return static_cast<std::size_t>(found - fields.begin());
+}
+
+// The value at a path of an object's text, as text.
+std::string text_in(const std::string& json, const std::string& path) {
+  const Result<JsonValue> tree = parse_json(json);
+  const JsonValue* value = tree ? at(*tree, path) : nullptr;
+  if (value == nullptr) return {};
+  if (value->kind == JsonValue::Kind::kBool) return value->boolean ? "true" : "false";
+  return value->text;
 }
 
 }  // namespace
@@ -283,6 +298,7 @@ std::optional<std::vector<LabelRequirement>> label_selector_of(const JsonValue& 
 }
 
 std::span<const SelectableField> selectable_fields(const Resource& resource) {
+  if (resource.custom != nullptr) return {};
   const std::string_view plural = resource.plural;
   if (plural == "pods") return kPodFields;
   if (plural == "nodes") return kNodeFields;
@@ -340,6 +356,7 @@ Answer<Selection> Selection::parse(const Resource& resource, std::string_view la
       return refuse(ApiError::bad_request(fmt::format("field label not supported: {}", label)));
     }
     requirement.field = *field;
+    if (*field == kCustomField) requirement.path = label;
     requirement.value = unescape_value(term.substr(place + length));
     selection.fields_.push_back(std::move(requirement));
   }
@@ -353,6 +370,10 @@ bool Selection::matches(const Selectable& object) const {
       value = object.name;
     } else if (field.field == kNamespaceField) {
       value = object.namespace_name;
+    } else if (field.field == kCustomField) {
+      const std::string found = text_in(object.json, field.path);
+      if ((found == field.value) != field.equals) return false;
+      continue;
     } else if (field.field < object.fields.size()) {
       value = object.fields[field.field];
     }

@@ -45,12 +45,14 @@ std::span<const SelectableField> selectable_fields(const Resource& resource);
 std::vector<std::string> field_values(const Resource& resource, const JsonValue& object);
 
 struct FieldRequirement {
-  std::size_t field = 0;  // index into selectable_fields, or one of the two below
+  std::size_t field = 0;  // index into selectable_fields, or one of the three below
   bool equals = true;
   std::string value;
+  std::string path;  // of kCustomField
 };
 inline constexpr std::size_t kNameField = 1000;
 inline constexpr std::size_t kNamespaceField = 1001;
+inline constexpr std::size_t kCustomField = 1002;  // found in the object itself
 
 // What is known of an object without reading it.
 struct Selectable {
@@ -58,6 +60,7 @@ struct Selectable {
   std::string_view name;
   const LabelPairs& labels;
   const std::vector<std::string>& fields;
+  const std::string& json;
 };
 
 class Selection {

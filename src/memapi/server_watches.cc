@@ -42,10 +42,10 @@ void ApiServer::State::watch(const ApiRequest& request, const Responder& respond
       start.after = store_.version();
     }
   }
-  auto watcher = std::make_shared<Watcher>(resource, request.namespace_name, request.name,
-                                           std::move(*selection), request.form,
-                                           std::string(request.parameter("includeObject")),
-                                           request.flag("allowWatchBookmarks"), views_, responder);
+  auto watcher = std::make_shared<Watcher>(
+      resource, request.namespace_name, request.name, std::move(*selection), request.form,
+      std::string(request.parameter("includeObject")), request.flag("allowWatchBookmarks"), views_,
+      responder, request.custom);
   net::HttpHeaders headers;
   headers.add("Content-Type", std::string(Views::content_type(request.form, true)));
   headers.add("Cache-Control", "no-cache, private");
@@ -74,21 +74,21 @@ void ApiServer::State::watch(const ApiRequest& request, const Responder& respond
   }
   const std::int64_t length = std::clamp<std::int64_t>(
       seconds->value_or(0) > 0 ? **seconds : kDefaultWatchSeconds, 1, 86'400);
-  limit_watch(resource, watcher, std::chrono::seconds(length));
+  limit_watch(request, watcher, std::chrono::seconds(length));
 }
 
-void ApiServer::State::limit_watch(const Resource& resource,
+void ApiServer::State::limit_watch(const ApiRequest& request,
                                    const std::shared_ptr<Watcher>& watcher, Duration length) {
-  loop_.post([this_weak = weak_from_this(), weak = std::weak_ptr(watcher), &resource, length,
-              &loop = loop_] {
+  loop_.post([this_weak = weak_from_this(), weak = std::weak_ptr(watcher),
+              resource = request.resource, custom = request.custom, length, &loop = loop_] {
     if (weak.expired()) return;
     if (length > kBookmarkBeforeEnd) {
       loop.after(
           length - kBookmarkBeforeEnd,
-          [this_weak, weak, &resource] {
+          [this_weak, weak, resource, custom] {
             const auto self = this_weak.lock();
             const auto sink = weak.lock();
-            if (self && sink) self->store_.bookmark(resource, sink);
+            if (self && sink) self->store_.bookmark(*resource, sink);
           },
           TimerKind::kHousekeeping);
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "memapi/crd_kinds.h"
 #include "memapi/json_edit.h"
 
 namespace berth::memapi {
@@ -17,7 +18,7 @@ constexpr int kExpiredAtOnce = 200;
 ObjectRef make_object(const Resource& resource, JsonValue tree, std::uint64_t version,
                       TimePoint now) {
   set_text(object_at(tree, "metadata"), "resourceVersion", fmt::format("{}", version));
-  normalize(tree);
+  normalize_for(resource, tree);
   auto object = std::make_shared<StoredObject>();
   object->namespace_name = text_at(tree, "metadata.namespace");
   object->name = text_at(tree, "metadata.name");
@@ -71,6 +72,26 @@ void Store::advance_to(std::uint64_t version) {
   version_ = version;
   // What lies between is not in the history.
   for (KindStore& stored : kinds_) stored.table.forget_until(version);
+}
+
+void Store::add_kind(std::size_t slot) {
+  const MutexLock lock(mutex_);
+  while (kinds_.size() <= slot) {
+    kinds_.emplace_back();
+    kinds_.back().table.forget_until(version_);
+  }
+}
+
+void Store::drop_kind(std::size_t slot) {
+  std::vector<std::shared_ptr<ChangeSink>> sinks;
+  {
+    const MutexLock lock(mutex_);
+    if (slot >= kinds_.size()) return;
+    sinks.swap(kinds_[slot].sinks);
+    kinds_[slot].table = KindTable<Change>();
+    kinds_[slot].table.forget_until(version_);
+  }
+  for (const auto& sink : sinks) sink->end();
 }
 
 std::uint64_t Store::oldest(const Resource& resource) const {
@@ -201,7 +222,7 @@ Answer<ObjectRef> Store::create(const Resource& resource, JsonValue object) {
 
 ObjectRef Store::replace(const Resource& resource, const ObjectRef& current, JsonValue object) {
   set_text(object_at(object, "metadata"), "resourceVersion", fmt::format("{}", current->version));
-  normalize(object);
+  normalize_for(resource, object);
   if (to_json(object) == current->json) return current;
   return change(resource, ChangeType::kModified, current, std::move(object));
 }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,7 +37,7 @@ struct StoredObject {
   std::vector<std::string> fields;  // of selectable_fields()
   std::string json;                 // without kind and apiVersion; members by name
 
-  Selectable selectable() const { return {namespace_name, name, labels, fields}; }
+  Selectable selectable() const { return {namespace_name, name, labels, fields, json}; }
   JsonValue tree() const;
   // About what it takes in memory.
   std::size_t bytes() const { return json.size() + 512; }
@@ -69,6 +70,8 @@ class ChangeSink {
   virtual void flush() = 0;
   // It takes nothing more and may be forgotten. Any thread.
   virtual bool over() const = 0;
+  // The kind is no longer there: what was offered is the last of it. Without the lock.
+  virtual void end() = 0;
 };
 
 // Which objects a list wants.
@@ -142,6 +145,11 @@ class Store {
   // Removes the events whose time is over.
   void expire_events() EXCLUDES(mutex_);
 
+  // Makes a place for objects of a custom kind; nothing when it is there.
+  void add_kind(std::size_t slot) EXCLUDES(mutex_);
+  // Forgets the objects of a custom kind, ends its watches.
+  void drop_kind(std::size_t slot) EXCLUDES(mutex_);
+
   // The oldest version a watch of the kind may begin at.
   std::uint64_t oldest(const Resource& resource) const EXCLUDES(mutex_);
 
@@ -165,7 +173,7 @@ class Store {
   const Resource& events_;
   mutable Mutex mutex_;
   std::uint64_t version_ GUARDED_BY(mutex_) = 1;
-  std::vector<KindStore> kinds_ GUARDED_BY(mutex_);
+  std::deque<KindStore> kinds_ GUARDED_BY(mutex_);
   std::map<std::uint64_t, ObjectRef> events_by_age_ GUARDED_BY(mutex_);  // by version
   std::size_t event_bytes_ GUARDED_BY(mutex_) = 0;
 };

@@ -10,6 +10,7 @@
 #include "api/schema.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
+#include "memapi/crd_objects.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/patch.h"
@@ -79,9 +80,9 @@ bool is_unconditional(std::string_view version) { return version.empty() || vers
 // Objects that only those may replace who have read them.
 bool must_be_read_first(const Resource& resource) {
   constexpr std::string_view kKinds[] = {
-      "CSIDriver", "CSINode",      "CSIStorageCapacity", "Lease",   "PodDisruptionBudget",
-      "PodGroup",  "RuntimeClass", "VolumeAttachment",   "Workload"};
-  return std::ranges::find(kKinds, resource.kind) != std::end(kKinds);
+      "CSIDriver", "CSINode",      "CSIStorageCapacity", "Lease",    "PodDisruptionBudget",
+      "PodGroup",  "RuntimeClass", "VolumeAttachment",   "Workload", "CustomResourceDefinition"};
+  return resource.custom != nullptr || std::ranges::find(kKinds, resource.kind) != std::end(kKinds);
 }
 
 Answer<void> check_was_read(const Resource& resource, std::string_view name,
@@ -166,7 +167,7 @@ Answer<Written> Writes::change(const Resource& resource, std::string_view namesp
     if (auto done = edit(object, current); !done) return refuse(std::move(done.error()));
     if (auto fits = check_size(resource, name, object); !fits) return refuse(fits.error());
     if (dry_run) {
-      normalize(object);
+      normalize_for(resource, object);
       auto shown = std::make_shared<StoredObject>(*current);
       shown->json = to_json(object);
       return Written{200, std::move(shown), ""};
@@ -176,6 +177,7 @@ Answer<Written> Writes::change(const Resource& resource, std::string_view namesp
                                        : store_.replace(resource, current, std::move(object));
     if (!written) continue;
     if (finished) sweep_namespaces();
+    settle_after(resource);
     return Written{200, written, ""};
   }
   return refuse(ApiError::modified(resource, name));
@@ -195,7 +197,15 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
       !fits)
     return fits;
   keep_metadata(object, old);
-  normalize(object);
+  normalize_for(resource, object);
+  if (resource.custom != nullptr) {
+    keep_custom_parts(*resource.custom, subresource, object, old);
+    default_custom(*resource.custom, object);
+    if (auto problems = validate_update(resource, object, old); !problems.empty())
+      return refuse(ApiError::invalid(resource, current->name, std::move(problems)));
+    if (!same_custom_wish(*resource.custom, object, old)) bump_generation(object);
+    return {};
+  }
 
   if (subresource == "status") {
     JsonValue changed = old;
@@ -242,6 +252,9 @@ Answer<Written> Writes::update_object(const ApiRequest& request, const Change& e
   return change(resource, request.namespace_name, request.name, request.dry_run(),
                 [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
                   if (auto done = edit(object, current); !done) return done;
+                  if (resource.custom != nullptr) {
+                    if (auto fits = prune_custom(request, object); !fits) return fits;
+                  }
                   return finish_update(resource, request.subresource, object, current);
                 });
 }
@@ -280,6 +293,11 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
     error.message = "415: Unsupported Media Type";
     error.has_details = true;
     return refuse(std::move(error));
+  }
+  if (type == kStrategicPatch && request.resource->custom != nullptr) {
+    return refuse(ApiError::unsupported_media_type(
+        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml, "
+        "application/apply-patch+cbor"));
   }
   std::string json = request.http.body;
   if (type == kApplyPatch) {
@@ -392,7 +410,10 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
   const Resource& resource = *request.resource;
   ObjectRef object = store_.get(resource, request.namespace_name, request.name);
   if (!object) return refuse(ApiError::not_found(resource, request.name));
-  if (request.http.method == "GET") return to_json(scale_of(object->tree()));
+  const auto scale_of_kind = [&](const JsonValue& tree) {
+    return resource.custom != nullptr ? custom_scale_of(*resource.custom, tree) : scale_of(tree);
+  };
+  if (request.http.method == "GET") return to_json(scale_of_kind(object->tree()));
 
   Answer<JsonValue> body = scale_body(request);
   if (!body) return refuse(std::move(body.error()));
@@ -400,7 +421,7 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
   whole.subresource.clear();
   Answer<Written> written =
       update_object(whole, [&](JsonValue& changed, const ObjectRef& current) -> Answer<void> {
-        JsonValue scale = scale_of(changed);
+        JsonValue scale = scale_of_kind(changed);
         if (request.http.method == "PUT") {
           scale = *body;
         } else if (request.content_type() == kJsonPatch) {
@@ -420,11 +441,15 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
                 check_version(resource, *current, text_at(scale, "metadata.resourceVersion"));
             !fits)
           return fits;
-        set(object_at(changed, "spec"), "replicas", JsonValue::of_int(replicas));
+        if (resource.custom != nullptr) {
+          set_custom_replicas(*resource.custom, changed, replicas);
+        } else {
+          set(object_at(changed, "spec"), "replicas", JsonValue::of_int(replicas));
+        }
         return {};
       });
   if (!written) return refuse(std::move(written.error()));
-  return to_json(scale_of(written->object->tree()));
+  return to_json(scale_of_kind(written->object->tree()));
 }
 
 }  // namespace berth::memapi

@@ -11,6 +11,8 @@
 #include "base/go_quote.h"
 #include "berth/labels.h"
 #include "berth/resources.h"
+#include "memapi/crd_definition.h"
+#include "memapi/crd_objects.h"
 #include "memapi/defaults.h"
 #include "memapi/json_edit.h"
 #include "memapi/json_lookup.h"
@@ -282,7 +284,10 @@ bool is_dns_subdomain(std::string_view name) {
 std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue& object) {
   Problems problems;
   check_metadata(resource, object, problems);
-  if (resource.plural == "pods") {
+  if (resource.custom != nullptr) {
+    for (FieldProblem& problem : custom_problems(*resource.custom, object, nullptr))
+      problems.push_back(std::move(problem));
+  } else if (resource.plural == "pods") {
     check_pod_spec(spec_of(object), "spec", problems);
     if (!text_at(object, "spec.nodeName").empty() &&
         !items_at(object, "spec.schedulingGates").empty()) {
@@ -293,6 +298,8 @@ std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue
     check_volume_claim(object, problems);
   } else if (is_workload(resource.plural)) {
     check_workload(resource.plural, object, problems);
+  } else if (resource.plural == "customresourcedefinitions") {
+    return check_definition(object, nullptr);
   } else {
     check_kind(resource, object, problems);
   }
@@ -303,6 +310,11 @@ std::vector<FieldProblem> validate_update(const Resource& resource, const JsonVa
                                           const JsonValue& old) {
   Problems problems;
   check_metadata(resource, object, problems);
+  if (resource.custom != nullptr) {
+    for (FieldProblem& problem : custom_problems(*resource.custom, object, &old))
+      problems.push_back(std::move(problem));
+    return problems;
+  }
   if (resource.plural == "pods") {
     if (!equal(at(object, "spec"), at(old, "spec")))
       check_pod_spec(spec_of(object), "spec", problems);
@@ -313,6 +325,8 @@ std::vector<FieldProblem> validate_update(const Resource& resource, const JsonVa
   } else if (resource.plural == "configmaps" || resource.plural == "secrets") {
     check_sealed(object, old, problems);
     if (resource.plural == "secrets") check_immutable(object, old, "type", problems);
+  } else if (resource.plural == "customresourcedefinitions") {
+    return check_definition(object, &old);
   } else {
     check_kind(resource, object, problems);
     if (resource.plural == "priorityclasses" && !equal(at(object, "value"), at(old, "value")))

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "memapi/crd_objects.h"
 #include "memapi/json_edit.h"
 #include "memapi/table_columns.h"
 #include "wire/json_text.h"
@@ -39,6 +40,7 @@ JsonValue metadata_only(const JsonValue& object) {
 }
 
 JsonValue column_definitions(const Resource& resource) {
+  if (resource.custom != nullptr) return custom_column_definitions(*resource.custom);
   JsonValue list = JsonValue::array();
   for (const Column& column : table_columns(resource)) {
     JsonValue definition = JsonValue::object();
@@ -57,7 +59,8 @@ JsonValue table_row(const Resource& resource, const StoredObject& stored, std::s
   JsonValue object = stored.tree();
   JsonValue row = JsonValue::object();
   JsonValue cells = JsonValue::array();
-  cells.items = table_cells(resource, object, now);
+  cells.items = resource.custom != nullptr ? custom_cells(*resource.custom, object, now)
+                                           : table_cells(resource, object, now);
   row.add("cells", std::move(cells));
   if (include == "Object") {
     set_text(object, "kind", resource.kind);
@@ -159,14 +162,23 @@ std::string Views::list(const Resource& resource, const ListPage& page, Form for
   }
   const bool partial = form == Form::kMetadataOnly;
   std::string text =
-      fmt::format("{{\"kind\":\"{}List\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[",
-                  partial ? "PartialObjectMetadata" : resource.kind,
+      fmt::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[",
+                  partial                      ? "PartialObjectMetadataList"
+                  : resource.custom != nullptr ? resource.custom->list_kind
+                                               : std::string(resource.kind) + "List",
                   partial ? "meta.k8s.io/v1" : resource.group_version(), to_json(metadata));
   bool first = true;
   for (const ObjectRef& object : page.items) {
     if (!first) text += ',';
     first = false;
-    text += partial ? to_json(metadata_only(object->tree())) : item(resource, *object);
+    if (partial) {
+      text += to_json(metadata_only(object->tree()));
+    } else {
+      // Parity: only items of custom kinds say what they are.
+      text += resource.custom != nullptr
+                  ? with_kind(resource.kind, resource.group_version(), object->json)
+                  : item(resource, *object);
+    }
   }
   text += "]}";
   return text;

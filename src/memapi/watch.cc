@@ -9,7 +9,8 @@ namespace berth::memapi {
 
 Watcher::Watcher(const Resource& resource, std::string namespace_name, std::string name_in_path,
                  Selection selection, AnswerForm form, std::string include, bool bookmarks,
-                 const Views& views, std::shared_ptr<net::HttpResponder> responder)
+                 const Views& views, std::shared_ptr<net::HttpResponder> responder,
+                 std::shared_ptr<const CustomKinds> custom)
     : resource_(resource),
       namespace_name_(std::move(namespace_name)),
       name_(std::move(name_in_path)),
@@ -18,7 +19,8 @@ Watcher::Watcher(const Resource& resource, std::string namespace_name, std::stri
       include_(std::move(include)),
       bookmarks_(bookmarks),
       views_(views),
-      responder_(std::move(responder)) {}
+      responder_(std::move(responder)),
+      custom_(std::move(custom)) {}
 
 bool Watcher::selected(const StoredObject& object) const {
   return (namespace_name_.empty() || object.namespace_name == namespace_name_) &&

@@ -14,6 +14,7 @@
 #include "memapi/admission.h"
 #include "memapi/api_request.h"
 #include "memapi/codec.h"
+#include "memapi/crd_kinds.h"
 #include "memapi/store.h"
 #include "wire/json_tree.h"
 
@@ -40,12 +41,22 @@ struct DeleteOptions {
 
 inline constexpr std::string_view kOrphanFinalizer = "orphan";
 inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
+// Keeps a definition until its objects are gone.
+inline constexpr std::string_view kDefinitionFinalizer =
+    "customresourcecleanup.apiextensions.k8s.io";
+// Marks a definition that is about to be deleted.
+void mark_definition_going(JsonValue& definition, WallTime now);
 
 class Writes {
  public:
-  Writes(Store& store, Loop& loop, Random random, AdmissionPlugins plugins,
+  Writes(Store& store, CrdRegistry& crds, Loop& loop, Random random, AdmissionPlugins plugins,
          const ProtobufCodec* codec)
-      : store_(store), loop_(loop), plugins_(plugins), codec_(codec), random_(std::move(random)) {}
+      : store_(store),
+        crds_(crds),
+        loop_(loop),
+        plugins_(plugins),
+        codec_(codec),
+        random_(std::move(random)) {}
 
   Answer<Written> create(const ApiRequest& request);
   Answer<Written> update(const ApiRequest& request);
@@ -72,6 +83,8 @@ class Writes {
   Answer<void> bind(std::string_view namespace_name, const JsonValue& binding);
   // Removes what is left in namespaces that are going, and those that are empty.
   void sweep_namespaces();
+  // Accepts the names of definitions, serves what they define, deletes what they no longer do.
+  void settle_definitions();
 
  private:
   using Change = std::function<Answer<void>(JsonValue& object, const ObjectRef& current)>;
@@ -96,10 +109,14 @@ class Writes {
   Answer<void> check_budgets(const ObjectRef& pod, bool dry_run);
   Answer<void> check_namespace(const Resource& resource, std::string_view namespace_name,
                                std::string_view name) const;
+  // After a write to the resource: what a definition or the end of one brings with it.
+  void settle_after(const Resource& resource);
+  void sweep_definitions();
   std::string random_suffix() EXCLUDES(random_mutex_);
   std::string random_uid() EXCLUDES(random_mutex_);
 
   Store& store_;
+  CrdRegistry& crds_;
   Loop& loop_;
   const AdmissionPlugins plugins_;
   const ProtobufCodec* codec_;

@@ -192,10 +192,8 @@ void add_each(FunctionTable& table, std::index_sequence<indexes...>) {
 }
 
 Value named(Args args) {
-  for (const NamedFormat& each : kFormats) {
-    if (each.function == args[0].as_string()) return Value::some(Value::format(&each));
-  }
-  return Value::none();
+  const NamedFormat* found = named_format(args[0].as_string());
+  return found != nullptr ? Value::some(Value::format(found)) : Value::none();
 }
 
 Value validate_text(Args args) {
@@ -207,6 +205,12 @@ Value validate_text(Args args) {
 }
 
 }  // namespace
+
+const NamedFormat* named_format(std::string_view function) {
+  for (const NamedFormat& each : kFormats)
+    if (each.function == function) return &each;
+  return nullptr;
+}
 
 void add_named_formats(FunctionTable& table) {
   table.add("format::validate(string) -> optional(list(string))", "format-validate", validate_text);

@@ -15,4 +15,7 @@ struct NamedFormat {
   std::vector<std::string> (*validate)(std::string_view text);
 };
 
+// The format of that name, as behind "format."; null if there is none.
+const NamedFormat* named_format(std::string_view function);
+
 }  // namespace berth::cel
