@@ -9,7 +9,7 @@
 
 #include "base/time_text.h"
 #include "explain/decision_text.h"
-#include "sim/json_line.h"
+#include "wire/json_line.h"
 
 namespace berth::sim {
 namespace {

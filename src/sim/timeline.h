@@ -11,7 +11,7 @@
 
 #include "berth/loop.h"
 #include "berth/observer.h"
-#include "sim/json_line.h"
+#include "wire/json_line.h"
 
 namespace berth::sim {
 

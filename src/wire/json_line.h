@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace berth::sim {
+namespace berth {
 
 class JsonLine {
  public:
@@ -24,6 +24,8 @@ class JsonLine {
   JsonLine& raw(std::string_view key, std::string_view json);
 
   std::string done() const { return text_ + "}"; }
+  // Without the braces.
+  std::string members() const { return text_.substr(1); }
 
  private:
   std::string text_ = "{";
@@ -32,4 +34,4 @@ class JsonLine {
 // "[a, b]" of texts that are JSON already, one a line.
 std::string json_list(const std::vector<std::string>& items, std::string_view indent);
 
-}  // namespace berth::sim
+}  // namespace berth

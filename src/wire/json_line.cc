@@ -1,8 +1,8 @@
-#include "sim/json_line.h"
+#include "wire/json_line.h"
 
 #include "wire/json_text.h"
 
-namespace berth::sim {
+namespace berth {
 
 JsonLine& JsonLine::raw(std::string_view key, std::string_view json) {
   if (text_.size() > 1) text_ += ", ";
@@ -39,4 +39,4 @@ std::string json_list(const std::vector<std::string>& items, std::string_view in
   return text + std::string(indent) + "]";
 }
 
-}  // namespace berth::sim
+}  // namespace berth
