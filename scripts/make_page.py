@@ -3,8 +3,9 @@
 
     make_page.py WEB-FOLDER OUTPUT.cc
 
-In index.html `{{style}}`, `{{library}}`, `{{script}}` and `{{policy}}` are replaced; `{{data}}` is where the two
-halves part. The policy allows these two scripts and this style by their hashes, and no request to anybody.
+In index.html `{{style}}`, `{{library}}` and `{{script}}` are replaced; at `{{policy}}` and `{{data}}` the page is cut in
+three. The policy allows these two scripts and this style by their hashes, and no request to anybody; for the live page
+berth adds that it may ask where it comes from.
 
 A module becomes a function that returns what it exports, so that modules keep their own names. The forms that
 are understood, each at the beginning of a line:
@@ -99,14 +100,17 @@ def main():
     policy = (f"default-src 'none'; script-src {source_of(library)} {source_of(script)}; "
               f"style-src {source_of(style)}; img-src data:; base-uri 'none'; form-action 'none'")
     page = (web / "index.html").read_text(encoding="utf-8")
-    parts = {"policy": policy, "style": style, "library": library, "script": script}
-    page = re.sub(r"\{\{(policy|style|library|script)\}\}", lambda m: parts[m[1]], page)
-    before, after = page.split("{{data}}")
+    parts = {"style": style, "library": library, "script": script}
+    page = re.sub(r"\{\{(style|library|script)\}\}", lambda m: parts[m[1]], page)
+    head, rest = page.split("{{policy}}")
+    before, after = rest.split("{{data}}")
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(
         "// Made by scripts/make_page.py from the files in web/.\n"
         '#include "page/page_text.h"\n\n'
         "namespace berth::page {\n\n"
+        f"constinit const std::string_view kBeforePolicy(\n{literal(head)});\n\n"
+        f"constinit const std::string_view kPolicy(\n{literal(policy)});\n\n"
         f"constinit const std::string_view kBeforeData(\n{literal(before)});\n\n"
         f"constinit const std::string_view kAfterData(\n{literal(after)});\n\n"
         "}  // namespace berth::page\n", encoding="utf-8")

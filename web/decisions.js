@@ -31,7 +31,7 @@ export function showDecisions(view) {
     }
     if (items.length === 0) return [make('p', { class: 'empty' }, 'Nothing has been decided yet.')];
     return [
-      make('p', { class: 'quiet-text' }, `Up to change ${count(position)} of ${count(view.model.changes.length)}, newest first`),
+      !view.live && make('p', { class: 'quiet-text' }, `Up to change ${count(position)} of ${count(view.model.changes.length)}, newest first`),
       make('ol', { class: 'stream' }, ...items),
     ];
   });

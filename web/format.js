@@ -17,6 +17,19 @@ export function duration(milliseconds) {
   return `${hours > 0 ? `${hours}h` : ''}${minutes}m${rest}s`;
 }
 
+/**
+ * How long something has lasted: 42s, 5m3s, 2h10m, 3d4h.
+ * @param {number} milliseconds
+ */
+export function age(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const [minutes, hours, days] = [Math.floor(seconds / 60), Math.floor(seconds / 3600), Math.floor(seconds / 86400)];
+  if (minutes === 0) return `${seconds}s`;
+  if (hours === 0) return `${minutes}m${seconds % 60}s`;
+  if (days === 0) return `${hours}h${minutes % 60}m`;
+  return `${days}d${hours % 24}h`;
+}
+
 /** @param {number} value */
 function rounded(value) {
   return String(Math.round(value * 1000) / 1000);

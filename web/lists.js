@@ -1,11 +1,12 @@
 // What the panels of lists have in common: links to pods and nodes, and content that is replaced
 // without taking the focus away.
 
-import { make } from './dom.js';
-import { duration } from './format.js';
+import { byId, make } from './dom.js';
+import { age, duration } from './format.js';
 
 /** @typedef {import('./clock.js').Clock} Clock */
 /** @typedef {import('./dom.js').Child} Child */
+/** @typedef {import('./live.js').LiveSource} LiveSource */
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./state.js').ClusterState} ClusterState */
 /** @typedef {import('./store.js').Changed} Changed */
@@ -27,6 +28,8 @@ export class View {
     this.state = state;
     this.store = store;
     this.clock = clock;
+    /** Where the data comes from, if it shows a running scheduler. @type {LiveSource | undefined} */
+    this.live = undefined;
   }
 
   /** @param {number} pod */
@@ -52,11 +55,40 @@ export class View {
    */
   momentLink(place) {
     const { at } = this.model.changes[place];
+    if (this.live) {
+      const time = new Date(this.live.wallAtStart + at);
+      return make('time', { class: 'moment', datetime: time.toISOString() }, time.toLocaleTimeString('en-GB'));
+    }
     const isPast = place < this.store.choices.position;
     return make('button', {
       type: 'button', class: isPast ? 'link moment' : 'link moment future', 'data-key': `at ${place}`,
       title: 'Go to this moment', onclick: () => this.clock.goTo(place + 1),
     }, duration(at));
+  }
+
+  /**
+   * Since when: the moment in a recorded run, how long ago it was in a live one.
+   * @param {number} at
+   */
+  since(at) {
+    return this.live ? age(this.store.choices.now - at) : duration(at);
+  }
+
+  /**
+   * How long it has lasted.
+   * @param {number} at
+   */
+  lasted(at) {
+    const passed = Math.max(0, this.store.choices.now - at);
+    return this.live ? age(passed) : duration(passed);
+  }
+
+  /**
+   * Says something to who listens to the page.
+   * @param {string} text
+   */
+  say(text) {
+    byId('said', HTMLElement).textContent = text;
   }
 
   /** @param {number | undefined} index */
@@ -77,9 +109,17 @@ export function keepFilled(view, panel, choices, content) {
   let last = -Infinity;
   let timer = 0;
   let isStale = true;
+  let isHeld = false;  // a button in it is being pressed: it must not go before it is let go
+  panel.addEventListener('pointerdown', () => { isHeld = true; });
+  for (const end of ['pointerup', 'pointercancel']) {
+    window.addEventListener(end, () => {
+      if (isHeld) window.setTimeout(() => { isHeld = false; });  // after the click
+    });
+  }
   const fill = () => {
     window.clearTimeout(timer);
-    timer = 0;
+    timer = isHeld ? window.setTimeout(fill, 100) : 0;
+    if (isHeld) return;
     isStale = false;
     last = performance.now();
     refill(panel, content());
@@ -102,8 +142,12 @@ function refill(panel, content) {
   const active = document.activeElement;
   const key = active instanceof HTMLElement && panel.contains(active) ? active.dataset.key : undefined;
   const { scrollTop } = panel;
-  panel.replaceChildren(make('div', {}, ...content));
+  const scrolled = new Map([...panel.querySelectorAll('.scroll-x')].map((box) => [box.getAttribute('aria-label'), box.scrollLeft]));
+  const filled = make('div', {}, ...content);
+  if (panel.firstElementChild?.isEqualNode(filled)) return;  // and what is selected stays so
+  panel.replaceChildren(filled);
   panel.scrollTop = scrollTop;
+  for (const box of panel.querySelectorAll('.scroll-x')) box.scrollLeft = scrolled.get(box.getAttribute('aria-label')) ?? 0;
   if (key === undefined) return;
   const again = [...panel.querySelectorAll('[data-key]')].find(
     (element) => element instanceof HTMLElement && element.dataset.key === key);

@@ -5,6 +5,9 @@ import { showCounts } from './counts.js';
 import { showDecisions } from './decisions.js';
 import { byId } from './dom.js';
 import { View } from './lists.js';
+import { LiveSeries } from './live_series.js';
+import { showLink } from './link.js';
+import { LiveSource } from './live.js';
 import { Model } from './model.js';
 import { showNode } from './node_view.js';
 import { Plots } from './plots.js';
@@ -63,13 +66,15 @@ function show(data) {
   });
   const clock = new Clock(model, store);
   const view = new View(model, state, store, clock);
-  byId('nodes', HTMLElement).hidden = model.nodes.length === 0;
-  byId('tabs', HTMLElement).hidden = data.history === undefined;
-  byId('counts', HTMLElement).hidden = data.history === undefined;
+  const hasCluster = data.live || data.history !== undefined;
+  byId('nodes', HTMLElement).hidden = !data.live && model.nodes.length === 0;
+  byId('tabs', HTMLElement).hidden = !hasCluster;
+  byId('counts', HTMLElement).hidden = !hasCluster;
+  if (data.live) showLive(view);
   showTabs(store);
   showTheme(store);
   showCounts(state, store);
-  new Tiles(model, state, store);
+  new Tiles(model, state, store, data.live ?? false);
   showQueues(view);
   showDecisions(view);
   showNode(view);
@@ -91,6 +96,30 @@ function show(data) {
   window.addEventListener('resize', () => store.set({ look: store.choices.look + 1 }));
   store.flush();
   document.documentElement.dataset.ready = '';
+}
+
+/**
+ * Shows the scheduler that serves the page.
+ * @param {View} view
+ */
+function showLive(view) {
+  const { model, state, store } = view;
+  const series = new LiveSeries(model, state);
+  const source = new LiveSource(model, state, store, {
+    change: (change) => series.note(change),
+    link: showLink,
+  });
+  view.live = source;
+  const plots = new Plots(model, store, undefined);
+  let isGrouped = false;
+  store.subscribe((changed) => {
+    if (!changed.has('now')) return;
+    if (!isGrouped && model.groupingLabels().includes(ZONE)) store.set({ group: ZONE });
+    isGrouped ||= model.nodes.length > 0;
+    if (series.step()) plots.show(series.series);
+  });
+  showLink('');
+  source.run();
 }
 
 try {

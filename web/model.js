@@ -6,6 +6,7 @@
 /**
  * @typedef {object} PageData
  * @property {string} title
+ * @property {boolean=} live  it shows the scheduler that serves it (live.js), and has no history
  * @property {string=} note  how it ended, if not as it should
  * @property {History=} history
  * @property {Explanation[]=} explanations  what `berth explain` says of pods
@@ -160,6 +161,7 @@
  * @property {string} fullName  "namespace/name"
  * @property {TemplateData} template
  * @property {Float64Array} requests  by resource
+ * @property {number} shape  pods that request the same have the same number
  */
 
 /** A history made ready: pods complete, amounts as vectors, changes by pod. */
@@ -172,21 +174,88 @@ export class Model {
     this.changes = history.changes;
     /** @type {string[]} */
     this.resources = resourcesOf(history);
-    const requests = history.templates.map((template) => this.#vector(template.requests, 1));
+    /** What pods request, by shape. @type {Float64Array[]} */
+    this.shapes = [];
+    /** @type {Map<string, number>} */
+    this.shapeOf = new Map();
+    const shapes = history.templates.map((template) => this.#shape(template));
     /** @type {Pod[]} */
-    this.pods = history.pods.map((pod, index) => {
-      const template = history.templates[pod.template];
-      return {
-        index, name: pod.name, fullName: `${template.namespace}/${pod.name}`, template,
-        requests: requests[pod.template],
-      };
-    });
+    this.pods = history.pods.map((pod, index) =>
+      this.#pod(index, pod.name, history.templates[pod.template], shapes[pod.template]));
     /** How many changes make the cluster that there was at the beginning. */
     this.start = startOf(this.changes);
     /** @type {Map<string, number>} */
     this.nodeByName = new Map(this.nodes.map((node, index) => [node.name, index]));
     /** @type {Map<number, number[]> | undefined} */
     this.changesByPod = undefined;
+  }
+
+  /**
+   * Shows this history from now on.
+   * @param {History} history
+   */
+  fill(history) {
+    Object.assign(this, new Model(history));
+  }
+
+  /**
+   * Puts a pod that has come at that place of `pods`.
+   * @param {number} index
+   * @param {string} name
+   * @param {TemplateData} template
+   */
+  putPod(index, name, template) {
+    this.pods[index] = this.#pod(index, name, template, this.#shape(template));
+  }
+
+  /**
+   * Puts a node that has come at that place of `nodes`.
+   * @param {number} index
+   * @param {NodeData} node
+   */
+  putNode(index, node) {
+    this.nodes[index] = node;
+    this.nodeByName.set(node.name, index);
+  }
+
+  /**
+   * A change that has just happened.
+   * @param {Change} change
+   */
+  append(change) {
+    if (change.pod !== undefined) this.changesByPod?.get(change.pod)?.push(this.changes.length);
+    this.changes.push(change);
+    this.duration = Math.max(this.duration, change.at);
+  }
+
+  /**
+   * Forgets the oldest changes.
+   * @param {number} count
+   */
+  forget(count) {
+    this.changes.splice(0, count);
+    this.changesByPod = undefined;
+  }
+
+  /**
+   * @param {number} index
+   * @param {string} name
+   * @param {TemplateData} template
+   * @param {number} shape
+   * @returns {Pod}
+   */
+  #pod(index, name, template, shape) {
+    return { index, name, fullName: `${template.namespace}/${name}`, template, requests: this.shapes[shape], shape };
+  }
+
+  /** @param {TemplateData} template */
+  #shape({ requests }) {
+    const vector = this.#vector(requests, 1);
+    const key = vector.join(' ');
+    const known = this.shapeOf.get(key);
+    if (known !== undefined) return known;
+    this.shapeOf.set(key, this.shapes.length);
+    return this.shapes.push(vector) - 1;
   }
 
   /**

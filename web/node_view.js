@@ -1,7 +1,7 @@
 // One node: what it is, how full it is of everything, and who is there.
 
 import { byId, make } from './dom.js';
-import { amount, duration, percent, plural } from './format.js';
+import { amount, percent, plural } from './format.js';
 import { keepFilled } from './lists.js';
 import { Place, PLACE_NAMES } from './state.js';
 
@@ -12,7 +12,7 @@ const SHOWN = 250;
 /** @param {View} view */
 export function showNode(view) {
   const panel = byId('panel-node', HTMLDivElement);
-  keepFilled(view, panel, ['position', 'tab', 'node'], () => {
+  keepFilled(view, panel, ['position', 'now', 'tab', 'node'], () => {
     const { node } = view.store.choices;
     if (node < 0) return [make('p', { class: 'empty' }, 'Choose a node: click its tile, or go there with the arrow keys and press Enter.')];
     const now = view.state.nodes[node];
@@ -73,12 +73,12 @@ function podTable(view, pods) {
     make('table', { class: 'pods' },
       make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'pod'),
         ...asked.map((resource) => resourceHead(model.resources[resource])),
-        make('th', { scope: 'col', class: 'figure' }, 'priority'), make('th', { scope: 'col', class: 'figure' }, 'since'))),
+        make('th', { scope: 'col', class: 'figure' }, 'priority'), make('th', { scope: 'col', class: 'figure' }, view.live ? 'for' : 'since'))),
       make('tbody', {}, ...pods.slice(0, SHOWN).map((pod) => make('tr', {},
         make('th', { scope: 'row' }, view.podLink(pod),
           state.place[pod] !== Place.BOUND && make('small', {}, ` ${PLACE_NAMES[state.place[pod]]}`)),
         ...asked.map((resource) => make('td', { class: 'figure' },
           model.pods[pod].requests[resource] > 0 ? amount(model.resources[resource], model.pods[pod].requests[resource]) : '–')),
         make('td', { class: 'figure' }, model.pods[pod].template.priority),
-        make('td', { class: 'figure' }, duration(state.since[pod])))))));
+        make('td', { class: 'figure' }, view.since(state.since[pod])))))));
 }

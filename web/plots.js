@@ -39,7 +39,7 @@ export class Plots {
   /**
    * @param {Model} model
    * @param {Store} store
-   * @param {Clock} clock
+   * @param {Clock | undefined} clock  of the time line, which a live page does not have
    */
   constructor(model, store, clock) {
     this.model = model;
@@ -49,6 +49,7 @@ export class Plots {
     this.box = within(this.section, '.plots', HTMLDivElement);
     /** @type {{plot: Plot, hand: HTMLElement, lines: Line[], legend: HTMLElement[], text: (value: number) => string}[]} */
     this.drawn = [];
+    this.form = '';  // which lines are drawn
     /** @type {Series | undefined} */
     this.series = undefined;
     this.section.hidden = false;
@@ -67,7 +68,14 @@ export class Plots {
   /** @param {Series} series */
   show(series) {
     this.series = series;
-    this.#draw();
+    const subjects = subjectsOf(series, this.model, this.store.choices.scale);
+    if (this.form !== formOf(subjects)) return this.#draw();
+    const filled = subjects.filter(isFilled);
+    this.drawn.forEach((drawn, index) => {
+      drawn.lines = filled[index].lines;
+      drawn.plot.setData([series.x, ...drawn.lines.map((line) => line.values)]);
+    });
+    this.#moveHands();
   }
 
   #draw() {
@@ -75,8 +83,11 @@ export class Plots {
     for (const { plot } of this.drawn) plot.destroy();
     this.drawn = [];
     this.box.replaceChildren();
+    this.form = '';
     if (!series || this.box.clientWidth === 0) return;
-    for (const subject of subjectsOf(series, this.model, this.store.choices.scale)) this.#drawOne(subject, series);
+    const subjects = subjectsOf(series, this.model, this.store.choices.scale);
+    this.form = formOf(subjects);
+    for (const subject of subjects) this.#drawOne(subject, series);
   }
 
   /**
@@ -85,7 +96,6 @@ export class Plots {
    */
   #drawOne(subject, series) {
     const legend = subject.lines.map(() => make('b', {}));
-    const lines = subject.lines.filter((line) => line.values.some((value) => value !== null && value !== 0));
     const figure = make('figure', { class: 'plot' },
       make('figcaption', {}, make('span', { class: 'plot-title' }, subject.title),
         ...subject.lines.map((line, index) => {
@@ -94,7 +104,7 @@ export class Plots {
           return make('span', { class: 'line-name' }, swatch, line.name, ' ', legend[index]);
         })));
     this.box.append(figure);
-    if (lines.length === 0) {
+    if (!isFilled(subject)) {
       figure.append(make('p', { class: 'nothing' }, 'none'));
       return;
     }
@@ -103,7 +113,9 @@ export class Plots {
     const plot = new uPlot(this.#options(subject, series, figure.clientWidth), [series.x, ...subject.lines.map((line) => line.values)], area);
     const hand = make('div', { class: 'plot-hand' });
     plot.over.append(hand);
+    hand.hidden = !this.clock;
     plot.over.addEventListener('click', () => {
+      if (!this.clock) return;
       const x = plot.posToVal(plot.cursor.left ?? 0, 'x');
       if (this.store.choices.scale === 'time') this.clock.goToTime(x);
       else this.clock.goTo(this.model.start + x);
@@ -130,7 +142,7 @@ export class Plots {
       hooks: { draw: [() => this.#moveHands()] },  // its scales are known then
       cursor: { y: false, points: { show: false }, sync: { key: 'berth' }, drag: { x: false, y: false } },
       scales: {
-        x: { time: false, range: [0, Math.max(series.x[series.x.length - 1], 1e-6)] },
+        x: { time: false, range: (_plot, _low, high) => [0, Math.max(high, 1e-6)] },
         y: subject.isLogarithmic ? { distr: 3, range: (_plot, low, high) => [(low ?? 1) / 2, (high ?? 1) * 2] } : { range: (_plot, _low, high) => [0, high > 0 ? high * 1.08 : 1] },
       },
       axes: [
@@ -153,11 +165,11 @@ export class Plots {
     const { series } = this;
     if (!series) return;
     const { scale, now, position } = this.store.choices;
-    const x = scale === 'time' ? now : position - this.model.start;
+    const x = !this.clock ? Infinity : scale === 'time' ? now : position - this.model.start;
     let index = 0;
     while (index < series.x.length - 1 && series.x[index + 1] <= x) ++index;
     for (const { plot, hand, lines, legend, text } of this.drawn) {
-      hand.style.transform = `translateX(${plot.valToPos(x, 'x')}px)`;
+      if (this.clock) hand.style.transform = `translateX(${plot.valToPos(x, 'x')}px)`;
       lines.forEach((line, at) => {
         const value = line.values[index];
         legend[at].textContent = value === null ? '–' : text(value);
@@ -182,6 +194,19 @@ function timeAt(series, x) {
  */
 function onlyPowersOfTen(_plot, marks) {
   return marks.map((mark) => (Math.abs(Math.log10(mark) - Math.round(Math.log10(mark))) < 1e-6 ? mark : null));
+}
+
+/** @param {Subject} subject */
+function isFilled({ lines }) {
+  return lines.some((line) => line.values.some((value) => value !== null && value !== 0));
+}
+
+/**
+ * What can be drawn in the same plots, with other values.
+ * @param {Subject[]} subjects
+ */
+function formOf(subjects) {
+  return subjects.map((subject) => `${isFilled(subject)} ${subject.lines.map(({ name }) => name)}`).join('|');
 }
 
 /** @param {Subject} subject */
@@ -234,6 +259,11 @@ function subjectsOf(series, model, scale) {
       ],
     },
     { title: 'Preemptions', form: 'bars', text: whole, lines: [{ name: step, colour: 'preempted', values: series.preemptions }] },
+    {
+      title: 'Fragmentation', form: 'line', text: percent,
+      lines: model.resources.map((name, index) => ({ name, colour: `line-${index % 6}`, values: series.fragmented[index] }))
+        .filter(({ name, values }) => name !== 'pods' && values.some((value) => value !== null && value > 0)).slice(0, 5),
+    },
   ];
 }
 

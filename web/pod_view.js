@@ -2,9 +2,11 @@
 
 import { byId, make } from './dom.js';
 import { explanationOf } from './explanation.js';
-import { amount, duration, plural } from './format.js';
+import { amount, plural } from './format.js';
 import { keepFilled } from './lists.js';
-import { Place, PLACE_NAMES } from './state.js';
+import { LiveExplanation } from './live_explanation.js';
+import { permitButtons } from './permit.js';
+import { isThere, Place, PLACE_NAMES } from './state.js';
 import { wordsOf } from './story.js';
 
 /** @typedef {import('./lists.js').View} View */
@@ -18,9 +20,8 @@ const NAMES_OFFERED = 2000;
  */
 export function showPod(view, explanations) {
   const panel = byId('panel-pod', HTMLDivElement);
-  const names = new Map(view.model.pods.map((pod) => [pod.fullName, pod.index]));
-  for (const { pod } of explanations) if (!names.has(pod)) names.set(pod, -1);
-  const find = finder(view, names);
+  const find = finder(view, explanations);
+  const asked = new LiveExplanation(view);
   keepFilled(view, panel, ['position', 'now', 'tab', 'pod', 'explained'], () => {
     const { pod, explained, now } = view.store.choices;
     const about = explanationsAt(explanations.filter((explanation) => explanation.pod === explained), now);
@@ -30,7 +31,9 @@ export function showPod(view, explanations) {
       [
         make('h3', { class: 'name', id: 'pod-name' }, explained),
         pod >= 0 && facts(view, pod),
+        pod >= 0 && view.live && view.state.place[pod] === Place.WAITING && permitButtons(view, pod),
         ...about.map((explanation) => explanationOf(view, explanation)),
+        ...(pod >= 0 && view.live && isThere(view.state.place[pod]) ? asked.parts(pod) : []),
         pod >= 0 && story(view, pod),
       ];
     return [find, ...content];
@@ -63,24 +66,45 @@ function explanationsAt(explanations, now) {
 
 /**
  * @param {View} view
- * @param {Map<string, number>} names
+ * @param {Explanation[]} explanations
  */
-function finder(view, names) {
+function finder(view, explanations) {
+  const list = make('datalist', { id: 'pod-names' });
   const input = make('input', {
     type: 'search', list: 'pod-names', autocomplete: 'off', spellcheck: 'false', placeholder: 'namespace/name', id: 'find-pod',
     'data-key': 'find-pod',
   });
+  /** Full names and the pods that have them now, -1: nothing but an explanation. @returns {Map<string, number>} */
+  const namesNow = () => {
+    const names = new Map(explanations.map(({ pod }) => [pod, -1]));
+    for (const { fullName, index } of view.model.pods) if (!isGone(view, index)) names.set(fullName, index);
+    return names;
+  };
+  const offer = () => {
+    list.replaceChildren(...[...namesNow().keys()].slice(0, NAMES_OFFERED).map((name) => make('option', { value: name })));
+  };
   const choose = () => {
     const text = input.value.trim();
+    if (text === '') return;
+    const names = namesNow();
     const name = names.has(text) ? text : [...names.keys()].find((other) => other.endsWith(`/${text}`));
     if (name !== undefined) view.store.set({ pod: names.get(name) ?? -1, explained: name });
   };
+  input.addEventListener('focus', offer);
   input.addEventListener('change', choose);
   input.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') choose();
   });
-  return make('p', { class: 'finder' }, make('label', {}, 'find ', input),
-    make('datalist', { id: 'pod-names' }, ...[...names.keys()].slice(0, NAMES_OFFERED).map((name) => make('option', { value: name }))));
+  return make('p', { class: 'finder' }, make('label', {}, 'find ', input), list);
+}
+
+/**
+ * Whether a live page has forgotten the pod; a recorded one shows all that ever were.
+ * @param {View} view
+ * @param {number} pod
+ */
+function isGone(view, pod) {
+  return view.live !== undefined && !isThere(view.state.place[pod]);
 }
 
 /**
@@ -98,7 +122,7 @@ function facts(view, pod) {
   /** @type {[string, import('./dom.js').Child[]][]} */
   const rows = [
     ['state', [make('strong', { class: `place place-${place}` }, PLACE_NAMES[place]),
-      place !== Place.NONE && ` since ${duration(state.since[pod])}`]],
+      place !== Place.NONE && (view.live ? ` for ${view.lasted(state.since[pod])}` : ` since ${view.since(state.since[pod])}`)]],
     ['node', node >= 0 && place !== Place.GONE ? [view.nodeLink(node)] : []],
     ['message', message ? [make('span', { class: 'message' }, message)] : []],
     ['attempts', state.attempts[pod] > 0 ? [state.attempts[pod]] : []],

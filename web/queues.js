@@ -1,8 +1,9 @@
 // The pods that have no node yet, by where they wait and why.
 
 import { byId, make } from './dom.js';
-import { count, duration, plural } from './format.js';
+import { count, plural } from './format.js';
 import { keepFilled } from './lists.js';
+import { permitButtons } from './permit.js';
 import { Place } from './state.js';
 
 /** @typedef {import('./lists.js').View} View */
@@ -61,7 +62,7 @@ function groupsOf(view, place, pods) {
  */
 function reasonOf(view, place, pod) {
   const { model, state } = view;
-  if (place === Place.GATED) return (model.pods[pod].template.gates ?? []).join(', ');
+  if (place === Place.GATED) return (model.pods[pod].template.gates ?? []).join(', ') || (view.live?.gates.get(pod) ?? '');
   return view.text(state.message[pod]);
 }
 
@@ -76,5 +77,6 @@ function rowOf(view, pod) {
     node >= 0 && make('span', { class: 'on' }, 'on ', view.nodeLink(node)),
     state.attempts[pod] > 0 && make('span', { class: 'quiet-text' }, plural(state.attempts[pod], 'attempt')),
     make('span', { class: 'time-text', title: 'in this queue' },
-      duration(Math.max(0, view.store.choices.now - state.since[pod]))));
+      view.lasted(state.since[pod])),
+    view.live && state.place[pod] === Place.WAITING && permitButtons(view, pod));
 }

@@ -1,7 +1,9 @@
 // What the plots show: values at evenly spaced moments, and what happened between them.
 
+import { fragmentation } from './fragmentation.js';
 import { ClusterState, Place } from './state.js';
 
+/** @typedef {import('./model.js').Change} Change */
 /** @typedef {import('./model.js').Model} Model */
 
 const BUCKETS = 240;
@@ -21,6 +23,10 @@ const BUCKETS = 240;
  * @property {(number | null)[]} median  milliseconds from creation to binding
  * @property {(number | null)[]} slowest
  * @property {number[][]} used  part of what can be allocated, by resource
+ * @property {(number | null)[][]} fragmented  part of what is free, by resource
+ *
+ * What happened in a bucket.
+ * @typedef {{bindings: number, succeeded: number, failed: number, preemptions: number, took: number[]}} Events
  */
 
 /**
@@ -37,12 +43,14 @@ export function seriesOf(model, scale) {
   for (let bucket = 0; bucket <= buckets; ++bucket) {
     const x = length * bucket / buckets;
     const position = isTime ? model.changesUntil(x) : model.start + Math.round(x);
-    const from = state.position;
+    const events = noEvents();
+    const from = Math.max(state.position, model.start);
     state.seek(Math.max(position, model.start));
+    for (let place = from; place < state.position; ++place) noteEvent(events, model.changes[place], state);
     series.x.push(x);
     series.at.push(isTime ? x : state.now);
     addState(series, state);
-    addEvents(series, state, from);
+    addEvents(series, events);
   }
   return series;
 }
@@ -52,11 +60,11 @@ export function seriesOf(model, scale) {
  * @param {number} bucket
  * @returns {Series}
  */
-function emptySeries(model, bucket) {
+export function emptySeries(model, bucket) {
   return {
     x: [], at: [], bucket, pods: { bound: [], pending: [], waiting: [], gated: [], finished: [] },
     bindings: [], succeeded: [], failed: [], preemptions: [], median: [], slowest: [],
-    used: model.resources.map(() => []),
+    used: model.resources.map(() => []), fragmented: model.resources.map(() => []),
   };
 }
 
@@ -64,7 +72,7 @@ function emptySeries(model, bucket) {
  * @param {Series} series
  * @param {ClusterState} state
  */
-function addState(series, state) {
+export function addState(series, state) {
   series.pods.bound.push(state.counts[Place.BOUND]);
   series.pods.pending.push(state.pending());
   series.pods.waiting.push(state.counts[Place.WAITING]);
@@ -74,30 +82,39 @@ function addState(series, state) {
     const all = state.totalAllocatable[resource];
     values.push(all > 0 ? state.totalUsed[resource] / all : 0);
   });
+  const parts = fragmentation(state);
+  series.fragmented.forEach((values, resource) => values.push(Number.isNaN(parts[resource]) ? null : parts[resource]));
+}
+
+/** @returns {Events} */
+export function noEvents() {
+  return { bindings: 0, succeeded: 0, failed: 0, preemptions: 0, took: [] };
+}
+
+/**
+ * @param {Events} events
+ * @param {Change} change
+ * @param {ClusterState} state  with the change
+ */
+export function noteEvent(events, change, state) {
+  const pod = change.pod ?? 0;
+  if (change.what === 'bound' && state.attempts[pod] > 0) {
+    ++events.bindings;
+    events.took.push(change.at - state.created[pod]);
+  } else if (change.what === 'decided' && change.outcome === 'Success') {
+    ++events.succeeded;
+  } else if (change.what === 'failed') {
+    ++events.failed;
+  } else if (change.what === 'preempted') {
+    ++events.preemptions;
+  }
 }
 
 /**
  * @param {Series} series
- * @param {ClusterState} state
- * @param {number} from  the position before the bucket
+ * @param {Events} events
  */
-function addEvents(series, state, from) {
-  let [bindings, succeeded, failed, preemptions] = [0, 0, 0, 0];
-  /** @type {number[]} */
-  const took = [];
-  for (let place = Math.max(from, state.model.start); place < state.position; ++place) {
-    const change = state.model.changes[place];
-    if (change.what === 'bound' && state.attempts[change.pod ?? 0] > 0) {
-      ++bindings;
-      took.push(change.at - state.created[change.pod ?? 0]);
-    } else if (change.what === 'decided' && change.outcome === 'Success') {
-      ++succeeded;
-    } else if (change.what === 'failed') {
-      ++failed;
-    } else if (change.what === 'preempted') {
-      ++preemptions;
-    }
-  }
+export function addEvents(series, { bindings, succeeded, failed, preemptions, took }) {
   took.sort((a, b) => a - b);
   series.bindings.push(bindings);
   series.succeeded.push(succeeded);

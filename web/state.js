@@ -29,10 +29,39 @@ function hasNode(place) {
   return place === Place.BOUND || place === Place.TERMINATING;
 }
 
+/** @param {number} place  whether there is such a pod */
+export function isThere(place) {
+  return place !== Place.NONE && place !== Place.GONE;
+}
+
+/** @param {number} place  whether the pod is to get a node and has none */
+function isPending(place) {
+  return place >= Place.CREATED && place <= Place.SCHEDULING && place !== Place.GATED;
+}
+
+/** @param {number} length */
+function roomFor(length) {
+  return Math.max(64, 2 ** Math.ceil(Math.log2(length)));
+}
+
+/**
+ * @template {Uint8Array | Int32Array | Float64Array} Values
+ * @param {Values} values
+ * @param {number} length
+ * @param {number} fill
+ * @returns {Values}
+ */
+function grown(values, length, fill = 0) {
+  const larger = /** @type {Values} */ (new /** @type {any} */ (values.constructor)(length));
+  larger.fill(fill, values.length);
+  larger.set(values);
+  return larger;
+}
+
 export class ClusterState {
   /** @param {Model} model */
   constructor(model) {
-    const { changes, pods, nodes, resources } = model;
+    const { changes, pods, nodes, resources, shapes } = model;
     this.model = model;
     /** How many changes have happened. */
     this.position = 0;
@@ -47,6 +76,9 @@ export class ClusterState {
     this.message = new Int32Array(pods.length).fill(-1);  // of the last failure: a text
     this.attempts = new Int32Array(pods.length);
     this.counts = new Int32Array(PLACES);
+    // How many pods of each shape are pending, and are on nodes.
+    this.pendingShapes = new Int32Array(shapes.length);
+    this.placedShapes = new Int32Array(shapes.length);
 
     // Of nodes; use by node and resource.
     /** @type {(NodeState | undefined)[]} undefined: not there */
@@ -72,6 +104,66 @@ export class ClusterState {
     this.beforeAttempts = new Int32Array(changes.length);
     /** @type {Map<number, NodeState | undefined>} */
     this.beforeNodes = new Map();
+  }
+
+  /** Goes to the moment before the model's first change; the model may be another. */
+  fill() {
+    const { shape } = this;
+    Object.assign(this, new ClusterState(this.model));
+    this.shape = shape + 1;
+  }
+
+  /** Makes room for the pods, shapes and nodes that the model has got. */
+  grow() {
+    const { nodes, pods, shapes } = this.model;
+    if (pods.length > this.place.length) {
+      const room = roomFor(pods.length);
+      this.place = grown(this.place, room);
+      this.node = grown(this.node, room, -1);
+      this.since = grown(this.since, room);
+      this.created = grown(this.created, room);
+      this.message = grown(this.message, room, -1);
+      this.attempts = grown(this.attempts, room);
+    }
+    if (shapes.length > this.pendingShapes.length) {
+      this.pendingShapes = grown(this.pendingShapes, roomFor(shapes.length));
+      this.placedShapes = grown(this.placedShapes, roomFor(shapes.length));
+    }
+    if (nodes.length * this.width > this.used.length) {
+      this.used = grown(this.used, roomFor(nodes.length) * this.width);
+      this.allocatable = grown(this.allocatable, roomFor(nodes.length) * this.width);
+    }
+  }
+
+  /**
+   * A change that happens now, after all others, and is not taken back.
+   * @param {Change} change
+   */
+  advance(change) {
+    if (change.pod !== undefined) this.#applyToPod(change, change.pod);
+    else if (change.node !== undefined) this.#applyToNode(change, change.node);
+    this.now = change.at;
+  }
+
+  /**
+   * Puts a pod where it is known to be.
+   * @param {number} pod
+   * @param {{place: number, node: number, since: number, created: number, message: number, attempts: number}} known
+   */
+  put(pod, { place, node, since, created, message, attempts }) {
+    this.created[pod] = created;
+    this.message[pod] = message;
+    this.attempts[pod] = attempts;
+    this.#move(pod, place, node, since);
+  }
+
+  /**
+   * Puts a node there, or takes it away.
+   * @param {number} node
+   * @param {NodeState | undefined} now
+   */
+  putNode(node, now) {
+    this.#setNode(node, now);
   }
 
   /**
@@ -130,22 +222,26 @@ export class ClusterState {
    * @param {number} place
    */
   #apply(change, place) {
-    if (change.pod !== undefined) this.#applyToPod(change, change.pod, place);
-    else if (change.node !== undefined) this.#applyToNode(change, change.node, place);
+    if (change.pod !== undefined) {
+      const { pod } = change;
+      this.beforePlace[place] = this.place[pod];
+      this.beforeNode[place] = this.node[pod];
+      this.beforeSince[place] = this.since[pod];
+      this.beforeMessage[place] = this.message[pod];
+      this.beforeAttempts[place] = this.attempts[pod];
+      this.#applyToPod(change, pod);
+    } else if (change.node !== undefined) {
+      this.beforeNodes.set(place, this.nodes[change.node]);
+      this.#applyToNode(change, change.node);
+    }
   }
 
   /**
    * @param {Change} change
    * @param {number} pod
-   * @param {number} index
    */
-  #applyToPod(change, pod, index) {
+  #applyToPod(change, pod) {
     const before = this.place[pod];
-    this.beforePlace[index] = before;
-    this.beforeNode[index] = this.node[pod];
-    this.beforeSince[index] = this.since[pod];
-    this.beforeMessage[index] = this.message[pod];
-    this.beforeAttempts[index] = this.attempts[pod];
     const isPlaced = before >= Place.BOUND;
     switch (change.what) {
       case 'created':
@@ -206,10 +302,13 @@ export class ClusterState {
    * @param {1 | -1} sign
    */
   #count(pod, sign) {
-    this.counts[this.place[pod]] += sign;
+    const place = this.place[pod];
+    this.counts[place] += sign;
     const node = this.node[pod];
-    if (node < 0 || !hasNode(this.place[pod])) return;
-    const { requests } = this.model.pods[pod];
+    const { requests, shape } = this.model.pods[pod];
+    if (isPending(place)) this.pendingShapes[shape] += sign;
+    if (node < 0 || !hasNode(place)) return;
+    this.placedShapes[shape] += sign;
     for (let resource = 0; resource < this.width; ++resource) {
       this.used[node * this.width + resource] += sign * requests[resource];
       this.totalUsed[resource] += sign * requests[resource];
@@ -220,10 +319,8 @@ export class ClusterState {
   /**
    * @param {Change} change
    * @param {number} node
-   * @param {number} index
    */
-  #applyToNode(change, node, index) {
-    this.beforeNodes.set(index, this.nodes[node]);
+  #applyToNode(change, node) {
     this.#setNode(node, change.what === 'nodeRemoved' ? undefined : change.now ?? this.model.nodes[node]);
   }
 

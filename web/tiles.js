@@ -22,8 +22,9 @@ export class Tiles {
    * @param {Model} model
    * @param {ClusterState} state
    * @param {Store} store
+   * @param {boolean} isLive
    */
-  constructor(model, state, store) {
+  constructor(model, state, store, isLive) {
     this.model = model;
     this.state = state;
     this.store = store;
@@ -33,11 +34,13 @@ export class Tiles {
     this.tip = byId('tip', HTMLDivElement);
     this.focused = -1;
     this.shape = -1;
+    this.isLive = isLive;
     /** @type {Layout} */
     this.layout = layOut(new Map(), 0, 1, 1);
     /** @type {CanvasRenderingContext2D} */
     this.context = sizedContext(this.canvas, 1, 1);
     this.palette = paletteNow();
+    this.#listenToChoices();
     this.#fillChoices();
     this.#listen();
     new ResizeObserver(() => this.#arrange()).observe(this.box);
@@ -51,19 +54,22 @@ export class Tiles {
     });
   }
 
+  /** What can be chosen now; on a live page nodes come and go. */
   #fillChoices() {
     const { model, store } = this;
+    offer(byId('resource', HTMLSelectElement), model.resources.map((name, index) => [String(index), name]), String(store.choices.resource));
+    offer(byId('group', HTMLSelectElement),
+      [['', 'nothing'], ...model.groupingLabels().map((label) => /** @type {[string, string]} */ ([label, label]))], store.choices.group);
+    byId('node-names', HTMLDataListElement).replaceChildren(
+      ...model.nodes.slice(0, NAMES_OFFERED).map((node) => make('option', { value: node.name })));
+  }
+
+  #listenToChoices() {
+    const { model, store } = this;
     const resource = byId('resource', HTMLSelectElement);
-    model.resources.forEach((name, index) => resource.append(make('option', { value: index }, name)));
-    resource.value = String(store.choices.resource);
     resource.addEventListener('change', () => store.set({ resource: Number(resource.value) }));
     const group = byId('group', HTMLSelectElement);
-    group.append(make('option', { value: '' }, 'nothing'));
-    for (const label of model.groupingLabels()) group.append(make('option', { value: label }, label));
-    group.value = store.choices.group;
     group.addEventListener('change', () => store.set({ group: group.value }));
-    const names = byId('node-names', HTMLDataListElement);
-    for (const node of model.nodes.slice(0, NAMES_OFFERED)) names.append(make('option', { value: node.name }));
     const find = byId('find-node', HTMLInputElement);
     const choose = () => {
       const node = model.nodeByName.get(find.value.trim());
@@ -173,10 +179,12 @@ export class Tiles {
   #arrange() {
     const { group } = this.store.choices;
     const { model, state } = this;
+    if (this.isLive && this.shape !== state.shape) this.#fillChoices();
     this.shape = state.shape;
     /** @type {Map<string, number[]>} */
     const groups = new Map();
     model.nodes.forEach((node, index) => {
+      if (this.isLive && !state.nodes[index]) return;  // in a recorded run it keeps its place
       const labels = (state.nodes[index] ?? node).labels;
       const name = group === '' ? '' : labels[group] ?? '(none)';
       const members = groups.get(name);
@@ -216,6 +224,7 @@ export class Tiles {
 
   /** @param {number} node */
   #drawTile(node) {
+    if (this.isLive && !this.state.nodes[node]) return;
     const { context, layout, palette, state } = this;
     const [x, y, size] = [layout.left[node], layout.top[node], layout.size];
     context.clearRect(x, y, size, size);
@@ -346,6 +355,19 @@ function line(context, x, y, size) {
   context.lineTo(x + size, y);
   context.stroke();
   context.restore();
+}
+
+/**
+ * @param {HTMLSelectElement} select
+ * @param {[string, string][]} options  values and texts
+ * @param {string} chosen
+ */
+function offer(select, options, chosen) {
+  const now = [...select.options].map(({ value, text }) => `${value} ${text}`);
+  if (now.join('\n') !== options.map((option) => option.join(' ')).join('\n')) {
+    select.replaceChildren(...options.map(([value, text]) => make('option', { value }, text)));
+  }
+  select.value = chosen;
 }
 
 /** @param {Palette} palette */

@@ -9,6 +9,7 @@
 #include "app/permit_command.h"
 #include "app/run_command.h"
 #include "base/time_text.h"
+#include "plugins/table.h"
 
 namespace berth::app {
 namespace {
@@ -124,7 +125,9 @@ class RunCommand : public CliCommand {
   }
 
   Result<int> run(std::ostream& out, std::ostream& err) override {
-    if (const Result<void> done = run_cluster(options_, out, err); !done) return fail(done.error());
+    if (const Result<void> done = run_cluster(options_, plugins::make_plugin_table(), out, err);
+        !done)
+      return fail(done.error());
     return 0;
   }
 

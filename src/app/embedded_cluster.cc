@@ -102,21 +102,24 @@ EmbeddedCluster::EmbeddedCluster(memapi::LocalClient& api, Interner& interner,
 
 EmbeddedCluster::~EmbeddedCluster() = default;
 
-void EmbeddedCluster::serve(Engine& engine, extender::KeptObjects* kept) {
+void EmbeddedCluster::serve(Engine& engine, extender::KeptObjects* kept, ui::LiveFeed* feed) {
+  engine_ = &engine;
+  kept_ = kept;
+  feed_ = feed;
   for (const memapi::Resource& resource : memapi::resources()) {
     if (resource.verbs == memapi::Verbs::kCreate || !resource.stored_as.empty()) continue;
     const ObjectKind kind = object_kind(resource.group_version(), resource.kind);
     if (kind == ObjectKind::kOther) continue;
     followings_.push_back(
-        api_.follow(resource, [this, &engine, kept, &resource, kind](const memapi::Change& change) {
-          changed(engine, kept, kind, resource, change);
+        api_.follow(resource, [this, &resource, kind](const memapi::Change& change) {
+          changed(kind, resource, change);
         }));
   }
   for (const auto& following : followings_) following->catch_up();
 }
 
-void EmbeddedCluster::changed(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
-                              const memapi::Resource& resource, const memapi::Change& change) {
+void EmbeddedCluster::changed(ObjectKind kind, const memapi::Resource& resource,
+                              const memapi::Change& change) {
   const bool is_pod = &resource == &pods();
   const auto shown = [&](const memapi::ObjectRef& object) {
     return object && (!is_pod || not_ended().matches(object->selectable()));
@@ -125,8 +128,7 @@ void EmbeddedCluster::changed(Engine& engine, extender::KeptObjects* kept, Objec
   const bool after = change.type != memapi::ChangeType::kDeleted && shown(change.object);
   if (!before && !after) return;
   const Result<AnyObject> object = decode_object(kind, change.object->json, interner_, nullptr);
-  if (!object)
-    return undecodable(engine, kept, kind, resource, change, before, after, object.error());
+  if (!object) return undecodable(kind, resource, change, before, after, object.error());
   if (std::holds_alternative<std::monostate>(*object)) return;
   if (!undecodable_.empty()) {
     const auto node = undecodable_.extract(key_of(resource, *change.object));
@@ -136,12 +138,12 @@ void EmbeddedCluster::changed(Engine& engine, extender::KeptObjects* kept, Objec
   const DeltaType type = !after   ? DeltaType::kDeleted
                          : before ? DeltaType::kUpdated
                                   : DeltaType::kAdded;
-  show(engine, kept, {type, *object}, change);
+  show({type, *object}, change);
 }
 
-void EmbeddedCluster::undecodable(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
-                                  const memapi::Resource& resource, const memapi::Change& change,
-                                  bool before, bool after, const Error& error) {
+void EmbeddedCluster::undecodable(ObjectKind kind, const memapi::Resource& resource,
+                                  const memapi::Change& change, bool before, bool after,
+                                  const Error& error) {
   const std::string key = key_of(resource, *change.object);
   auto known = undecodable_.find(key);
   if (known == undecodable_.end()) {
@@ -159,17 +161,16 @@ void EmbeddedCluster::undecodable(Engine& engine, extender::KeptObjects* kept, O
   }
   if (after) return;
   const AnyObject last = std::move(undecodable_.extract(known).mapped());
-  if (!std::holds_alternative<std::monostate>(last))
-    show(engine, kept, {DeltaType::kDeleted, last}, change);
+  if (!std::holds_alternative<std::monostate>(last)) show({DeltaType::kDeleted, last}, change);
 }
 
-void EmbeddedCluster::show(Engine& engine, extender::KeptObjects* kept, const Delta& delta,
-                           const memapi::Change& change) {
-  if (kept)
-    engine.in_turn([kept, delta, whole = change.object] {
+void EmbeddedCluster::show(const Delta& delta, const memapi::Change& change) {
+  if (kept_)
+    engine_->in_turn([kept = kept_, delta, whole = change.object] {
       kept->apply(delta, extender::ObjectText(whole, &whole->json));
     });
-  engine.apply(delta);
+  if (feed_) feed_->changed(delta);
+  engine_->apply(delta);
 }
 
 Task<Result<void>> EmbeddedCluster::bind(Ref<const Pod> pod, std::string node_name) {

@@ -17,6 +17,7 @@
 #include "extender/kept_objects.h"
 #include "memapi/local_client.h"
 #include "telemetry/log.h"
+#include "ui/live_feed.h"
 
 namespace berth::app {
 
@@ -26,8 +27,9 @@ class EmbeddedCluster final : public ClusterApi {
                   std::optional<telemetry::Log> log = std::nullopt);
   ~EmbeddedCluster() override;
 
-  // From now on `engine` is shown what there is and what changes, and `kept` the same in full.
-  void serve(Engine& engine, extender::KeptObjects* kept = nullptr);
+  // From now on `engine` is shown what there is and what changes, `kept` the same in full, and
+  // `feed` what changes.
+  void serve(Engine& engine, extender::KeptObjects* kept = nullptr, ui::LiveFeed* feed = nullptr);
 
   Task<Result<void>> bind(Ref<const Pod> pod, std::string node_name) override;
   Task<Result<bool>> is_bound(Ref<const Pod> pod, std::string node_name, bool unanswered) override;
@@ -43,19 +45,19 @@ class EmbeddedCluster final : public ClusterApi {
   void record(PodEvent event) override;
 
  private:
-  void changed(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
-               const memapi::Resource& resource, const memapi::Change& change);
-  void undecodable(Engine& engine, extender::KeptObjects* kept, ObjectKind kind,
-                   const memapi::Resource& resource, const memapi::Change& change, bool before,
-                   bool after, const Error& error);
-  static void show(Engine& engine, extender::KeptObjects* kept, const Delta& delta,
-                   const memapi::Change& change);
+  void changed(ObjectKind kind, const memapi::Resource& resource, const memapi::Change& change);
+  void undecodable(ObjectKind kind, const memapi::Resource& resource, const memapi::Change& change,
+                   bool before, bool after, const Error& error);
+  void show(const Delta& delta, const memapi::Change& change);
   Result<AnyObject> write(const AnyObject& object, WrittenPart part);
   Result<AnyObject> decoded(ObjectKind kind, const memapi::Answer<memapi::ObjectRef>& answer);
 
   memapi::LocalClient& api_;
   Interner& interner_;
   std::optional<telemetry::Log> log_;
+  Engine* engine_ = nullptr;
+  extender::KeptObjects* kept_ = nullptr;
+  ui::LiveFeed* feed_ = nullptr;
   std::vector<std::unique_ptr<memapi::Following>> followings_;
   // Objects that are stored in a form that cannot be decoded, and what the engine knows of them:
   // the last state that could be, or nothing. By resource, namespace and name.

@@ -133,6 +133,7 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(Loop& loop,
   server.token = self.token_;
   server.protobuf = self.codec_.get();
   server.limits.event_ttl = self.options_.event_ttl;
+  server.elsewhere = self.options_.elsewhere;
   self.server_ =
       std::make_unique<memapi::ApiServer>(loop, Random(seed_from_system()), std::move(server));
   if (Result<void> loaded = self.load_data(); !loaded) return fail(loaded.error());
@@ -223,6 +224,8 @@ std::string EmbeddedServer::kubeconfig() const {
 
 void EmbeddedServer::introduce(std::ostream& out) const {
   out << fmt::format("API server: {}\n", url_);
+  if (options_.elsewhere)
+    out << fmt::format("Page:       {}/ui/{}\n", url_, token_.empty() ? "" : "  (with `berth ui`)");
   if (!options_.data.empty()) out << fmt::format("Data:       {}\n", options_.data);
   if (!token_.empty() && options_.token_file.empty())
     out << fmt::format("Token:      {}\n", token_);

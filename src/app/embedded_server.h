@@ -24,6 +24,7 @@ struct EmbeddedServerOptions {
   Duration event_ttl = std::chrono::hours(1);  // zero: events stay
   std::vector<std::string> controllers;        // words as choose_controllers() takes them
   control_plane::NodeAgentOptions node_agent;
+  memapi::AnswerElsewhere elsewhere;  // what there is beside the API
 };
 
 class EmbeddedServer {

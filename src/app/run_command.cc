@@ -13,6 +13,7 @@
 #include "app/embedded_cluster.h"
 #include "app/input.h"
 #include "app/live_summary.h"
+#include "app/run_pages.h"
 #include "base/signals.h"
 #include "berth/interner.h"
 #include "berth/random.h"
@@ -20,7 +21,6 @@
 #include "extender/extenders.h"
 #include "framework/log_observer.h"
 #include "framework/observers.h"
-#include "plugins/table.h"
 #include "telemetry/log.h"
 
 namespace berth::app {
@@ -42,14 +42,18 @@ std::size_t terminal_columns(const std::ostream& out) {
 // The scheduler of the embedded cluster, and whoever watches it.
 class EmbeddedScheduler {
  public:
-  EmbeddedScheduler(Loop& loop, memapi::LocalClient& api, LiveSummary& summary,
-                    std::shared_ptr<telemetry::LogOutput> log)
+  EmbeddedScheduler(Loop& loop, memapi::LocalClient& api, LiveSummary& summary, RunPages& pages,
+                    PluginTable plugins, std::shared_ptr<telemetry::LogOutput> log)
       : loop_(loop),
+        pages_(pages),
         cluster_(api, interner_, telemetry::Log(log)),
         log_observer_(telemetry::Log(std::move(log))),
-        observers_({&summary, &log_observer_}),
-        plugins_(plugins::make_plugin_table()) {}
-  ~EmbeddedScheduler() { engine_.reset(); }  // its attempts refer to everything else
+        observers_({&summary, &log_observer_, &pages.feed()}),
+        plugins_(std::move(plugins)) {}
+  ~EmbeddedScheduler() {
+    pages_.let_go();
+    engine_.reset();  // its attempts refer to everything else
+  }
   EmbeddedScheduler(const EmbeddedScheduler&) = delete;
   EmbeddedScheduler& operator=(const EmbeddedScheduler&) = delete;
 
@@ -71,8 +75,9 @@ class EmbeddedScheduler {
         Engine::make(loop_, interner_, plugins_, cluster_, observers_, std::move(engine));
     if (!made) return fail(made.error());
     engine_ = std::move(*made);
-    cluster_.serve(*engine_,
-                   extenders_->objects().needs().any() ? &extenders_->objects() : nullptr);
+    pages_.follow(*engine_);
+    cluster_.serve(*engine_, extenders_->objects().needs().any() ? &extenders_->objects() : nullptr,
+                   &pages_.feed());
     engine_->start();
     return {};
   }
@@ -81,6 +86,7 @@ class EmbeddedScheduler {
 
  private:
   Loop& loop_;
+  RunPages& pages_;
   Interner interner_;
   EmbeddedCluster cluster_;
   LogObserver log_observer_;
@@ -109,11 +115,16 @@ void stop_when_idle(RealLoop& loop, Engine& engine, const LiveSummary& summary,
 
 }  // namespace
 
-Result<void> run_cluster(const RunOptions& options, std::ostream& out, std::ostream& err) {
+Result<void> run_cluster(const RunOptions& options, PluginTable plugins, std::ostream& out,
+                         std::ostream& err) {
   RealLoop loop;
   ignore_broken_pipes();
   const SignalWatch signals({SIGINT, SIGTERM}, [&loop](int) { loop.stop(); });
-  Result<std::unique_ptr<EmbeddedServer>> server = EmbeddedServer::start(loop, options.server);
+  RunPages pages(loop, seed_from_system());
+  EmbeddedServerOptions server_options = options.server;
+  server_options.elsewhere = pages.door();
+  Result<std::unique_ptr<EmbeddedServer>> server =
+      EmbeddedServer::start(loop, std::move(server_options));
   if (!server) return fail(server.error());
   memapi::LocalClient& api = (*server)->local();
 
@@ -124,7 +135,7 @@ Result<void> run_cluster(const RunOptions& options, std::ostream& out, std::ostr
       log_options, [&loop] { return loop.wall_now(); }, telemetry::descriptor_sink(STDERR_FILENO));
   // Log records would be drawn over.
   LiveSummary summary(api, out, options.verbosity == 0 ? terminal_columns(out) : 0);
-  EmbeddedScheduler scheduler(loop, api, summary, log);
+  EmbeddedScheduler scheduler(loop, api, summary, pages, std::move(plugins), log);
   if (Result<void> started = scheduler.start(options); !started) return started;
 
   (*server)->introduce(out);

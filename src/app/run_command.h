@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/embedded_server.h"
+#include "berth/plugin_table.h"
 #include "berth/result.h"
 
 namespace berth::app {
@@ -19,7 +20,9 @@ struct RunOptions {
   int verbosity = 0;
 };
 
-// Until SIGINT or SIGTERM, or until nothing is left to do if that was asked for.
-Result<void> run_cluster(const RunOptions& options, std::ostream& out, std::ostream& err);
+// Until SIGINT or SIGTERM, or until nothing is left to do if that was asked for. `plugins` are those
+// that profiles may name.
+Result<void> run_cluster(const RunOptions& options, PluginTable plugins, std::ostream& out,
+                         std::ostream& err);
 
 }  // namespace berth::app

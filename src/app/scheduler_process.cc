@@ -28,8 +28,9 @@ std::string hostname() {
   return name;
 }
 
-std::vector<Observer*> all_observers(Observer& measured, Observer& logged, Observer* another) {
-  std::vector<Observer*> all{&measured, &logged};
+std::vector<Observer*> all_observers(Observer& measured, Observer& logged, Observer& feed,
+                                     Observer* another) {
+  std::vector<Observer*> all{&measured, &logged, &feed};
   if (another) all.push_back(another);
   return all;
 }
@@ -55,7 +56,12 @@ SchedulerProcess::SchedulerProcess(SchedulerSetup setup, SchedulerHost host, Int
       api_(loop_, clients_.main, interner_, events_, random_.fork()),
       measured_(loop_, metrics_.registry),
       logged_(log_),
-      observers_(all_observers(measured_, logged_, host_.observer)) {}
+      feed_(loop_, random_.next()),
+      page_(feed_, fmt::format("{} on {}", setup_.configuration.profiles.front().scheduler_name,
+                               host_.name)),
+      observers_(all_observers(measured_, logged_, feed_, host_.observer)) {}
+
+SchedulerProcess::~SchedulerProcess() { feed_.let_go(); }
 
 EngineOptions SchedulerProcess::engine_options() {
   EngineOptions options;
@@ -94,6 +100,7 @@ Result<void> SchedulerProcess::make() {
       Engine::make(loop_, interner_, setup_.plugins, api_, observers_, engine_options());
   if (!engine) return fail(engine.error());
   engine_ = std::move(*engine);
+  feed_.follow(*engine_);
   const config::FeatureGates& gates = setup_.command.options.gates;
   reflectors_ = std::make_unique<kube::Reflectors>(
       loop_, clients_.main, interner_, random_.fork(), log_,
@@ -101,7 +108,10 @@ Result<void> SchedulerProcess::make() {
                               .each = {.streaming_lists = gates.enabled("WatchListClient"),
                                        .texts = text_options(),
                                        .metrics = &metrics_.watch}},
-      [this](Delta delta) { engine_->apply(std::move(delta)); });
+      [this](Delta delta) {
+        feed_.changed(delta);
+        engine_->apply(std::move(delta));
+      });
 
   if (elects())
     election_.emplace(setup_, host_, clients_.lease, random_.fork(), metrics_.leader_election,
@@ -155,7 +165,8 @@ Result<void> SchedulerProcess::serve() {
       SchedulerServing::start(setup_, loop_, metrics_,
                               {.health = health_checks(),
                                .list_pods = pods_door(),
-                               .waiting_pods = &engine_->waiting_pods()},
+                               .waiting_pods = &engine_->waiting_pods(),
+                               .answer_ui = page_door()},
                               random_.fork(), log_);
   if (!serving) return fail(serving.error());
   serving_ = std::move(*serving);
@@ -202,6 +213,13 @@ serve::ListPods SchedulerProcess::pods_door() {
       engine_->cluster().for_each_seen([&](const Ref<const Pod>& pod) { pods.push_back(pod); });
       done(std::move(pods));
     });
+  };
+}
+
+serve::AnswerUi SchedulerProcess::page_door() {
+  return [this](const net::HttpRequest& request, std::string_view path,
+                std::function<void(net::HttpResponse)> respond) {
+    page_.answer(request, path, std::move(respond));
   };
 }
 

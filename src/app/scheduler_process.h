@@ -31,6 +31,8 @@
 #include "kube/reflectors.h"
 #include "kube/write_gate.h"
 #include "telemetry/log.h"
+#include "ui/endpoints.h"
+#include "ui/live_feed.h"
 
 namespace berth::app {
 
@@ -41,6 +43,7 @@ class SchedulerProcess {
   // `interner` is the one that the configuration was read with.
   SchedulerProcess(SchedulerSetup setup, SchedulerHost host, Interner& interner,
                    telemetry::Log log);
+  ~SchedulerProcess();
 
   // Once, before all else.
   Result<void> make();
@@ -63,6 +66,7 @@ class SchedulerProcess {
   Result<void> serve();
   serve::HealthChecks health_checks();
   serve::ListPods pods_door();
+  serve::AnswerUi page_door();
   void note_sync();
   void begin();
   void synced();
@@ -84,6 +88,8 @@ class SchedulerProcess {
   kube::KubeClusterApi api_;
   MetricsObserver measured_;
   LogObserver logged_;
+  ui::LiveFeed feed_;
+  const ui::Endpoints page_;
   Observers observers_;
   std::unique_ptr<extender::Extenders> extenders_;
   std::unique_ptr<Engine> engine_;

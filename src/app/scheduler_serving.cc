@@ -189,6 +189,7 @@ serve::ServerOptions SchedulerServing::server_options(ServedScheduler shown,
   options.list_pods = std::move(shown.list_pods);
   options.component_config = [json = config::to_json(setup_.configuration)] { return json; };
   options.waiting_pods = shown.waiting_pods;
+  options.answer_ui = std::move(shown.answer_ui);
   options.profiling = setup_.configuration.enable_profiling;
   options.flagz = flags.gates.enabled("ComponentFlagz");
   options.statusz = flags.gates.enabled("ComponentStatusz");

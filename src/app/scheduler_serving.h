@@ -31,6 +31,7 @@ struct ServedScheduler {
   serve::HealthChecks health;
   serve::ListPods list_pods;
   WaitingPods* waiting_pods = nullptr;
+  serve::AnswerUi answer_ui;
 };
 
 class SchedulerServing {

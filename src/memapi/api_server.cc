@@ -7,6 +7,7 @@
 
 #include "api/proto_json.h"
 #include "base/go_quote.h"
+#include "base/same_secret.h"
 #include "base/time_text.h"
 #include "memapi/api_server_state.h"
 #include "memapi/browser_guard.h"
@@ -31,15 +32,6 @@ JsonValue named(std::string_view name) {
 // Kinds that clients have made, and those that are not in the schema, are JSON only.
 bool has_protobuf(const Resource* resource) {
   return resource == nullptr || has_proto(resource->group_version(), resource->kind);
-}
-
-// Without reading on after a difference one could measure how much of a secret is right.
-bool same_secret(std::string_view a, std::string_view b) {
-  unsigned difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-    difference |=
-        static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
-  return difference == 0;
 }
 
 void add_warnings(net::HttpResponse& response, const ApiRequest& request) {
@@ -201,7 +193,7 @@ void ApiServer::State::respond_plain(const Responder& responder, int code, std::
 bool ApiServer::State::authenticated(const ApiRequest& request) const {
   if (options_.token.empty()) return true;
   const std::string_view given = request.http.headers.find("Authorization").value_or("");
-  return given.starts_with("Bearer ") && same_secret(given.substr(7), options_.token);
+  return given.starts_with("Bearer ") && is_same_secret(given.substr(7), options_.token);
 }
 
 bool ApiServer::State::answer_health(const ApiRequest& request, const Responder& responder) {
@@ -259,6 +251,7 @@ void ApiServer::State::handle(net::HttpRequest http,
 }
 
 void ApiServer::State::handle_elsewhere(const ApiRequest& request, const Responder& responder) {
+  if (options_.elsewhere && options_.elsewhere(request.http, responder)) return;
   ApiRequest json_request = request;  // these documents are JSON only
   json_request.form.encoding = Encoding::kJson;
   if (request.http.method == "GET") {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,11 +23,17 @@
 
 namespace berth::memapi {
 
+// Answers requests for paths that are not the API's, from clients that are let in; false: it does not
+// know the path. Any thread.
+using AnswerElsewhere = std::function<bool(const net::HttpRequest& request,
+                                           const std::shared_ptr<net::HttpResponder>& responder)>;
+
 struct ApiServerOptions {
   // What a client must present ("Authorization: Bearer …"); empty: nothing.
   std::string token;
   AdmissionPlugins admission;
   StoreLimits limits;
+  AnswerElsewhere elsewhere;  // empty: nobody
   // For bodies that are not JSON; null: they are refused. Must outlive the server.
   const ProtobufCodec* protobuf = nullptr;
 };

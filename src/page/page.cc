@@ -37,15 +37,24 @@ void append_data(std::string& out, std::string_view json) {
   }
 }
 
-}  // namespace
-
-std::string page_with(std::string_view data) {
+std::string assembled(std::string_view policy, std::string_view data) {
   std::string html;
-  html.reserve(kBeforeData.size() + data.size() + data.size() / 16 + kAfterData.size());
+  html.reserve(kBeforePolicy.size() + policy.size() + kBeforeData.size() + data.size() +
+               data.size() / 16 + kAfterData.size());
+  html += kBeforePolicy;
+  html += policy;
   html += kBeforeData;
   append_data(html, data);
   html += kAfterData;
   return html;
 }
+
+}  // namespace
+
+std::string page_with(std::string_view data) { return assembled(kPolicy, data); }
+
+std::string live_page(std::string_view data) { return assembled(live_policy(), data); }
+
+std::string live_policy() { return std::string(kPolicy) + "; connect-src 'self'"; }
 
 }  // namespace berth::page

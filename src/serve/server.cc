@@ -85,6 +85,11 @@ std::optional<std::string> path_of(const net::HttpRequest& request) {
   return net::unescape(path);
 }
 
+// Whether it is the folder or in it.
+bool is_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
 // In Go's words: "listen tcp 127.0.0.1:10259: bind: address already in use".
 Error listen_error(const ServerOptions& options, const Error& error) {
   const bool v6 = options.bind_address.find(':') != std::string::npos;
@@ -218,6 +223,11 @@ void Pipeline::authorize(const ExchangePtr& exchange) {
 }
 
 void Pipeline::route(const ExchangePtr& exchange) {
+  if (options_.answer_ui && is_below(exchange->path, "/ui"))
+    return options_.answer_ui(exchange->request(), exchange->path,
+                              [self = shared_from_this(), exchange](net::HttpResponse response) {
+                                self->respond(exchange, std::move(response));
+                              });
   if (exchange->path == "/metrics/resources" && options_.list_pods)
     return answer_pod_resources(exchange);
   if (exchange->path == kCpuProfilePath && options_.profiling) return begin_profile(exchange);
@@ -257,14 +267,11 @@ std::optional<net::HttpResponse> Pipeline::answer_health(const Exchange& exchang
 
 std::optional<net::HttpResponse> Pipeline::answer_debug(const Exchange& exchange) const {
   const std::string& path = exchange.path;
-  const auto below = [&](std::string_view folder) {
-    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-  };
-  if (options_.waiting_pods && below(kWaitingPodsPath))
+  if (options_.waiting_pods && is_below(path, kWaitingPodsPath))
     return answer_waiting_pods(exchange.request(), path, exchange.user, *options_.waiting_pods);
-  if (options_.profiling && below("/debug/flags"))
+  if (options_.profiling && is_below(path, "/debug/flags"))
     return answer_debug_flags(exchange.request(), path, log_.output());
-  if (options_.profiling && below("/debug/pprof")) return answer_pprof(path);
+  if (options_.profiling && is_below(path, "/debug/pprof")) return answer_pprof(path);
   return std::nullopt;
 }
 

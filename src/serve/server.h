@@ -17,10 +17,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "berth/loop.h"
 #include "berth/result.h"
 #include "berth/waiting_pods.h"
+#include "net/http_message.h"
 #include "serve/authentication.h"
 #include "serve/authorization.h"
 #include "serve/certificates.h"
@@ -37,6 +39,11 @@ class HttpServer;
 namespace berth::serve {
 
 class Pipeline;  // of requests, in server.cc
+
+// The live page: answers a request for /ui or below, now or later, once. `path` is unescaped. Called
+// on the server's threads.
+using AnswerUi = std::function<void(const net::HttpRequest& request, std::string_view path,
+                                    std::function<void(net::HttpResponse)> respond)>;
 
 struct ServerOptions {
   // Where. `certificates.bind_address` is filled in from here.
@@ -62,6 +69,7 @@ struct ServerOptions {
   ListPods list_pods;                             // none: no /metrics/resources
   std::function<std::string()> component_config;  // JSON, for /configz; any thread
   WaitingPods* waiting_pods = nullptr;            // none: no /debug/waiting-pods
+  AnswerUi answer_ui;                             // none: no /ui/
   bool profiling = true;                          // /debug/pprof and /debug/flags
   bool flagz = true;                              // /flagz: the gate ComponentFlagz
   bool statusz = true;                            // /statusz: the gate ComponentStatusz

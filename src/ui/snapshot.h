@@ -1,0 +1,68 @@
+// Snapshot: how a running scheduler stands at one moment, for the live page: `LiveSnapshot` of
+// web/live.js.
+//
+// It is collected in two steps and many slices, so that the world is never held for long: first what
+// there is (a reference to each node and pod), then, pod by pod, where it stands. Writing all of it
+// as JSON is for another thread: nodes and pods are immutable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "berth/loop.h"
+#include "berth/node.h"
+#include "berth/pod.h"
+#include "engine/engine.h"
+
+namespace berth::ui {
+
+class Snapshot {
+ public:
+  // How many pods one call of look_further() looks at.
+  static constexpr std::size_t kSlice = 512;
+
+  // World thread, both. `cursor` is where the changes begin that are not in the snapshot, or maybe
+  // not. `engine` outlives the last slice.
+  Snapshot(Engine& engine, Loop& loop, std::string cursor);
+  // False: that was the last slice.
+  bool look_further();
+
+  // After the last slice; any thread.
+  std::string json() const;
+
+ private:
+  // Where a pod stands, in words of web/live.js.
+  struct Entry {
+    Ref<const Pod> pod;
+    const char* place = "created";
+    std::int32_t node = -1;  // its number among `nodes_`
+    std::int32_t attempts = 0;
+    Duration since{0};  // on the loop's clock; from before the loop began: negative
+    std::vector<std::string> holds;
+    std::string gate;  // the PreEnqueue plugin
+  };
+  struct NodeEntry {
+    std::string name;
+    Ref<const Node> node;  // null: pods are there, but no node
+  };
+
+  void look_at(Entry& entry);
+  std::int32_t number_of_node(Symbol name);
+  // A point of the wall clock on the loop's clock.
+  Duration on_loop(WallTime time) const { return now_ + (time - wall_); }
+
+  Engine& engine_;
+  const std::string cursor_;
+  const Duration now_;
+  const WallTime wall_;
+  std::vector<NodeEntry> nodes_;
+  std::unordered_map<std::uint32_t, std::int32_t>
+      node_numbers_;  // by symbol, of the cluster's table
+  std::vector<Entry> pods_;
+  std::size_t looked_at_ = 0;
+};
+
+}  // namespace berth::ui
