@@ -1,13 +1,15 @@
-// The commands around a running scheduler or API server: run, apiserver, permit.
+// The commands around a running scheduler or API server: run, apiserver, permit, ui.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 #include "app/apiserver_command.h"
 #include "app/cli_command.h"
 #include "app/permit_command.h"
 #include "app/run_command.h"
+#include "app/ui_command.h"
 #include "base/time_text.h"
 #include "plugins/table.h"
 
@@ -17,6 +19,20 @@ namespace {
 std::string check_permit_action(const std::string& text) {
   if (text == "list" || text == "allow" || text == "reject") return {};
   return fmt::format("\"{}\" is none of list, allow, reject", text);
+}
+
+// Of commands that ask a running scheduler.
+void add_address_flags(CLI::App& command, SchedulerAddress& address) {
+  add_flag_of(command, "--server", address.server, "URL",
+              "Of the scheduler (default https://127.0.0.1:10259)");
+  add_flag_of(command, "--kubeconfig", address.kubeconfig, "FILE",
+              "Whose credentials to show the scheduler");
+  add_flag_of(command, "--token-file", address.token_file, "FILE",
+              "A bearer token to show the scheduler");
+  add_flag_of(command, "--certificate-authority", address.certificate_authority, "FILE",
+              "Whom to trust to know the scheduler");
+  command.add_flag("--insecure-skip-tls-verify", address.insecure_skip_tls_verify,
+                   "Trust whoever answers");
 }
 
 class PermitCommand : public CliCommand {
@@ -33,16 +49,7 @@ class PermitCommand : public CliCommand {
     add_flag_of(command, "--plugin", options_.plugin, "NAME",
                 "Speak for this plugin only (default: for all that hold the pod)");
     add_flag_of(command, "--message", options_.message, "TEXT", "Why the pod is rejected");
-    add_flag_of(command, "--server", options_.server, "URL",
-                "Of the scheduler (default https://127.0.0.1:10259)");
-    add_flag_of(command, "--kubeconfig", options_.kubeconfig, "FILE",
-                "Whose credentials to show the scheduler");
-    add_flag_of(command, "--token-file", options_.token_file, "FILE",
-                "A bearer token to show the scheduler");
-    add_flag_of(command, "--certificate-authority", options_.certificate_authority, "FILE",
-                "Whom to trust to know the scheduler");
-    command.add_flag("--insecure-skip-tls-verify", options_.insecure_skip_tls_verify,
-                     "Trust whoever answers");
+    add_address_flags(command, options_.address);
     add_flag_of(command, "-o,--output", output_, "FORMAT", "table or json (default table)",
                 check_plain_format);
   }
@@ -135,7 +142,41 @@ class RunCommand : public CliCommand {
   RunOptions options_;
 };
 
+std::string check_port(const std::string& text) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("\"{}\" is not a port (0 to 65535)", text);
+}
+
+class UiCommand : public CliCommand {
+ public:
+  explicit UiCommand(CLI::App& command) : CliCommand(command) {
+    add_address_flags(command, options_.address);
+    add_flag_of(command, "--port", port_, "PORT",
+                "Where to listen on this machine (default: any port that is free)", check_port);
+  }
+
+  std::string misuse() const override { return check_address(options_.address); }
+
+  Result<int> run(std::ostream& out, std::ostream& err) override {
+    UiOptions options = options_;
+    std::from_chars(port_.data(), port_.data() + port_.size(), options.port);
+    if (const Result<void> done = run_ui(options, out, err); !done) return fail(done.error());
+    return 0;
+  }
+
+ private:
+  UiOptions options_;
+  std::string port_;
+};
+
 }  // namespace
+
+std::unique_ptr<CliCommand> add_ui(CLI::App& program) {
+  return std::make_unique<UiCommand>(*program.add_subcommand(
+      "ui", "Show a running scheduler in a browser, with your credentials"));
+}
 
 std::unique_ptr<CliCommand> add_permit(CLI::App& program) {
   return std::make_unique<PermitCommand>(*program.add_subcommand(

@@ -27,6 +27,7 @@ class CommandClient {
   CommandClient(kube::ClientConfig config, Duration timeout, const std::vector<int>& signals = {});
 
   kube::ApiClient& api() { return client_; }
+  Loop& loop() { return loop_; }
 
   // Runs the loop until the task is done. Nothing: stop() came first.
   template <typename T>
@@ -37,6 +38,8 @@ class CommandClient {
     loop_.run();
     return value;
   }
+  // Runs the loop until stop().
+  void run() { loop_.run(); }
   // Any thread.
   void stop() { loop_.stop(); }
 

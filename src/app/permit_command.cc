@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/command_client.h"
-#include "kube/client_config.h"
 #include "net/http_message.h"
 #include "serve/waiting_pods.h"
 #include "wire/json_tree.h"
@@ -20,46 +19,7 @@ namespace {
 constexpr Duration kTimeout = std::chrono::seconds(30);
 constexpr std::string_view kJson = "application/json";
 
-// ---- whom we ask, and as whom -------------------------------------------------------------------
-
-std::string server_of(std::string server) {
-  if (server.find("://") == std::string::npos) server = "https://" + server;
-  while (server.ends_with('/')) server.pop_back();
-  return server;
-}
-
-Result<kube::ClientConfig> client_config(const PermitOptions& options, std::ostream& err) {
-  kube::ClientConfig config;
-  if (!options.kubeconfig.empty()) {
-    std::vector<std::string> warnings;
-    Result<kube::ClientConfig> loaded =
-        kube::load_client_config("", options.kubeconfig, kube::pod_environment(), warnings);
-    for (const std::string& warning : warnings) err << "berth: " << warning << '\n';
-    if (!loaded) return fail(loaded.error());
-    config = std::move(*loaded);
-  }
-  // Of a kubeconfig only what says who we are, and whom to trust, holds for the scheduler, too.
-  config.server = server_of(options.server);
-  config.proxy_url.clear();
-  config.tls_server_name.clear();
-  config.insecure_skip_tls_verify = options.insecure_skip_tls_verify;
-  if (!options.certificate_authority.empty() || options.insecure_skip_tls_verify) {
-    config.ca_data.clear();
-    config.ca_file = options.insecure_skip_tls_verify ? "" : options.certificate_authority;
-  }
-  if (!options.token_file.empty()) {
-    config.token_file = options.token_file;
-    config.token.clear();
-    config.username.clear();
-    config.password.clear();
-    config.exec.reset();
-  }
-  if (config.uses_tls()) return config;
-  // No credential goes over the wire in the clear.
-  kube::ClientConfig bare;
-  bare.server = config.server;
-  return bare;
-}
+// ---- what we ask ----------------------------------------------------------------------------------
 
 kube::ApiCall call_of(const PermitOptions& options) {
   kube::ApiCall call;
@@ -87,46 +47,6 @@ kube::ApiCall call_of(const PermitOptions& options) {
   parameter("plugin", options.plugin);
   if (rejects) parameter("message", options.message);
   return call;
-}
-
-// ---- what went wrong, and what to do about it ---------------------------------------------------
-
-Error explained(const kube::ApiFailure& failure, const std::string& server) {
-  const Error& error = failure.error;
-  const auto told = [&error](std::string message) { return Error{error.kind, std::move(message)}; };
-  const ApiStatus& status = failure.status;
-  if (status.code == 0) {
-    const bool distrusted = error.message.find("certificate") != std::string::npos ||
-                            error.message.find("x509") != std::string::npos;
-    return told(fmt::format(
-        "cannot ask the scheduler at {}: {}{}", server, error.message,
-        distrusted
-            ? " (--certificate-authority FILE names whom to trust; a scheduler without a "
-              "certificate of its own makes one that only --insecure-skip-tls-verify accepts)"
-            : ""));
-  }
-  if (status.code == 401) {
-    return told(
-        fmt::format("the scheduler at {} does not know who asks: {} (--kubeconfig FILE or "
-                    "--token-file FILE says who)",
-                    server, error.message));
-  }
-  if (status.code == 403) {
-    return told(
-        fmt::format("the scheduler at {} refuses: {} (a ClusterRole with nonResourceURLs "
-                    "{} and {}/*, verbs get and post, allows it)",
-                    server, error.message, serve::kWaitingPodsPath, serve::kWaitingPodsPath));
-  }
-  // A Status of its own is about the pod; any other 404 is about the page.
-  const bool no_page = status.code == 404 && !status.causes.empty() &&
-                       status.causes.front().reason == "UnexpectedServerResponse";
-  if (no_page) {
-    return told(
-        fmt::format("the server at {} does not tell of waiting pods: it is no berth "
-                    "scheduler",
-                    server));
-  }
-  return told(error.message);
 }
 
 // ---- what is shown ------------------------------------------------------------------------------
@@ -217,23 +137,20 @@ std::string check_permit(const PermitOptions& options) {
     if (!options.namespace_name.empty() && options.namespace_name != pod.substr(0, slash))
       return fmt::format("\"{}\" is not in the namespace \"{}\"", pod, options.namespace_name);
   }
-  if (options.insecure_skip_tls_verify && !options.certificate_authority.empty())
-    return "--certificate-authority and --insecure-skip-tls-verify exclude each other";
-  if (const std::size_t scheme = options.server.find("://"); scheme != std::string::npos) {
-    const std::string_view name = std::string_view(options.server).substr(0, scheme);
-    if (name != "https" && name != "http")
-      return fmt::format("--server: \"{}\" is neither https:// nor http://", options.server);
-  }
-  return {};
+  return check_address(options.address);
 }
 
 Result<void> permit(const PermitOptions& options, std::ostream& out, std::ostream& err) {
-  Result<kube::ClientConfig> config = client_config(options, err);
+  Result<kube::ClientConfig> config = scheduler_client_config(options.address, err);
   if (!config) return fail(config.error());
   const std::string server = config->server;
   CommandClient client(std::move(*config), kTimeout);
   const kube::ApiResult answer = *client.wait_for(client.api().call(call_of(options)));
-  if (!answer) return fail(explained(answer.error(), server));
+  if (!answer)
+    return fail(explain_refusal(
+        answer.error(), server,
+        fmt::format("nonResourceURLs {0} and {0}/*, verbs get and post", serve::kWaitingPodsPath),
+        "does not tell of waiting pods"));
   Result<JsonValue> read = parse_json(answer->body);
   if (!read)
     return fail(ErrorKind::kInvalid,

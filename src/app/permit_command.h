@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/output_format.h"
+#include "app/scheduler_client.h"
 #include "berth/result.h"
 
 namespace berth::app {
@@ -22,11 +23,7 @@ struct PermitOptions {
   std::string message;                         // of a rejection
   OutputFormat output = OutputFormat::kTable;  // or kJson
 
-  std::string server = "https://127.0.0.1:10259";
-  std::string kubeconfig;  // who we are
-  std::string token_file;
-  std::string certificate_authority;
-  bool insecure_skip_tls_verify = false;
+  SchedulerAddress address;
 };
 
 // What does not go together; empty: all does.
