@@ -20,7 +20,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr std::size_t kMaxCopied = 8'000'000;  // bytes that "copy" may make in one patch
+constexpr std::size_t kMaxCopied = 8'000'000;  // bytes that "copy" and "move" may write
 constexpr std::size_t kMaxOperations = 10'000;
 
 ApiError does_not_fit() {
@@ -44,17 +44,20 @@ std::string unescape_token(std::string_view token) {
   return out;
 }
 
-// `size` itself only where something may be added at the end.
+// A place among `size` of them, the last of which is -1.
+// Parity: RFC 6902 has no negative index; the library behind kube-apiserver counts them from the end.
 std::optional<std::size_t> index_of(std::string_view token, std::size_t size) {
-  std::size_t index = 0;
+  if (token.starts_with('+') && !token.starts_with("+-")) token.remove_prefix(1);
+  std::ptrdiff_t index = 0;
   const auto [stop, error] = std::from_chars(token.data(), token.data() + token.size(), index);
-  if (error != std::errc() || stop != token.data() + token.size() || index >= size)
-    return std::nullopt;
-  return index;
+  if (error != std::errc() || stop != token.data() + token.size()) return std::nullopt;
+  if (index < 0) index += static_cast<std::ptrdiff_t>(size);
+  if (index < 0 || static_cast<std::size_t>(index) >= size) return std::nullopt;
+  return static_cast<std::size_t>(index);
 }
 
-// A value that operations look into. What is inside an open one is kept apart, members by name: an
-// operation on an object with many members costs what it changes.
+// A value that operations look into. It is split into its parts, members by name, the first time that an
+// operation looks inside: later ones cost what they change, however many members there are.
 class PatchedValue {
  public:
   explicit PatchedValue(JsonValue value = {}) : value_(std::move(value)) {}
@@ -70,16 +73,16 @@ class PatchedValue {
   bool remove(const std::string& token, PatchWork& work);
 
  private:
-  void open(PatchWork& work);
+  void split(PatchWork& work);
 
-  JsonValue value_;  // when it is open, without what is inside
-  bool open_ = false;
+  JsonValue value_;  // when it is split, without its parts
+  bool is_split_ = false;
   std::map<std::string, std::unique_ptr<PatchedValue>, std::less<>> members_;
   std::vector<std::unique_ptr<PatchedValue>> items_;
 };
 
-void PatchedValue::open(PatchWork& work) {
-  if (std::exchange(open_, true)) return;
+void PatchedValue::split(PatchWork& work) {
+  if (std::exchange(is_split_, true)) return;
   work.add(value_.members.size() + value_.items.size());
   for (JsonMember& member : value_.members)
     members_.insert_or_assign(std::move(member.name),
@@ -98,7 +101,7 @@ JsonValue PatchedValue::whole() const {
 }
 
 PatchedValue* PatchedValue::child(const std::string& token, PatchWork& work) {
-  open(work);
+  split(work);
   if (kind() == Kind::kObject) {
     const auto found = members_.find(token);
     return found == members_.end() ? nullptr : found->second.get();
@@ -109,7 +112,7 @@ PatchedValue* PatchedValue::child(const std::string& token, PatchWork& work) {
 }
 
 bool PatchedValue::add(const std::string& token, JsonValue value, PatchWork& work) {
-  open(work);
+  split(work);
   auto added = std::make_unique<PatchedValue>(std::move(value));
   if (kind() == Kind::kObject) {
     members_.insert_or_assign(token, std::move(added));
@@ -125,7 +128,7 @@ bool PatchedValue::add(const std::string& token, JsonValue value, PatchWork& wor
 }
 
 bool PatchedValue::remove(const std::string& token, PatchWork& work) {
-  open(work);
+  split(work);
   if (kind() == Kind::kObject) return members_.erase(token) > 0;
   if (kind() != Kind::kArray) return false;
   const auto index = index_of(token, items_.size());
@@ -219,7 +222,8 @@ bool JsonPatching::apply(const JsonValue& operation) {
     return true;
   }
   if (op == "test") {
-    // The whole of it is as large as what is given, or this is the last operation.
+    // Writing the target out is no more work than the patch is long: if it is longer than `given`, they
+    // differ, and the patch ends here.
     const PatchedValue* target = resolve(path);
     if (target == nullptr) return given.is_null();
     return equal(target->whole(), given);

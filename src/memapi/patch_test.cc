@@ -54,6 +54,13 @@ INSTANTIATE_TEST_SUITE_P(
         PatchCase{"move", R"({"a":1})", R"([{"op":"move","from":"/a","path":"/b"}])", R"({"b":1})"},
         PatchCase{"into itself", R"({"a":{}})", R"([{"op":"move","from":"/a","path":"/a/b"}])",
                   "!"},
+        PatchCase{"the last one", R"({"l":[1,2,3]})", R"([{"op":"remove","path":"/l/-1"}])",
+                  R"({"l":[1,2]})"},
+        PatchCase{"at the end by its number from there", R"({"l":[1,2]})",
+                  R"([{"op":"add","path":"/l/-1","value":3}])", R"({"l":[1,2,3]})"},
+        PatchCase{"in the last one", R"({"l":[{},{}]})",
+                  R"([{"op":"add","path":"/l/-1/a","value":1}])", R"({"l":[{},{"a":1}]})"},
+        PatchCase{"before the first", R"({"l":[1]})", R"([{"op":"remove","path":"/l/-2"}])", "!"},
         PatchCase{"past the end", R"({"l":[1]})", R"([{"op":"add","path":"/l/5","value":2}])", "!"},
         PatchCase{"unknown operation", R"({})", R"([{"op":"jump","path":"/a"}])", "!"},
         PatchCase{"no list", R"({})", R"({})", "!"}));
