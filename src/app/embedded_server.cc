@@ -131,6 +131,7 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(Loop& loop,
   self.codec_ = std::make_unique<memapi::TableCodec>();
   memapi::ApiServerOptions server;
   server.token = self.token_;
+  server.token_key = random_token() + random_token();
   server.protobuf = self.codec_.get();
   server.limits.event_ttl = self.options_.event_ttl;
   server.elsewhere = self.options_.elsewhere;
@@ -139,8 +140,8 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(Loop& loop,
   if (Result<void> loaded = self.load_data(); !loaded) return fail(loaded.error());
   self.server_->start();
   if (Result<void> listening = self.listen(loop); !listening) return fail(listening.error());
-  self.controllers_ = std::make_unique<control_plane::Controllers>(self.server_->local(), *names,
-                                                                   self.options_.node_agent);
+  self.controllers_ = std::make_unique<control_plane::Controllers>(
+      self.server_->local(), *names, self.options_.node_agent, self.authority_);
   if (!self.options_.kubeconfig.empty()) {
     // A secret may be in it.
     const Result<void> written = write_file(self.options_.kubeconfig, self.kubeconfig(), 0600);

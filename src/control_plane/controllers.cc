@@ -8,6 +8,7 @@
 #include "control_plane/disruption.h"
 #include "control_plane/ephemeral_volume.h"
 #include "control_plane/garbage_collector.h"
+#include "control_plane/namespace_objects.h"
 #include "control_plane/resource_claims.h"
 #include "control_plane/volumes.h"
 
@@ -20,6 +21,7 @@ struct Parts {
   PodIndex& pods;
   Workloads& workloads;
   const NodeAgentOptions& node_agent;
+  const std::string& root_certificate;
 };
 using Maker = std::unique_ptr<ApiFollower> (*)(const Parts&);
 
@@ -39,6 +41,14 @@ std::unique_ptr<ApiFollower> node_agent(const Parts& parts) {
   return std::make_unique<NodeAgent>(parts.api, parts.pods, parts.node_agent);
 }
 
+std::unique_ptr<ApiFollower> service_accounts(const Parts& parts) {
+  return std::make_unique<NamespaceObjects>(parts.api, default_service_account());
+}
+std::unique_ptr<ApiFollower> root_certificates(const Parts& parts) {
+  return std::make_unique<NamespaceObjects>(parts.api,
+                                            root_certificate_map(parts.root_certificate));
+}
+
 struct Entry {
   std::string_view name;
   Maker make;
@@ -55,6 +65,8 @@ constexpr Entry kControllers[] = {
     {"replicaset-controller", workload<run_replica_sets>},
     {"replicationcontroller-controller", workload<run_replication_controllers>},
     {"resourceclaim-controller", with_pods<ResourceClaims>},
+    {"root-ca-certificate-publisher-controller", root_certificates},
+    {"serviceaccount-controller", service_accounts},
     {"statefulset-controller", workload<run_stateful_sets>},
 };
 
@@ -88,10 +100,10 @@ Result<std::vector<std::string>> choose_controllers(std::span<const std::string>
 }
 
 Controllers::Controllers(LocalClient& api, std::span<const std::string> names,
-                         NodeAgentOptions node_agent)
+                         NodeAgentOptions node_agent, const std::string& root_certificate)
     : pods_(std::make_unique<PodFeed>(api)),
       workloads_(std::make_unique<Workloads>(api, pods_->index())) {
-  const Parts parts{api, pods_->index(), *workloads_, node_agent};
+  const Parts parts{api, pods_->index(), *workloads_, node_agent, root_certificate};
   for (const Entry& entry : kControllers) {
     if (std::ranges::find(names, entry.name) != names.end()) running_.push_back(entry.make(parts));
   }

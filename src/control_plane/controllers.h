@@ -26,9 +26,10 @@ Result<std::vector<std::string>> choose_controllers(std::span<const std::string>
 
 class Controllers {
  public:
-  // Runs those that `names` has.
+  // Runs those that `names` has. `root_certificate` is whom clients of the server have to believe
+  // (PEM; empty when it speaks no TLS).
   Controllers(LocalClient& api, std::span<const std::string> names,
-              NodeAgentOptions node_agent = {});
+              NodeAgentOptions node_agent = {}, const std::string& root_certificate = {});
 
  private:
   std::unique_ptr<PodFeed> pods_;

@@ -193,7 +193,7 @@ TEST(ReplicaSet, AReplicationControllerThatWouldNotFindItsPodsIsRefused) {
             R"("name":"c","image":"i:1"}]}}}})");
   EXPECT_EQ(text_at(answer, "message"),
             "ReplicationController \"rc\" is invalid: spec.template.metadata.labels: Invalid "
-            "value: map[string]string{\"app\":\"other\"}: `selector` does not match template "
+            "value: {\"app\":\"other\"}: `selector` does not match template "
             "`labels`");
   EXPECT_TRUE(cluster.pods().empty());
   cluster.post(path, R"({"metadata":{"name":"rc"},"spec":{"replicas":3,)"

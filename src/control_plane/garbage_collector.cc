@@ -37,6 +37,16 @@ void drop_owners(LocalClient& api, const Resource& resource, const StoredObject&
       }));
 }
 
+// Its owners do not wait for it any longer: nobody in a circle would be the first to go.
+void stop_blocking(LocalClient& api, const Resource& resource, const StoredObject& object) {
+  static_cast<void>(
+      api.update(resource, object.namespace_name, object.name, [](JsonValue& tree) -> Answer<void> {
+        for (JsonValue& owner : array_at(tree, "metadata.ownerReferences").items)
+          set(owner, "blockOwnerDeletion", JsonValue::of_bool(false));
+        return {};
+      }));
+}
+
 }  // namespace
 
 GarbageCollector::Located GarbageCollector::located(std::string_view key) const {
@@ -192,10 +202,23 @@ void GarbageCollector::settle_dependent(const Resource& resource, const StoredOb
     return;
   }
   const bool has_dependents = dependents_.contains(object.uid);
+  if (waited_for && in_a_circle(object.uid)) stop_blocking(api_, resource, object);
   const Propagation propagation =
       waited_for && has_dependents ? Propagation::kForeground : Propagation::kBackground;
   static_cast<void>(api_.remove(resource, object.namespace_name, object.name,
                                 {.uid = object.uid, .propagation = propagation}));
+}
+
+bool GarbageCollector::in_a_circle(const std::string& uid) const {
+  const auto dependents = dependents_.find(uid);
+  if (dependents == dependents_.end()) return false;
+  return std::ranges::any_of(dependents->second, [&](const std::string& key) {
+    const Located place = located(key);
+    const ObjectRef object = api_.get(*place.resource, place.name.namespace_name, place.name.name);
+    if (!object) return false;
+    const JsonValue tree = object->tree();
+    return is_terminating(tree) && has_finalizer(tree, kForegroundFinalizer);
+  });
 }
 
 void GarbageCollector::settle_owner(const Resource& resource, const StoredObject& object,

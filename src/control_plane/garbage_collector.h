@@ -25,6 +25,8 @@ class GarbageCollector final : public Controller {
   void sync(const std::string& key) override;
   void settle_dependent(const Resource& resource, const StoredObject& object,
                         const JsonValue& tree);
+  // Whether somebody waits for the object to go who in turn belongs to it.
+  bool in_a_circle(const std::string& uid) const;
   void settle_owner(const Resource& resource, const StoredObject& object, const JsonValue& tree);
   void catch_up();
 

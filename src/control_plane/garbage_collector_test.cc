@@ -46,6 +46,19 @@ TEST(GarbageCollector, SayingNothingMeansBackground) {
   EXPECT_EQ(family.left(), Names());
 }
 
+TEST(GarbageCollector, ACircleOfOwnersGoesAsAWhole) {
+  Family family;
+  // The grandchild owns its grandparent.
+  const std::string uid(text_at(family.get(kMaps + "/grandchild"), "metadata.uid"));
+  family.merge(kMaps + "/parent",
+               fmt::format(R"({{"metadata":{{"ownerReferences":[{{"apiVersion":"v1","kind":)"
+                           R"("ConfigMap","name":"grandchild","uid":"{}",)"
+                           R"("blockOwnerDeletion":true}}]}}}})",
+                           uid));
+  family.remove(kMaps + "/parent", R"({"propagationPolicy":"Foreground"})");
+  EXPECT_EQ(family.left(), Names());
+}
+
 TEST(GarbageCollector, OrphansAreLetGoOfAndStay) {
   Family family;
   family.remove(kMaps + "/parent", R"({"propagationPolicy":"Orphan"})");

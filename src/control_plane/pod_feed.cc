@@ -28,6 +28,17 @@ std::string pinned_node(const JsonValue& pod) {
   return "";
 }
 
+void read_failure(const JsonValue& pod, PodFacts& facts) {
+  for (const std::string_view list : {"status.initContainerStatuses", "status.containerStatuses"}) {
+    for (const JsonValue& container : items_at(pod, list)) {
+      if (const auto code = int_at(container, "state.terminated.exitCode"))
+        facts.exits.push_back({std::string(text_at(container, "name")), *code});
+    }
+  }
+  for (const JsonValue& condition : items_at(pod, "status.conditions"))
+    facts.conditions.emplace_back(text_at(condition, "type"), text_at(condition, "status"));
+}
+
 PodFacts facts_of(const StoredObject& object) {
   const JsonValue pod = object.tree();
   PodFacts facts;
@@ -46,6 +57,7 @@ PodFacts facts_of(const StoredObject& object) {
     facts.daemon_of = facts.node.empty() ? pinned_node(pod) : facts.node;
   facts.phase = phase_named(text_at(pod, "status.phase"));
   facts.terminating = is_terminating(pod);
+  if (facts.phase == PodPhase::kFailed) read_failure(pod, facts);
   facts.names_claim_template = object.json.contains("\"resourceClaimTemplateName\"");
   for (const JsonValue& condition : items_at(pod, "status.conditions")) {
     if (text_at(condition, "type") != "Ready" || text_at(condition, "status") != "True") continue;

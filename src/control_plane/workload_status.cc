@@ -114,7 +114,10 @@ void Workloads::write_status(const Workload& set, const controllers::DaemonSetSt
 }
 
 void Workloads::write_status(const Workload& job, const controllers::JobStatus& wanted) {
-  constexpr std::string_view kReached = "Reached expected number of succeeded pods";
+  const bool by_rule = !wanted.success_rule.empty();
+  const std::string_view reason = by_rule ? "SuccessPolicy" : "CompletionsReached";
+  const std::string_view message =
+      by_rule ? std::string_view(wanted.success_rule) : "Reached expected number of succeeded pods";
   edit_status(job, [&](JsonValue& status) {
     if (!job.job.suspended && text_at(status, "startTime").empty())
       set_text(status, "startTime", rfc3339(now()));
@@ -126,6 +129,7 @@ void Workloads::write_status(const Workload& job, const controllers::JobStatus& 
     set(status, "uncountedTerminatedPods", JsonValue::object());
     if (!wanted.completed_indexes.empty())
       set_text(status, "completedIndexes", wanted.completed_indexes);
+    if (job.job.backoff_limit_per_index) set_text(status, "failedIndexes", wanted.failed_indexes);
     if (job.job.suspended) {
       set_condition(status, "Suspended", "True", "JobSuspended", "Job suspended", now());
       erase(status, "startTime");
@@ -133,19 +137,16 @@ void Workloads::write_status(const Workload& job, const controllers::JobStatus& 
       set_condition(status, "Suspended", "False", "JobResumed", "Job resumed", now());
     }
     if (wanted.complete)
-      set_condition(status, "SuccessCriteriaMet", "True", "CompletionsReached", kReached, now());
+      set_condition(status, "SuccessCriteriaMet", "True", reason, message, now());
     else if (!wanted.failure_reason.empty())
-      set_condition(status, "FailureTarget", "True", wanted.failure_reason, "", now());
+      set_condition(status, "FailureTarget", "True", wanted.failure_reason, wanted.failure_message,
+                    now());
     if (!wanted.finished) return;
     if (wanted.complete) {
       set_text(status, "completionTime", rfc3339(now()));
-      set_condition(status, "Complete", "True", "CompletionsReached", kReached, now());
+      set_condition(status, "Complete", "True", reason, message, now());
     } else {
-      set_condition(status, "Failed", "True", wanted.failure_reason,
-                    wanted.failure_reason == "DeadlineExceeded"
-                        ? "Job was active longer than specified deadline"
-                        : "Job has reached the specified backoff limit",
-                    now());
+      set_condition(status, "Failed", "True", wanted.failure_reason, wanted.failure_message, now());
     }
   });
 }

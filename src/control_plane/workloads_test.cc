@@ -110,6 +110,127 @@ TEST(Job, EachIndexIsDoneOnce) {
   EXPECT_EQ(text_at(cluster.get(kJobs + "/sum"), "status.completedIndexes"), "0-2");
 }
 
+// A job whose pods end as the test says.
+struct JobCluster : SmallCluster {
+  explicit JobCluster(std::string_view spec) : SmallCluster({"job-controller"}) {
+    post(kJobs, job_json(spec));
+  }
+
+  JsonValue job() { return get(kJobs + "/sum"); }
+  std::string condition(std::string_view type) {
+    const JsonValue now = job();
+    for (const JsonValue& one : items_at(now, "status.conditions"))
+      if (text_at(one, "type") == type && text_at(one, "status") == "True")
+        return fmt::format("{}: {}", text_at(one, "reason"), text_at(one, "message"));
+    return "";
+  }
+  // The pod of an index that has not ended; empty: none.
+  std::string pod_of(std::string_view index) {
+    for (const std::string& name : pods()) {
+      const JsonValue pod = get(kPodsPath + name);
+      const JsonValue* label =
+          at(pod, "metadata.labels")->find("batch.kubernetes.io/job-completion-index");
+      const std::string_view phase = text_at(pod, "status.phase");
+      if (phase == "Pending" && (label == nullptr || label->text == index)) return name;
+    }
+    return "";
+  }
+  void end(const std::string& name, std::string_view phase, int exit_code = 0,
+           std::string_view conditions = "") {
+    merge(kPodsPath + name + "/status",
+          fmt::format(R"({{"status":{{"phase":"{}","conditions":[{}],"containerStatuses":[)"
+                      R"({{"name":"c","state":{{"terminated":{{"exitCode":{}}}}}}}]}}}})",
+                      phase, conditions, exit_code));
+  }
+};
+
+TEST(Job, OfAnotherControllerIsLeftAlone) {
+  JobCluster cluster(R"("managedBy":"example.com/other",)");
+  EXPECT_EQ(cluster.pods(), Names());
+  EXPECT_EQ(at(cluster.job(), "status.startTime"), nullptr);
+}
+
+TEST(Job, TakesBackPodsThatWereLetGoOfAndLetsGoOfOthers) {
+  JobCluster cluster(R"("parallelism":1,)");
+  const std::string pod = cluster.pods().at(0);
+  cluster.merge(kPodsPath + pod, R"({"metadata":{"ownerReferences":null}})");
+  EXPECT_EQ(cluster.pods(), Names{pod});
+  EXPECT_EQ(items_at(cluster.get(kPodsPath + pod), "metadata.ownerReferences").size(), 1U);
+  cluster.merge(kPodsPath + pod, R"({"metadata":{"labels":null}})");
+  EXPECT_EQ(items_at(cluster.get(kPodsPath + pod), "metadata.ownerReferences").size(), 0U);
+  EXPECT_EQ(cluster.pods().size(), 2U);
+}
+
+TEST(Job, AnIndexThatFailsTooOftenIsGivenUp) {
+  JobCluster cluster(R"("completionMode":"Indexed","completions":2,"parallelism":2,)"
+                     R"("backoffLimitPerIndex":1,)");
+  cluster.end(cluster.pod_of("0"), "Failed", 1);
+  EXPECT_EQ(text_at(cluster.job(), "status.failedIndexes"), "");
+  cluster.end(cluster.pod_of("0"), "Failed", 1);
+  EXPECT_EQ(text_at(cluster.job(), "status.failedIndexes"), "0");
+  EXPECT_EQ(cluster.pod_of("0"), "");
+  EXPECT_EQ(cluster.condition("Failed"), "");
+  cluster.end(cluster.pod_of("1"), "Succeeded");
+  EXPECT_EQ(cluster.condition("Failed"), "FailedIndexes: Job has failed indexes");
+  EXPECT_EQ(text_at(cluster.job(), "status.completedIndexes"), "1");
+}
+
+TEST(Job, HasFailedWhenTooManyIndexesHave) {
+  JobCluster cluster(R"("completionMode":"Indexed","completions":3,"parallelism":3,)"
+                     R"("backoffLimitPerIndex":0,"maxFailedIndexes":0,)");
+  cluster.end(cluster.pod_of("2"), "Failed", 1);
+  EXPECT_EQ(cluster.condition("FailureTarget"),
+            "MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed "
+            "indexes");
+  EXPECT_EQ(cluster.pod_of("0"), "");
+}
+
+TEST(Job, ItsSuccessPolicyMaySayThatSomeIndexesAreEnough) {
+  JobCluster cluster(R"("completionMode":"Indexed","completions":3,"parallelism":3,)"
+                     R"("successPolicy":{"rules":[{"succeededIndexes":"5"},)"
+                     R"({"succeededIndexes":"0-1","succeededCount":1}]},)");
+  cluster.end(cluster.pod_of("2"), "Succeeded");
+  EXPECT_EQ(cluster.condition("Complete"), "");
+  cluster.end(cluster.pod_of("1"), "Succeeded");
+  EXPECT_EQ(cluster.condition("SuccessCriteriaMet"), "SuccessPolicy: Matched rules at index 1");
+  EXPECT_EQ(cluster.condition("Complete"), "SuccessPolicy: Matched rules at index 1");
+  EXPECT_EQ(cluster.pod_of("0"), "");
+}
+
+TEST(Job, ItsFailurePolicyJudgesHowPodsFail) {
+  const std::string policy =
+      R"("backoffLimit":0,"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":)"
+      R"([{"type":"DisruptionTarget"}]},{"action":"FailJob","onExitCodes":{"operator":"In",)"
+      R"("values":[42]}}]},)";
+  JobCluster ignored(policy);
+  ignored.end(ignored.pod_of(""), "Failed", 42, R"({"type":"DisruptionTarget","status":"True"})");
+  EXPECT_EQ(ignored.condition("Failed"), "");
+  EXPECT_NE(ignored.pod_of(""), "") << "another pod takes its place";
+  EXPECT_EQ(int_at(ignored.job(), "status.failed").value_or(0), 0);
+
+  const std::string pod = ignored.pod_of("");
+  ignored.end(pod, "Failed", 42);
+  EXPECT_EQ(ignored.condition("Failed"),
+            "PodFailurePolicy: Container c for pod default/" + pod +
+                " failed with exit code 42 matching FailJob rule at index 1");
+
+  JobCluster counted(policy);
+  counted.end(counted.pod_of(""), "Failed", 7);
+  EXPECT_EQ(counted.condition("Failed"),
+            "BackoffLimitExceeded: Job has reached the specified backoff limit");
+}
+
+TEST(Job, MayWaitForAPodToEndBeforeItIsReplaced) {
+  JobCluster cluster(R"("podReplacementPolicy":"Failed",)");
+  const std::string pod = cluster.pods().at(0);
+  cluster.merge(kPodsPath + pod, R"({"metadata":{"finalizers":["example.com/hold"]}})");
+  cluster.remove(kPodsPath + pod);
+  EXPECT_EQ(cluster.pods(), Names{pod});
+  cluster.merge(kPodsPath + pod, R"({"metadata":{"finalizers":null}})");
+  EXPECT_EQ(cluster.pods().size(), 1U);
+  EXPECT_NE(cluster.pods().at(0), pod);
+}
+
 TEST(Job, ASuspendedOneWaits) {
   SmallCluster cluster;
   cluster.add_node("n1");

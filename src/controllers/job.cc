@@ -4,46 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace berth::controllers {
 namespace {
 
+constexpr std::string_view kJobName = "batch.kubernetes.io/job-name";
 constexpr std::string_view kIndex = "batch.kubernetes.io/job-completion-index";
-
-// "0-3,5": the form of completedIndexes.
-std::string ranges_of(const std::set<std::int64_t>& numbers) {
-  std::string text;
-  for (auto first = numbers.begin(); first != numbers.end();) {
-    auto last = first;
-    for (auto next = std::next(first); next != numbers.end() && *next == *last + 1; ++next)
-      last = next;
-    if (!text.empty()) text += ',';
-    text += *first == *last ? fmt::format("{}", *first) : fmt::format("{}-{}", *first, *last);
-    first = std::next(last);
-  }
-  return text;
-}
-
-// Parses completedIndexes. Only those below `end_index` count.
-std::set<std::int64_t> indexes_in(std::string_view ranges, std::int64_t end_index) {
-  std::set<std::int64_t> numbers;
-  const char* at = ranges.data();
-  const char* const end = at + ranges.size();
-  while (at != end) {
-    std::int64_t first = 0;
-    const auto one = std::from_chars(at, end, first);
-    if (one.ec != std::errc()) break;
-    std::int64_t last = first;
-    at = one.ptr;
-    if (at != end && *at == '-') at = std::from_chars(at + 1, end, last).ptr;
-    last = std::min(last, end_index - 1);
-    for (first = std::max<std::int64_t>(first, 0); first <= last; ++first) numbers.insert(first);
-    if (at != end) ++at;
-  }
-  return numbers;
-}
 
 std::optional<std::int64_t> completion_index_of(const PodFacts& pod) {
   const std::string_view text = pod.label(kIndex);
@@ -64,10 +34,17 @@ struct JobController::Tally {
   std::int64_t wanted = 0;  // how many pods should be running now
   std::set<std::int64_t> done_indexes;
   std::set<std::int64_t> running_indexes;
+  std::set<std::int64_t> failed_indexes;
   bool complete = false;
+  std::string success_rule;
   std::string_view failure_reason;
+  std::string failure_message;
 
   bool over() const { return complete || !failure_reason.empty(); }
+  void fail(std::string_view reason, std::string message) {
+    failure_reason = reason;
+    failure_message = std::move(message);
+  }
 };
 
 JobController::JobController(Loop& loop, PodIndex& pods, WorkloadWorld& world)
@@ -79,6 +56,13 @@ JobController::JobController(Loop& loop, PodIndex& pods, WorkloadWorld& world)
 
 void JobController::pod_changed(const PodFacts* before, const PodFacts* after) {
   const PodFacts& pod = after != nullptr ? *after : *before;
+  // A pod that was let go of, or never had a controller, may be taken (back).
+  if (before != nullptr && after != nullptr && before->controller_uid != after->controller_uid &&
+      before->controller_kind == "Job")
+    enqueue(object_key(before->namespace_name, before->controller_name));
+  if (const std::string_view name = pod.label(kJobName);
+      pod.controller_uid.empty() && !name.empty())
+    enqueue(object_key(pod.namespace_name, name));
   if (pod.controller_kind != "Job") return;
   std::string key = object_key(pod.namespace_name, pod.controller_name);
   if (after == nullptr && pod.ended()) {
@@ -96,7 +80,11 @@ JobController::Tally JobController::count(const Workload& job) const {
   const JobSpec& spec = job.job;
   Tally tally;
   const std::int64_t end_index = spec.completions.value_or(kMostIndexes);
-  if (spec.indexed) tally.done_indexes = indexes_in(job.status.completed_indexes, end_index);
+  if (spec.indexed) {
+    tally.done_indexes = numbers_in(job.status.completed_indexes, end_index);
+    tally.failed_indexes = numbers_in(job.status.failed_indexes, end_index);
+  }
+  std::map<std::int64_t, std::int64_t> failures;  // by index
   for (const PodFacts* pod : pods_.of_controller(job.uid)) {
     const std::optional<std::int64_t> index = completion_index_of(*pod);
     if (pod->phase == PodPhase::kSucceeded) {
@@ -104,9 +92,19 @@ JobController::Tally JobController::count(const Workload& job) const {
         tally.done_indexes.insert(*index);
       ++tally.succeeded;
     } else if (pod->phase == PodPhase::kFailed) {
+      FailureVerdict verdict = judge_failure(spec.failure_rules, *pod);
+      if (verdict.action == PodFailureRule::Action::kIgnore) continue;
       ++tally.failed;
+      if (verdict.action == PodFailureRule::Action::kFailJob)
+        tally.fail("PodFailurePolicy", std::move(verdict.message));
+      if (!spec.indexed || !index) continue;
+      const std::int64_t failed = ++failures[*index];
+      const bool given_up = verdict.action == PodFailureRule::Action::kFailIndex ||
+                            failed > spec.backoff_limit_per_index.value_or(0);
+      if (spec.backoff_limit_per_index && given_up) tally.failed_indexes.insert(*index);
     } else if (pod->terminating) {
       ++tally.terminating;
+      if (spec.replaces_ended_only && index) tally.running_indexes.insert(*index);
     } else {
       ++tally.active;
       tally.ready += pod->ready() ? 1 : 0;
@@ -122,23 +120,44 @@ JobController::Tally JobController::count(const Workload& job) const {
   if (spec.indexed) tally.succeeded = static_cast<std::int64_t>(tally.done_indexes.size());
   tally.succeeded = std::max(tally.succeeded, job.status.succeeded);
   tally.failed = std::max(tally.failed, job.status.failed);
+  for (const std::int64_t index : tally.done_indexes) tally.failed_indexes.erase(index);
+  settle(job, tally);
+  return tally;
+}
+
+void JobController::settle(const Workload& job, Tally& tally) const {
+  const JobSpec& spec = job.job;
+  const auto given_up = static_cast<std::int64_t>(tally.failed_indexes.size());
   tally.complete = spec.completions
                        ? tally.succeeded >= *spec.completions
                        : tally.succeeded > 0 && tally.active == 0 && tally.terminating == 0;
-  if (!tally.complete) {
-    if (tally.failed > spec.backoff_limit) tally.failure_reason = "BackoffLimitExceeded";
+  if (const auto rule = met_rule(spec.success_rules, tally.done_indexes);
+      rule && !tally.complete && tally.failure_reason.empty()) {
+    tally.complete = true;
+    tally.success_rule = fmt::format("Matched rules at index {}", *rule);
+  }
+  if (!tally.complete && tally.failure_reason.empty()) {
+    if (tally.failed > spec.backoff_limit)
+      tally.fail("BackoffLimitExceeded", "Job has reached the specified backoff limit");
+    if (spec.max_failed_indexes && given_up > *spec.max_failed_indexes) {
+      tally.fail("MaxFailedIndexesExceeded",
+                 "Job has exceeded the specified maximal number of failed indexes");
+    } else if (spec.completions && given_up > 0 &&
+               tally.succeeded + given_up >= *spec.completions) {
+      tally.fail("FailedIndexes", "Job has failed indexes");
+    }
     if (spec.active_deadline && job.status.start_time &&
         *job.status.start_time + *spec.active_deadline <= now())
-      tally.failure_reason = "DeadlineExceeded";
+      tally.fail("DeadlineExceeded", "Job was active longer than specified deadline");
   }
   if (!tally.over() && !spec.suspended) {
     if (spec.completions)
-      tally.wanted = std::min(spec.parallelism,
-                              std::max<std::int64_t>(*spec.completions - tally.succeeded, 0));
+      tally.wanted =
+          std::min(spec.parallelism,
+                   std::max<std::int64_t>(*spec.completions - tally.succeeded - given_up, 0));
     else
       tally.wanted = tally.succeeded > 0 ? tally.active : spec.parallelism;
   }
-  return tally;
 }
 
 void JobController::sync_finished(const Workload& job) {
@@ -152,14 +171,15 @@ void JobController::sync(const std::string& key) {
   const ObjectName name = name_of(key);
   const std::optional<Workload> job = world_.find(ObjectKind::kJob, name.namespace_name, name.name);
   if (!job || job->status.finished) removed_.erase(key);
-  if (!job) return;
+  if (!job || job->job.managed_elsewhere) return;
   if (job->status.finished) return sync_finished(*job);
   pods_.catch_up();
+  if (!job->terminating) world_.adopt_pods(*job);
   Tally tally = count(*job);
   if (!job->terminating) {
     if (tally.active > tally.wanted)
       stop_pods(*job, static_cast<std::size_t>(tally.active - tally.wanted));
-    if (tally.active < tally.wanted) start_pods(*job, tally);
+    if (missing_pods(*job, tally) > 0) start_pods(*job, tally);
     pods_.catch_up();
     tally = count(*job);
   }
@@ -170,8 +190,11 @@ void JobController::sync(const std::string& key) {
   status.succeeded = tally.succeeded;
   status.failed = tally.failed;
   if (job->job.indexed) status.completed_indexes = ranges_of(tally.done_indexes);
+  if (job->job.backoff_limit_per_index) status.failed_indexes = ranges_of(tally.failed_indexes);
   status.complete = tally.complete;
+  status.success_rule = tally.success_rule;
   status.failure_reason = tally.failure_reason;
+  status.failure_message = tally.failure_message;
   status.finished = tally.over() && tally.active == 0 && tally.terminating == 0;
   world_.write_status(*job, status);
   if (status.finished && tally.complete)
@@ -182,15 +205,22 @@ void JobController::sync(const std::string& key) {
     enqueue_after(*job->job.active_deadline, key, TimerKind::kHousekeeping);
 }
 
+std::int64_t JobController::missing_pods(const Workload& job, const Tally& tally) {
+  // Pods that are still going take the place of new ones, if the Job says so.
+  return tally.wanted - tally.active - (job.job.replaces_ended_only ? tally.terminating : 0);
+}
+
 void JobController::start_pods(const Workload& job, const Tally& tally) {
   std::int64_t next_index = 0;
-  const std::int64_t missing = tally.wanted - tally.active;
+  const std::int64_t missing = missing_pods(job, tally);
   for (std::int64_t i = 0; i < std::min(missing, kMostPodsAtOnce); ++i) {
     PodParts parts;
     parts.prefix = job.name + "-";
-    parts.labels = {{"batch.kubernetes.io/job-name", job.name}, {"job-name", job.name}};
+    parts.labels = {{std::string(kJobName), job.name}, {"job-name", job.name}};
     if (job.job.indexed) {
-      while (tally.done_indexes.contains(next_index) || tally.running_indexes.contains(next_index))
+      while (tally.done_indexes.contains(next_index) ||
+             tally.running_indexes.contains(next_index) ||
+             tally.failed_indexes.contains(next_index))
         ++next_index;
       const std::string index = fmt::format("{}", next_index++);
       parts.prefix = fmt::format("{}-{}-", job.name, index);

@@ -29,6 +29,9 @@ class JobController final : public Controller {
   // A Job that is done goes when its time is over.
   void sync_finished(const Workload& job);
   Tally count(const Workload& job) const;
+  // Whether the job is over, and how many pods it wants.
+  void settle(const Workload& job, Tally& tally) const;
+  static std::int64_t missing_pods(const Workload& job, const Tally& tally);
   void start_pods(const Workload& job, const Tally& tally);
   void stop_pods(const Workload& job, std::size_t how_many);
 

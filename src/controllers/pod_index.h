@@ -20,6 +20,11 @@ namespace berth::controllers {
 
 using LabelPairs = std::vector<std::pair<std::string, std::string>>;  // by key
 
+struct ContainerExit {
+  std::string container;
+  std::int64_t code = 0;
+};
+
 struct PodFacts {
   std::string namespace_name;
   std::string name;
@@ -35,6 +40,9 @@ struct PodFacts {
   std::optional<WallTime> ready_since;  // when it is ready
   bool terminating = false;
   bool names_claim_template = false;  // of ResourceClaims
+  // Of a pod that has failed: how its containers ended, and type and status of its conditions.
+  std::vector<ContainerExit> exits;
+  std::vector<std::pair<std::string, std::string>> conditions;
 
   std::string key() const;  // "namespace/name"
   bool ended() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }

@@ -14,6 +14,7 @@ namespace berth::controllers {
 namespace {
 
 constexpr std::string_view kRevision = "deployment.kubernetes.io/revision";
+constexpr std::string_view kJobController = "kubernetes.io/job-controller";
 
 std::uint64_t hash_text(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -107,6 +108,12 @@ struct WorkloadReader {
     if (field == "backoffLimit") job.backoff_limit = json.int32();
     if (field == "activeDeadlineSeconds") job.active_deadline = seconds();
     if (field == "ttlSecondsAfterFinished") job.ttl_after_finished = seconds();
+    if (field == "backoffLimitPerIndex") job.backoff_limit_per_index = count();
+    if (field == "maxFailedIndexes") job.max_failed_indexes = count();
+    if (field == "podFailurePolicy") job.failure_rules = read_pod_failure_policy(json.raw());
+    if (field == "successPolicy") job.success_rules = read_success_policy(json.raw());
+    if (field == "podReplacementPolicy") job.replaces_ended_only = json.text() == "Failed";
+    if (field == "managedBy") job.managed_elsewhere = json.text() != kJobController;
   }
 
   void spec(std::string_view field) {
@@ -160,6 +167,7 @@ struct WorkloadReader {
     if (field == "succeeded") status.succeeded = json.int32();
     if (field == "failed") status.failed = json.int32();
     if (field == "completedIndexes") status.completed_indexes = json.text();
+    if (field == "failedIndexes") status.failed_indexes = json.text();
     if (field == "startTime") status.start_time = read_time(json);
     if (field == "conditions") json.items([&] { condition(); });
   }

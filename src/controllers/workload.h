@@ -12,6 +12,7 @@
 #include "berth/object.h"
 #include "berth/pod.h"
 #include "berth/result.h"
+#include "controllers/job_policy.h"
 #include "controllers/pod_index.h"
 
 namespace berth::controllers {
@@ -57,6 +58,12 @@ struct JobSpec {
   std::int64_t backoff_limit = 6;
   std::optional<Duration> active_deadline;
   std::optional<Duration> ttl_after_finished;
+  std::optional<std::int64_t> backoff_limit_per_index;
+  std::optional<std::int64_t> max_failed_indexes;
+  std::vector<PodFailureRule> failure_rules;
+  std::vector<SuccessRule> success_rules;
+  bool replaces_ended_only = false;  // podReplacementPolicy: Failed
+  bool managed_elsewhere = false;    // by another controller than this
 };
 
 // What the controller wrote last.
@@ -74,6 +81,7 @@ struct WorkloadStatus {
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
   std::string completed_indexes;  // "0-3,5"
+  std::string failed_indexes;
   std::optional<WallTime> start_time;
   bool finished = false;                // has the condition Complete or Failed
   std::optional<WallTime> finish_time;  // since when it has that condition

@@ -66,9 +66,12 @@ struct JobStatus {
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
   std::string completed_indexes;    // "0-3,5"; empty: none
+  std::string failed_indexes;       // the same; only of Jobs that count failures by index
   bool complete = false;            // enough pods have succeeded
+  std::string success_rule;         // the rule of the success policy by which it has; empty: none
   std::string_view failure_reason;  // why it has failed; empty: it has not
-  bool finished = false;            // and no pod of it runs any more
+  std::string failure_message;
+  bool finished = false;  // and no pod of it runs any more
 };
 
 enum class EventType : std::uint8_t { kNormal, kWarning };

@@ -190,10 +190,17 @@ void ApiServer::State::respond_plain(const Responder& responder, int code, std::
 
 // ---- requests -----------------------------------------------------------------------------------
 
-bool ApiServer::State::authenticated(const ApiRequest& request) const {
-  if (options_.token.empty()) return true;
+bool ApiServer::State::authenticate(ApiRequest& request) const {
+  constexpr std::string_view kScheme = "Bearer ";
   const std::string_view given = request.http.headers.find("Authorization").value_or("");
-  return given.starts_with("Bearer ") && is_same_secret(given.substr(7), options_.token);
+  const bool has_token = given.starts_with(kScheme);
+  const std::string_view token = has_token ? given.substr(kScheme.size()) : std::string_view();
+  if (!options_.token.empty() && has_token && is_same_secret(token, options_.token)) return true;
+  if (const auto account = has_token ? tokens_.verify(token) : std::nullopt) {
+    request.user = account->user();
+    return true;
+  }
+  return options_.token.empty();
 }
 
 bool ApiServer::State::answer_health(const ApiRequest& request, const Responder& responder) {
@@ -228,7 +235,7 @@ void ApiServer::State::handle(net::HttpRequest http,
     }
   }
   if (answer_health(request, responder)) return;
-  if (!authenticated(request)) {
+  if (!authenticate(request)) {
     respond(responder, request, ApiError::unauthorized());
     return;
   }
@@ -369,6 +376,8 @@ void ApiServer::State::handle_subresource(const ApiRequest& request, const Respo
     respond(responder, request, writes_.evict(request));
   } else if (part == "scale" && (method == "GET" || method == "PUT" || method == "PATCH")) {
     respond(responder, request, writes_.scale(request));
+  } else if (part == "token" && method == "POST") {
+    issue_token(request, responder);
   } else if (part == "status" && method == "GET") {
     get(request, responder);
   } else if ((part == "status" || part == "finalize") && method == "PUT") {
@@ -389,13 +398,23 @@ void ApiServer::State::get(const ApiRequest& request, const Responder& responder
   respond(responder, request, Written{200, object, ""});
 }
 
+void ApiServer::State::issue_token(const ApiRequest& request, const Responder& responder) {
+  Answer<JsonValue> body = writes_.decode(request, "TokenRequest");
+  if (body) body = tokens_.issue(request.namespace_name, request.name, std::move(*body));
+  if (!body) {
+    respond(responder, request, body.error());
+  } else {
+    respond(responder, request, 201, to_json(*body));
+  }
+}
+
 void ApiServer::State::review(const ApiRequest& request, const Responder& responder) {
   Answer<JsonValue> review = writes_.decode(request, request.resource->kind);
   if (!review) {
     respond(responder, request, review.error());
     return;
   }
-  answer_review(request, options_.token, *review);
+  answer_review(request, options_.token, tokens_, *review);
   set_text(*review, "kind", request.resource->kind);
   set_text(*review, "apiVersion", request.resource->group_version());
   respond(responder, request, 201, to_json(*review));

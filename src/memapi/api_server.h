@@ -31,6 +31,8 @@ using AnswerElsewhere = std::function<bool(const net::HttpRequest& request,
 struct ApiServerOptions {
   // What a client must present ("Authorization: Bearer …"); empty: nothing.
   std::string token;
+  // Signs the tokens of service accounts, with which their clients may come as well.
+  std::string token_key;
   AdmissionPlugins admission;
   StoreLimits limits;
   AnswerElsewhere elsewhere;  // empty: nobody

@@ -11,6 +11,7 @@
 #include "memapi/crd_kinds.h"
 #include "memapi/reads.h"
 #include "memapi/server_metrics.h"
+#include "memapi/service_account_tokens.h"
 #include "memapi/writes.h"
 
 namespace berth::memapi {
@@ -23,6 +24,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
         store_(loop, options_.limits),
         views_(options_.protobuf, loop),
         crds_(store_),
+        tokens_(store_, loop, options_.token_key),
         writes_(store_, crds_, loop, std::move(random), options_.admission, options_.protobuf),
         local_(store_, crds_, writes_, loop) {}
 
@@ -45,7 +47,9 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   void respond(const Responder& responder, const ApiRequest& request, Answer<std::string> json);
   static void respond_plain(const Responder& responder, int code, std::string text);
 
-  bool authenticated(const ApiRequest& request) const;
+  // Whether the request may be answered; fills in whose it is.
+  bool authenticate(ApiRequest& request) const;
+  void issue_token(const ApiRequest& request, const Responder& responder);
   bool answer_health(const ApiRequest& request, const Responder& responder);
   void handle_elsewhere(const ApiRequest& request, const Responder& responder);
   void handle_resource(const ApiRequest& request, const Responder& responder);
@@ -64,6 +68,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   Views views_;
   ServerMetrics metrics_;
   CrdRegistry crds_;
+  ServiceAccountTokens tokens_;
   Writes writes_;
   LocalClient local_;
   Mutex watchers_mutex_;

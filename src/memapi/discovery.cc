@@ -44,6 +44,7 @@ SubresourceFacts subresource_facts(const Resource& resource, std::string_view na
   if (name == "binding") return {"", "", "Binding", "create"};
   if (name == "eviction") return {"policy", "v1", "Eviction", "create"};
   if (name == "scale") return {"autoscaling", "v1", "Scale", "get,patch,update"};
+  if (name == "token") return {"authentication.k8s.io", "v1", "TokenRequest", "create"};
   if (name == "finalize") return {"", "", resource.kind, "update"};
   return {"", "", resource.kind, "get,patch,update"};
 }

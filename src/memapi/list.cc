@@ -5,47 +5,12 @@
 #include <utility>
 
 #include "base/go_quote.h"
+#include "memapi/base64url.h"
 #include "memapi/json_edit.h"
 #include "memapi/reads.h"
 #include "wire/json_text.h"
 
 namespace berth::memapi {
-namespace {
-
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-std::string to_base64url(std::string_view bytes) {
-  std::string text;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = (bits << 8) | static_cast<unsigned char>(c);
-    for (count += 8; count >= 6; count -= 6) text += kAlphabet[(bits >> (count - 6)) & 63];
-  }
-  if (count > 0) text += kAlphabet[(bits << (6 - count)) & 63];
-  return text;
-}
-
-std::optional<std::string> from_base64url(std::string_view text) {
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  while (text.ends_with('=')) text.remove_suffix(1);
-  for (const char c : text) {
-    const std::size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return std::nullopt;
-    bits = (bits << 6) | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>((bits >> count) & 255);
-  }
-  return bytes;
-}
-
-}  // namespace
-
 std::string continue_token(std::uint64_t version, std::string_view start) {
   JsonValue token = JsonValue::object();
   token.add("v", JsonValue::of_text("meta.k8s.io/v1"));
@@ -71,6 +36,12 @@ Answer<ContinuePoint> parse_continue(std::string_view token) {
 }
 
 Answer<void> check_list_options(const ApiRequest& request, bool watch) {
+  const std::string_view include = request.parameter("includeObject");
+  if (request.form.form == Form::kTable && !include.empty() && include != "Object" &&
+      include != "Metadata" && include != "None") {
+    return refuse(ApiError::bad_request(
+        fmt::format("unrecognized includeObject value: {}", go_quoted(include))));
+  }
   std::vector<FieldProblem> problems;
   const std::string_view match = request.parameter("resourceVersionMatch");
   const std::string_view version = request.parameter("resourceVersion");

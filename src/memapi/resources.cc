@@ -26,7 +26,7 @@ constexpr Resource kResources[] = {
     {.group = "", .version = "v1", .plural = "pods", .singular = "pod", .kind = "Pod", .short_names = "po", .categories = "all", .subresources = "binding,eviction,status", .generation = true},
     {.group = "", .version = "v1", .plural = "replicationcontrollers", .singular = "replicationcontroller", .kind = "ReplicationController", .short_names = "rc", .categories = "all", .subresources = "scale,status", .generation = true},
     {.group = "", .version = "v1", .plural = "secrets", .singular = "secret", .kind = "Secret"},
-    {.group = "", .version = "v1", .plural = "serviceaccounts", .singular = "serviceaccount", .kind = "ServiceAccount", .short_names = "sa"},
+    {.group = "", .version = "v1", .plural = "serviceaccounts", .singular = "serviceaccount", .kind = "ServiceAccount", .short_names = "sa", .subresources = "token"},
     {.group = "", .version = "v1", .plural = "services", .singular = "service", .kind = "Service", .short_names = "svc", .categories = "all", .subresources = "status", .names = NameRule::kLabel},
 
     {.group = "apps", .version = "v1", .plural = "daemonsets", .singular = "daemonset", .kind = "DaemonSet", .short_names = "ds", .categories = "all", .subresources = "status", .generation = true},

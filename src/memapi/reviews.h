@@ -3,11 +3,13 @@
 #pragma once
 
 #include "memapi/api_request.h"
+#include "memapi/service_account_tokens.h"
 #include "wire/json_tree.h"
 
 namespace berth::memapi {
 
 // Fills in the status of a TokenReview, a SubjectAccessReview or one of their relatives.
-void answer_review(const ApiRequest& request, std::string_view expected_token, JsonValue& review);
+void answer_review(const ApiRequest& request, std::string_view expected_token,
+                   const ServiceAccountTokens& tokens, JsonValue& review);
 
 }  // namespace berth::memapi

@@ -54,9 +54,9 @@ JsonValue column_definitions(const Resource& resource) {
   return list;
 }
 
-JsonValue table_row(const Resource& resource, const StoredObject& stored, std::string_view include,
-                    WallTime now) {
-  JsonValue object = stored.tree();
+// `whole`: the object says so little that its metadata are shown even if nothing was asked for.
+JsonValue table_row(const Resource& resource, JsonValue object, std::string_view include,
+                    WallTime now, bool whole = false) {
   JsonValue row = JsonValue::object();
   JsonValue cells = JsonValue::array();
   cells.items = resource.custom != nullptr ? custom_cells(*resource.custom, object, now)
@@ -66,7 +66,7 @@ JsonValue table_row(const Resource& resource, const StoredObject& stored, std::s
     set_text(object, "kind", resource.kind);
     set_text(object, "apiVersion", resource.group_version());
     row.add("object", std::move(object));
-  } else if (include != "None") {
+  } else if (include != "None" || whole) {
     row.add("object", metadata_only(object));
   }
   return row;
@@ -133,7 +133,7 @@ std::string Views::object(const Resource& resource, const StoredObject& object, 
     case Form::kMetadataOnly: return to_json(metadata_only(object.tree()));
     case Form::kTable: {
       JsonValue rows = JsonValue::array();
-      rows.items.push_back(table_row(resource, object, include, loop_.wall_now()));
+      rows.items.push_back(table_row(resource, object.tree(), include, loop_.wall_now()));
       return to_json(
           table(fmt::format("{}", object.version), column_definitions(resource), std::move(rows)));
     }
@@ -155,7 +155,7 @@ std::string Views::list(const Resource& resource, const ListPage& page, Form for
   if (form == Form::kTable) {
     JsonValue rows = JsonValue::array();
     for (const ObjectRef& object : page.items)
-      rows.items.push_back(table_row(resource, *object, include, loop_.wall_now()));
+      rows.items.push_back(table_row(resource, object->tree(), include, loop_.wall_now()));
     JsonValue value = table("", column_definitions(resource), std::move(rows));
     set(value, "metadata", std::move(metadata));
     return to_json(value);
@@ -190,7 +190,7 @@ Answer<std::string> Views::watch_event(const Resource& resource, const AnswerFor
   if (form.form != Form::kTable)
     return watch_event(form.encoding, type, this->object(resource, object, form.form, include));
   JsonValue rows = JsonValue::array();
-  rows.items.push_back(table_row(resource, object, include, loop_.wall_now()));
+  rows.items.push_back(table_row(resource, object.tree(), include, loop_.wall_now()));
   // Later ones say null: the client remembers.
   return watch_event(
       form.encoding, type,
@@ -216,8 +216,8 @@ Answer<std::string> Views::watch_event(Encoding encoding, std::string_view type,
   return frame + event;
 }
 
-std::string Views::bookmark(const Resource& resource, Form form, std::uint64_t version,
-                            bool initial_end) const {
+std::string Views::bookmark(const Resource& resource, Form form, std::string_view include,
+                            std::uint64_t version, bool initial_end, bool with_columns) const {
   JsonValue metadata = JsonValue::object();
   metadata.add("resourceVersion", JsonValue::of_text(fmt::format("{}", version)));
   if (initial_end) {
@@ -230,12 +230,12 @@ std::string Views::bookmark(const Resource& resource, Form form, std::uint64_t v
   if (form == Form::kMetadataOnly)
     return with_kind("PartialObjectMetadata", "meta.k8s.io/v1", to_json(value));
   if (form == Form::kTable) {
-    JsonValue row = JsonValue::object();
-    row.add("cells", JsonValue::array());
-    row.add("object", std::move(value));
     JsonValue rows = JsonValue::array();
-    rows.items.push_back(std::move(row));
-    return to_json(table(fmt::format("{}", version), JsonValue(), std::move(rows)));
+    rows.items.push_back(
+        table_row(resource, std::move(value), include, loop_.wall_now(), initial_end));
+    return to_json(table(fmt::format("{}", version),
+                         with_columns ? column_definitions(resource) : JsonValue(),
+                         std::move(rows)));
   }
   return with_kind(resource.kind, resource.group_version(), to_json(value));
 }

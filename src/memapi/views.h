@@ -38,8 +38,8 @@ class Views {
   // An event whose object is JSON already: a bookmark, an error.
   Answer<std::string> watch_event(Encoding encoding, std::string_view type,
                                   std::string_view json) const;
-  std::string bookmark(const Resource& resource, Form form, std::uint64_t version,
-                       bool initial_end) const;
+  std::string bookmark(const Resource& resource, Form form, std::string_view include,
+                       std::uint64_t version, bool initial_end, bool with_columns) const;
 
   Answer<std::string> encoded(Encoding encoding, std::string json) const;
   static std::string_view content_type(const AnswerForm& form, bool watch);

@@ -71,7 +71,7 @@ bool Watcher::write(const Event& event) {
   if (!event.object) {
     frame = views_.watch_event(
         form_.encoding, event.type,
-        views_.bookmark(resource_, form_.form, event.version, event.initial_end));
+        views_.bookmark(resource_, form_.form, include_, event.version, event.initial_end, first_));
   } else if (event.version != 0) {
     StoredObject last = *event.object;
     JsonValue tree = last.tree();
@@ -82,7 +82,7 @@ bool Watcher::write(const Event& event) {
   } else {
     frame = views_.watch_event(resource_, form_, event.type, *event.object, include_, first_);
   }
-  if (event.object) first_ = false;
+  first_ = false;
   if (frame) return responder_->write(std::move(*frame));
   // It cannot be told in this encoding: the client learns why, and that nothing more comes.
   frame = views_.watch_event(form_.encoding, "ERROR", to_json(frame.error().to_status()));

@@ -152,5 +152,21 @@ TEST(Watch, AsATableOnlyTheFirstEventHasColumns) {
   EXPECT_THAT(watch->chunks.at(1), HasSubstr(R"("columnDefinitions":null)"));
 }
 
+TEST(Watch, ABookmarkAsATableIsARowOfTheLittleThatItSays) {
+  Client client;
+  const auto watch = client.send("GET",
+                                 "/api/v1/configmaps?watch=1&allowWatchBookmarks=true&"
+                                 "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+                                 "includeObject=None",
+                                 "", "", "application/json;as=Table;v=v1;g=meta.k8s.io");
+  ASSERT_EQ(watch->chunks.size(), 1U);
+  const JsonValue event = parse_json(watch->chunks[0]).value();
+  EXPECT_EQ(text_at(event, "type"), "BOOKMARK");
+  EXPECT_FALSE(items_at(event, "object.columnDefinitions").empty());
+  const JsonValue& row = items_at(event, "object.rows").at(0);
+  EXPECT_EQ(text_at(row, "object.kind"), "PartialObjectMetadata");
+  EXPECT_EQ(items_at(row, "cells").size(), items_at(event, "object.columnDefinitions").size());
+}
+
 }  // namespace
 }  // namespace berth::memapi::testing

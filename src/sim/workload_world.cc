@@ -258,6 +258,7 @@ void Workloads::write_status(const Workload& job, const controllers::JobStatus& 
   kept.succeeded = status.succeeded;
   kept.failed = status.failed;
   kept.completed_indexes = status.completed_indexes;
+  kept.failed_indexes = status.failed_indexes;
   kept.suspended = job.job.suspended;
   if (job.job.suspended)
     kept.start_time.reset();
