@@ -1,6 +1,9 @@
 // The commands that decide without a cluster of their own: simulate, bench, evaluate, explain.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <string_view>
 #include <utility>
 
 #include "app/bench_command.h"
@@ -28,20 +31,40 @@ Result<int> exit_code(const Result<void>& done) {
   return kDone;
 }
 
+constexpr std::string_view kExtendedResource = "extended-resource";
+
+std::string check_gpu_share(const std::string& text) {
+  if (text == "devices" || text == kExtendedResource) return {};
+  return fmt::format("\"{}\" is none of devices, {}", text, kExtendedResource);
+}
+
 class SimulateCommand : public CliCommand {
  public:
   explicit SimulateCommand(CLI::App& command) : CliCommand(command) {
     command
         .add_option("-f,--file", options_.files,
                     "Manifests: YAML or JSON, several documents, Lists; - reads standard input")
-        ->required()
         ->type_name("FILE");
+    command
+        .add_option("--trace", options_.traces,
+                    "Replay what happened to a real cluster, and compare where pods go: a recording"
+                    " of berth record, openb's lists of nodes and pods, or a trace of SimKube"
+                    " (docs/trace.md)")
+        ->type_name("FILE");
+    add_flag_of(command, "--gpu-share", gpu_share_, "HOW",
+                "What parts of openb's GPUs become: devices, or extended-resource, thousandths that"
+                " are counted by node (default devices)",
+                check_gpu_share);
+    command.add_flag("--differences", options_.differences,
+                     "Say which pods went elsewhere than in the trace, and why");
     add_flag_of(command, "--scenario", options_.scenario, "FILE",
                 "What happens over time (docs/scenario.md)");
     add_config_flags(command, options_.config, options_.feature_gates);
     add_seed_flag(command, seed_);
     add_flag_of(command, "--until", until_, "DURATION",
-                "Stop at this virtual time, whatever is left to do (default 24h)", check_duration);
+                "Stop at this virtual time, whatever is left to do (default 24h; of a trace a day"
+                " more than twice its length)",
+                check_duration);
     add_flag_of(command, "-o,--output", output_, "FORMAT",
                 "table, json, yaml or html, a page for a browser (default table)",
                 check_page_format);
@@ -52,8 +75,12 @@ class SimulateCommand : public CliCommand {
     add_strict_flag(command, options_.strict);
   }
 
+  std::string misuse() const override { return check_simulate(options_); }
+
   Result<int> run(std::ostream& out, std::ostream& err) override {
     options_.seed = seed_of(seed_, options_.seed);
+    if (gpu_share_ == kExtendedResource)
+      options_.trace.gpu_share = trace::GpuShare::kExtendedResource;
     if (!until_.empty()) options_.until = *parse_go_duration(until_);
     options_.output = format_of(output_);
     return exit_code(simulate(options_, out, err));
@@ -61,7 +88,7 @@ class SimulateCommand : public CliCommand {
 
  private:
   SimulateOptions options_;
-  std::string seed_, until_, output_;
+  std::string seed_, until_, output_, gpu_share_;
 };
 
 class BenchCommand : public CliCommand {

@@ -136,7 +136,9 @@ TEST_F(CliTest, WrongUsageIsOneLineAndCodeTwo) {
       {{"--frobnicate"}, "berth: unknown flag --frobnicate (see `berth --help`)\n"},
       {{"frobnicate"}, "berth: unknown command \"frobnicate\" (see `berth --help`)\n"},
       {{"help", "frobnicate"}, "berth: unknown command \"frobnicate\" (see `berth --help`)\n"},
-      {{"simulate"}, "berth: --file is required (see `berth simulate --help`)\n"},
+      {{"simulate"},
+       "berth: give manifests with -f FILE, or a trace with --trace FILE (see `berth simulate "
+       "--help`)\n"},
       {{"simulate", "--frobnicate"},
        "berth: unknown flag --frobnicate (see `berth simulate --help`)\n"},
       {{"simulate", "-f", cluster, "--frobnicate=1"},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iterator>
 #include <ostream>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "plugins/table.h"
 #include "sim/report.h"
 #include "sim/simulation.h"
+#include "trace/trace.h"
 #include "wire/json_text.h"
 #include "wire/yaml_text.h"
 
@@ -50,6 +52,7 @@ double milliseconds(Duration duration) {
 // The `PageData` of web/model.js. The title is what was run.
 std::string page_data(const SimulateOptions& options, const sim::SimulationReport& report) {
   std::vector<std::string> inputs = options.files;
+  inputs.insert(inputs.end(), options.traces.begin(), options.traces.end());
   if (!options.scenario.empty()) inputs.push_back(options.scenario);
   std::string json = "{\"title\": ";
   append_json_string(json, fmt::format("{}", fmt::join(inputs, " ")));
@@ -65,7 +68,58 @@ std::string page_data(const SimulateOptions& options, const sim::SimulationRepor
   return json + "]}\n";
 }
 
+constexpr Duration kLongEnough = std::chrono::hours(24);
+
+// Nothing: there is none.
+Result<std::optional<trace::Trace>> trace_of(const SimulateOptions& options, Interner& interner,
+                                             std::ostream& err) {
+  if (options.traces.empty()) return std::nullopt;
+  Result<trace::Trace> trace = trace::read_traces(options.traces, options.trace, interner);
+  if (!trace) return fail(trace.error());
+  for (const std::string& note : trace->notes) err << note << '\n';
+  return *std::move(trace);
+}
+
+bool has_nodes(const trace::Trace& trace) {
+  return std::ranges::any_of(trace.steps, [](const trace::Step& step) {
+    const auto* const object = std::get_if<Ref<const Object>>(&step.object);
+    return object && (*object)->kind == ObjectKind::kNode;
+  });
+}
+
+// A trace without nodes would have every pod wait for ever.
+Result<void> check_nodes(const trace::Trace& trace, const std::vector<ManifestObject>& objects,
+                         const sim::Scenario& scenario) {
+  if (has_nodes(trace) || !scenario.node_pools.empty() ||
+      std::ranges::find(objects, ObjectKind::kNode, &ManifestObject::kind) != objects.end())
+    return {};
+  return fail(ErrorKind::kInvalid,
+              "the trace has no nodes: give them with -f, or as nodePools of a --scenario");
+}
+
+Result<void> print(const SimulateOptions& options, const sim::SimulationReport& report,
+                   std::ostream& out) {
+  switch (options.output) {
+    case OutputFormat::kTable:
+      out << sim::to_table(report);
+      if (options.differences && report.replay) out << sim::differences_text(*report.replay);
+      break;
+    case OutputFormat::kJson: out << sim::to_json(report); break;
+    case OutputFormat::kHtml: out << page::page_with(page_data(options, report)); break;
+    case OutputFormat::kYaml: out << json_to_yaml(sim::to_json(report)); break;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string check_simulate(const SimulateOptions& options) {
+  if (options.files.empty() && options.traces.empty())
+    return "give manifests with -f FILE, or a trace with --trace FILE";
+  if (options.differences && options.traces.empty())
+    return "--differences are those from a trace: give one with --trace FILE";
+  return {};
+}
 
 Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::ostream& err) {
   if (options.output == OutputFormat::kHtml)
@@ -74,7 +128,6 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   sim::SimulationOptions simulation;
   simulation.seed = options.seed;
   simulation.verify_increments = options.verify_increments;
-  simulation.until = options.until;
   simulation.trace_pods = options.trace_pods;
   simulation.keep_timeline =
       options.output == OutputFormat::kJson || options.output == OutputFormat::kYaml;
@@ -92,6 +145,16 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   if (!scenario) return fail(scenario.error());
   const Result<std::vector<ManifestObject>> objects = objects_of(options, interner, err);
   if (!objects) return fail(objects.error());
+  const Result<std::optional<trace::Trace>> trace = trace_of(options, interner, err);
+  if (!trace) return fail(trace.error());
+  simulation.until = options.until.value_or(kLongEnough);
+  if (const trace::Trace* const replayed = *trace ? &**trace : nullptr) {
+    if (Result<void> checked = check_nodes(*replayed, *objects, *scenario); !checked)
+      return checked;
+    simulation.trace = replayed;
+    simulation.explain_differences = options.differences || simulation.keep_timeline;
+    if (!options.until) simulation.until = 2 * replayed->length + kLongEnough;
+  }
 
   Result<std::unique_ptr<sim::Simulation>> made = sim::Simulation::make(
       interner, plugins::make_plugin_table(), std::move(simulation), std::move(*scenario));
@@ -103,13 +166,7 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
     return fail(ErrorKind::kInternal, "increments differ: " + *report.increment_difference);
   for (const std::string& name : report.not_traced)
     err << fmt::format("--trace-pod {}: no pod of that name was tried\n", name);
-  switch (options.output) {
-    case OutputFormat::kTable: out << sim::to_table(report); break;
-    case OutputFormat::kJson: out << sim::to_json(report); break;
-    case OutputFormat::kHtml: out << page::page_with(page_data(options, report)); break;
-    case OutputFormat::kYaml: out << json_to_yaml(sim::to_json(report)); break;
-  }
-  return {};
+  return print(options, report, out);
 }
 
 }  // namespace berth::app

@@ -3,17 +3,22 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/output_format.h"
 #include "berth/loop.h"
 #include "berth/result.h"
+#include "trace/trace.h"
 
 namespace berth::app {
 
 struct SimulateOptions {
-  std::vector<std::string> files;  // "-" is standard input
+  std::vector<std::string> files;   // "-" is standard input
+  std::vector<std::string> traces;  // the files of one trace
+  trace::TraceOptions trace;
+  bool differences = false;  // of the trace: say who went elsewhere, and why
   std::string config;
   std::string scenario;
   std::string feature_gates;
@@ -21,10 +26,14 @@ struct SimulateOptions {
   bool verify_increments = false;
   bool strict = false;  // unknown fields are errors
   std::uint64_t seed = 0;
-  // Some clusters never come to rest (pods that wake each other for ever); a day is enough.
-  Duration until = std::chrono::hours(24);
+  // Some clusters never come to rest (pods that wake each other for ever): a day is enough, after the
+  // end of the trace if there is one.
+  std::optional<Duration> until;
   OutputFormat output = OutputFormat::kTable;
 };
+
+// What is wrong with the options taken together; empty if nothing is.
+std::string check_simulate(const SimulateOptions& options);
 
 // Prints the result to `out`, and to `err` one line per object it skipped and per field that an
 // object does not have.

@@ -23,6 +23,8 @@ constexpr std::int32_t kErrorsUntilHopeless = 5;
 // A pod whose victims cannot be evicted tries again at once, as upstream's does, and would for
 // ever.
 constexpr std::int32_t kFailuresUntilStuck = 1000;
+// In a trace of months a pod may wait, and be tried every five minutes, with nothing else happening.
+constexpr std::int32_t kFailuresUntilStuckInTrace = 1'000'000;
 
 }  // namespace
 
@@ -30,6 +32,7 @@ Simulation::Simulation(Interner& interner, SimulationOptions options, Scenario s
     : interner_(interner),
       options_(std::move(options)),
       scenario_(std::move(scenario)),
+      loop_(options_.trace ? options_.trace->start : VirtualLoop::kDefaultStart),
       // Faults draw from a stream of their own: with or without them, ties are broken alike.
       faults_random_(options_.seed ^ 0x6661756c74),
       timeline_(loop_),
@@ -73,6 +76,7 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   std::vector<Observer*> observers{&timeline_};
   if (!options_.trace_pods.empty()) observers.push_back(&traces_);
   if (options_.keep_history) observers.push_back(&history_);
+  if (options_.trace) observers.push_back((replay_ = make_replay()).get());
   observers_ = std::make_unique<Observers>(std::move(observers));
   cluster_->on_change([this](const Delta& delta) {
     if (options_.keep_history) history_.changed(delta);
@@ -175,9 +179,39 @@ void Simulation::play(const ScenarioEvent& event) {
   note(done ? "scenario" : "trouble", what, done ? "" : done.error().message);
 }
 
+Result<void> Simulation::apply_manifest(const std::string& json, bool remove) {
+  const Stage stage{loop_, interner_, *cluster_, *workloads_, engine_->waiting_pods()};
+  if (!remove) return perform(ApplyManifest{json}, stage);
+  const Result<std::vector<ManifestObject>> objects = read_manifest(json, "trace", interner_);
+  if (!objects) return fail(objects.error());
+  for (const ManifestObject& object : *objects)
+    if (Result<void> removed =
+            perform(DeleteObject{object.kind, object.namespace_name, object.name}, stage);
+        !removed)
+      return removed;
+  return {};
+}
+
+std::unique_ptr<Replay> Simulation::make_replay() {
+  const auto is_scheduled_here = [this](const Pod& pod) {
+    return std::ranges::any_of(options_.configuration.profiles,
+                               [&](const config::Profile& profile) {
+                                 return profile.scheduler_name == pod.text(pod.scheduler_name());
+                               });
+  };
+  return std::make_unique<Replay>(
+      *options_.trace,
+      Replay::Parts{
+          loop_, interner_, *cluster_, is_scheduled_here,
+          [this](const std::string& json, bool remove) { return apply_manifest(json, remove); },
+          [this](std::string_view about, std::string_view what) { note("trouble", about, what); }},
+      options_.explain_differences);
+}
+
 SimulationReport Simulation::run() {
   for (const ScenarioEvent& event : scenario_.events)
     loop_.at(TimePoint{event.at}, [this, &event] { play(event); });
+  if (replay_) replay_->start();
   engine_->start();
 
   SimulationReport report;
@@ -188,7 +222,7 @@ SimulationReport Simulation::run() {
       report.cut_short = true;
       break;
     }
-    if (timeline_.most_in_vain() >= kFailuresUntilStuck) {
+    if (timeline_.most_in_vain() >= (replay_ ? kFailuresUntilStuckInTrace : kFailuresUntilStuck)) {
       report.stuck = true;
       break;
     }
@@ -201,6 +235,7 @@ SimulationReport Simulation::run() {
   if (options_.keep_history) report.history = history_.json(report.duration);
   report.traces = traces_.traces();
   report.not_traced = traces_.unused_names();
+  if (replay_) report.replay = replay_->report();
   return report;
 }
 
@@ -235,10 +270,29 @@ std::vector<PodReport> Simulation::report_pods() {
     gone.preempted_by = record.preempted_by;
     pods.push_back(std::move(gone));
   }
-  std::ranges::sort(pods, [](const PodReport& a, const PodReport& b) {
+  if (replay_)
+    for (const RemovedPod& removed : replay_->removed())
+      if (std::optional<PodReport> gone = report_of(removed)) pods.push_back(*std::move(gone));
+  std::ranges::stable_sort(pods, [](const PodReport& a, const PodReport& b) {
     return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
   });
   return pods;
+}
+
+// Nothing of a pod that had to make room: it is told of already.
+std::optional<PodReport> Simulation::report_of(const RemovedPod& removed) const {
+  PodReport gone;
+  gone.namespace_name = removed.namespace_name;
+  gone.name = removed.name;
+  gone.status = removed.finished ? "Finished" : "Deleted";
+  gone.node = removed.node;
+  gone.bound = removed.bound;
+  if (const PodRecord* record = timeline_.find(removed.namespace_name + "/" + removed.name)) {
+    if (!record->preempted_by.empty()) return std::nullopt;
+    gone.attempts = record->attempts;
+    if (removed.node.empty()) gone.message = record->message;
+  }
+  return gone;
 }
 
 PodReport Simulation::report_of(const Pod& pod) {

@@ -21,9 +21,11 @@
 #include "framework/observers.h"
 #include "sim/history.h"
 #include "sim/pod_traces.h"
+#include "sim/replay.h"
 #include "sim/scenario.h"
 #include "sim/sim_cluster.h"
 #include "sim/timeline.h"
+#include "trace/trace.h"
 
 namespace berth::sim {
 
@@ -36,6 +38,9 @@ struct SimulationOptions {
   bool keep_history = false;
   bool verify_increments = false;       // stop at the first difference
   std::vector<std::string> trace_pods;  // whose attempts are told of in full (PodTraces)
+  // What is replayed; outlives the simulation. Without it time starts at VirtualLoop::kDefaultStart.
+  const trace::Trace* trace = nullptr;
+  bool explain_differences = false;  // from the trace; costs time
 };
 
 // How one pod stands at the end.
@@ -60,6 +65,7 @@ struct SimulationReport {
   std::string history;                  // JSON, what the page shows; with keep_history
   std::vector<PodTrace> traces;         // of SimulationOptions::trace_pods, in order
   std::vector<std::string> not_traced;  // those of them that no pod is called
+  std::optional<ReplayReport> replay;   // with SimulationOptions::trace
 };
 
 class Simulation {
@@ -90,8 +96,11 @@ class Simulation {
   // In the timeline, and in the history if there is one.
   void note(std::string_view what, std::string_view about, std::string_view detail);
   void play(const ScenarioEvent& event);
+  Result<void> apply_manifest(const std::string& json, bool remove);
+  std::unique_ptr<Replay> make_replay();
   bool finished() const;
   PodReport report_of(const Pod& pod);
+  std::optional<PodReport> report_of(const RemovedPod& removed) const;
   std::vector<PodReport> report_pods();
 
   Interner& interner_;
@@ -105,6 +114,7 @@ class Simulation {
   History history_;
   std::unique_ptr<Observers> observers_;
   std::unique_ptr<SimCluster> cluster_;
+  std::unique_ptr<Replay> replay_;
   std::unique_ptr<class PodWatch> pods_;
   std::unique_ptr<class Workloads> workloads_;
   std::unique_ptr<VolumeController> volumes_;
