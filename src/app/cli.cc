@@ -97,7 +97,7 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   program.fallthrough(false);
   std::vector<std::unique_ptr<CliCommand>> commands;
   for (const auto add : {add_simulate, add_evaluate, add_explain, add_bench, add_permit, add_ui,
-                         add_apiserver, add_run})
+                         add_record, add_apiserver, add_run})
     commands.push_back(add(program));
   program.add_subcommand(
       "scheduler", "Take kube-scheduler's flags and its place (see `berth scheduler --help`)");

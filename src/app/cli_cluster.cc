@@ -8,6 +8,7 @@
 #include "app/apiserver_command.h"
 #include "app/cli_command.h"
 #include "app/permit_command.h"
+#include "app/record_command.h"
 #include "app/run_command.h"
 #include "app/ui_command.h"
 #include "base/time_text.h"
@@ -117,6 +118,33 @@ class ApiServerCommand : public CliCommand {
   EmbeddedServerOptions options_;
 };
 
+class RecordCommand : public CliCommand {
+ public:
+  explicit RecordCommand(CLI::App& command) : CliCommand(command) {
+    add_flag_of(command, "--kubeconfig", options_.kubeconfig, "FILE",
+                "Which cluster, and as whom to read (default: as kubectl finds it)");
+    add_flag_of(command, "--context", options_.context, "NAME",
+                "Of the kubeconfig (default: the current one)");
+    add_flag_of(command, "-o,--output", options_.output, "FILE",
+                "Where to write: compressed if the name ends in .gz; - is standard output");
+    command.add_flag("--anonymise", options_.anonymise,
+                     "Write other names for names, namespaces, labels' values and images, the same"
+                     " for the same");
+  }
+
+  std::string misuse() const override {
+    return options_.output.empty() ? "say where to write: -o FILE" : "";
+  }
+
+  Result<int> run(std::ostream& /*out*/, std::ostream& err) override {
+    if (const Result<void> done = record(options_, err); !done) return fail(done.error());
+    return 0;
+  }
+
+ private:
+  RecordOptions options_;
+};
+
 class RunCommand : public CliCommand {
  public:
   explicit RunCommand(CLI::App& command) : CliCommand(command) {
@@ -187,6 +215,12 @@ std::unique_ptr<CliCommand> add_permit(CLI::App& program) {
 std::unique_ptr<CliCommand> add_apiserver(CLI::App& program) {
   return std::make_unique<ApiServerCommand>(*program.add_subcommand(
       "apiserver", "Be an API server in memory that kubectl and schedulers can use"));
+}
+
+std::unique_ptr<CliCommand> add_record(CLI::App& program) {
+  return std::make_unique<RecordCommand>(*program.add_subcommand(
+      "record",
+      "Write down what happens in a cluster, for `berth simulate --trace`; reads, never writes"));
 }
 
 std::unique_ptr<CliCommand> add_run(CLI::App& program) {

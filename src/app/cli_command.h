@@ -44,6 +44,7 @@ std::unique_ptr<CliCommand> add_evaluate(CLI::App& program);
 std::unique_ptr<CliCommand> add_explain(CLI::App& program);
 std::unique_ptr<CliCommand> add_permit(CLI::App& program);
 std::unique_ptr<CliCommand> add_ui(CLI::App& program);
+std::unique_ptr<CliCommand> add_record(CLI::App& program);
 std::unique_ptr<CliCommand> add_apiserver(CLI::App& program);
 std::unique_ptr<CliCommand> add_run(CLI::App& program);
 

@@ -24,13 +24,14 @@ kube::HttpApiClientOptions command_client_options(kube::ClientConfig config, Dur
 }  // namespace
 
 CommandClient::CommandClient(kube::ClientConfig config, Duration timeout,
-                             const std::vector<int>& signals)
+                             const std::vector<int>& signals,
+                             std::unique_ptr<telemetry::LogSink> log)
     : signals_(signals.empty() ? nullptr
                                : std::make_unique<SignalWatch>(
                                      signals, [this](int signal) { on_signal(signal); })),
       log_(std::make_shared<telemetry::LogOutput>(
           telemetry::LogOptions{.verbosity = -1}, [this] { return loop_.wall_now(); },
-          std::make_unique<telemetry::StringSink>(unread_))),
+          log ? std::move(log) : std::make_unique<telemetry::StringSink>(unread_))),
       client_(command_client_options(std::move(config), timeout), loop_, log_, metrics_) {
   // A server that ends a TLS connection must not end the command.
   ignore_broken_pipes();

@@ -1,6 +1,6 @@
 // CommandClient: an API client with a loop of its own, for a command that asks a server and ends.
-// What the client would log is not for the command's user, who gets results and errors. The thread
-// that makes it is the world; from then on the process ignores broken pipes (base/signals.h).
+// What the client would log is not for the command's user, who gets results and errors, unless the
+// command goes on for so long that he should see it. The thread that makes it is the world; from then on the process ignores broken pipes (base/signals.h).
 #pragma once
 
 #include <memory>
@@ -24,10 +24,13 @@ class CommandClient {
  public:
   // `timeout` is of each try of a request that has none of its own. The first of `signals` is a
   // stop(), the second ends the process; no other thread may have been started before.
-  CommandClient(kube::ClientConfig config, Duration timeout, const std::vector<int>& signals = {});
+  // `log`: where errors are logged meanwhile; null: nowhere.
+  CommandClient(kube::ClientConfig config, Duration timeout, const std::vector<int>& signals = {},
+                std::unique_ptr<telemetry::LogSink> log = nullptr);
 
   kube::ApiClient& api() { return client_; }
-  Loop& loop() { return loop_; }
+  RealLoop& loop() { return loop_; }
+  const telemetry::Log& log() const { return log_; }
 
   // Runs the loop until the task is done. Nothing: stop() came first.
   template <typename T>

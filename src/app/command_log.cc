@@ -23,13 +23,6 @@ class StreamSink final : public telemetry::LogSink {
   std::ostream& stream_;
 };
 
-// The program's own streams are written to directly: one record, one write.
-std::unique_ptr<telemetry::LogSink> sink_for(std::ostream& stream) {
-  if (&stream == &std::cerr) return telemetry::descriptor_sink(STDERR_FILENO);
-  if (&stream == &std::cout) return telemetry::descriptor_sink(STDOUT_FILENO);
-  return std::make_unique<StreamSink>(stream);
-}
-
 telemetry::Severity severity_of(config::EarlyRecord::Severity severity) {
   switch (severity) {
     case config::EarlyRecord::Severity::kInfo: return telemetry::Severity::kInfo;
@@ -40,6 +33,12 @@ telemetry::Severity severity_of(config::EarlyRecord::Severity severity) {
 }
 
 }  // namespace
+
+std::unique_ptr<telemetry::LogSink> log_sink(std::ostream& stream) {
+  if (&stream == &std::cerr) return telemetry::descriptor_sink(STDERR_FILENO);
+  if (&stream == &std::cout) return telemetry::descriptor_sink(STDOUT_FILENO);
+  return std::make_unique<StreamSink>(stream);
+}
 
 std::shared_ptr<LogOutput> open_log(const config::LoggingOptions& options, const Loop& clock,
                                     std::ostream& out, std::ostream& err) {
@@ -54,7 +53,7 @@ std::shared_ptr<LogOutput> open_log(const config::LoggingOptions& options, const
   log.info_buffer_size = static_cast<std::size_t>(std::max<std::int64_t>(buffer.value(), 0));
   log.process_id = static_cast<std::uint32_t>(::getpid());
   return std::make_shared<LogOutput>(
-      std::move(log), [&clock] { return clock.wall_now(); }, sink_for(err), sink_for(out));
+      std::move(log), [&clock] { return clock.wall_now(); }, log_sink(err), log_sink(out));
 }
 
 void log_early(LogOutput& output, const config::EarlyRecord& record, int verbosity) {

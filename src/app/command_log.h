@@ -16,6 +16,9 @@ std::shared_ptr<telemetry::LogOutput> open_log(const config::LoggingOptions& opt
                                                const Loop& clock, std::ostream& out,
                                                std::ostream& err);
 
+// Writes to the stream; the program's own streams directly, one record at a time.
+std::unique_ptr<telemetry::LogSink> log_sink(std::ostream& stream);
+
 void log_early(telemetry::LogOutput& output, const config::EarlyRecord& record, int verbosity = 0);
 
 // "command failed", with the reason.

@@ -11,12 +11,15 @@
 #include <string_view>
 #include <utility>
 
+#include "api/envelope.h"
 #include "app/command_client.h"
 #include "config/load.h"
 #include "kube/object_list.h"
 
 namespace berth::app {
 namespace {
+
+constexpr std::string_view kExplainRole = "berth-explain-reader in packaging/explain-reader.yaml";
 
 using ListResult = std::expected<kube::ObjectList, kube::ApiFailure>;
 
@@ -55,11 +58,10 @@ std::optional<Error> server_fault(const kube::ApiFailure& failure,
 
 // All that is refused at once, so that a role can be made in one go.
 Error refusal(const std::vector<std::string>& resources, const std::string& server,
-              const std::string& why) {
+              const std::string& why, std::string_view role) {
   return {ErrorKind::kForbidden,
-          fmt::format("not allowed to list {} at {}: {} (the ClusterRole berth-explain-reader in "
-                      "packaging/explain-reader.yaml allows what is needed)",
-                      fmt::join(resources, ", "), server, why)};
+          fmt::format("not allowed to list {} at {}: {} (the ClusterRole {} allows what is needed)",
+                      fmt::join(resources, ", "), server, why, role)};
 }
 
 Error other_failure(const kube::WatchedKind& kind, const std::string& server,
@@ -83,25 +85,23 @@ void append_list(kube::ObjectList list, LiveObjects& live) {
   std::ranges::move(list.undecodable, std::back_inserter(live.undecodable));
 }
 
-// Takes what every kind's list came to, in the order of `kinds`.
-Result<LiveObjects> join_lists(const std::vector<LiveKind>& kinds, std::vector<ListResult> lists,
-                               const kube::KubectlConfig& config) {
-  LiveObjects live;
+// `failures`: what went wrong with each of `kinds`; null where nothing did.
+Result<ReadAccess> sort_failures(const std::vector<LiveKind>& kinds,
+                                 const std::vector<const kube::ApiFailure*>& failures,
+                                 const kube::KubectlConfig& config, std::string_view role) {
+  ReadAccess access;
   std::vector<std::string> refused;
   std::string why_refused;
   std::optional<Error> other;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (!failures[i]) continue;
     const kube::WatchedKind& kind = kinds[i].kind;
-    if (lists[i]) {
-      append_list(*std::move(lists[i]), live);
-      continue;
-    }
-    const kube::ApiFailure& failure = lists[i].error();
+    const kube::ApiFailure& failure = *failures[i];
     if (std::optional<Error> fault = server_fault(failure, config)) return fail(*std::move(fault));
     if (failure.status.code == 404 && !is_core(kind)) {
-      live.unserved.push_back(kind.full_resource());
+      access.unserved.push_back(kind.full_resource());
     } else if (failure.status.code == 403 && kinds[i].optional) {
-      live.forbidden.push_back(kind.full_resource());
+      access.forbidden.push_back(kind.full_resource());
     } else if (failure.status.code == 403) {
       if (refused.empty()) why_refused = failure.error.message;
       refused.push_back(kind.full_resource());
@@ -109,8 +109,23 @@ Result<LiveObjects> join_lists(const std::vector<LiveKind>& kinds, std::vector<L
       other = other_failure(kind, config.client.server, failure);
     }
   }
-  if (!refused.empty()) return fail(refusal(refused, config.client.server, why_refused));
+  if (!refused.empty()) return fail(refusal(refused, config.client.server, why_refused, role));
   if (other) return fail(*std::move(other));
+  return access;
+}
+
+// Takes what every kind's list came to, in the order of `kinds`.
+Result<LiveObjects> join_lists(const std::vector<LiveKind>& kinds, std::vector<ListResult> lists,
+                               const kube::KubectlConfig& config) {
+  std::vector<const kube::ApiFailure*> failures;
+  for (const ListResult& list : lists) failures.push_back(list ? nullptr : &list.error());
+  Result<ReadAccess> access = sort_failures(kinds, failures, config, kExplainRole);
+  if (!access) return fail(std::move(access.error()));
+  LiveObjects live;
+  live.unserved = std::move(access->unserved);
+  live.forbidden = std::move(access->forbidden);
+  for (ListResult& list : lists)
+    if (list) append_list(*std::move(list), live);
   return live;
 }
 
@@ -167,6 +182,26 @@ std::vector<LiveKind> live_kinds() {
   add_owner(ObjectKind::kDaemonSet, "apps/v1", "DaemonSet", "daemonsets");
   add_owner(ObjectKind::kJob, "batch/v1", "Job", "jobs");
   return kinds;
+}
+
+Task<Result<ReadAccess>> check_read_access(kube::ApiClient& api, const std::vector<LiveKind>& kinds,
+                                           const kube::KubectlConfig& config,
+                                           std::string_view role) {
+  std::vector<Task<kube::ApiResult>> asking;
+  for (const LiveKind& kind : kinds) {
+    kube::ApiCall call;
+    call.path = kind.kind.path() + "?limit=1";
+    call.accept = kJsonContentType;
+    asking.push_back(api.call(std::move(call)));
+  }
+  WhenAll<kube::ApiResult> all(std::move(asking));
+  const std::vector<kube::ApiResult> answers = co_await all;
+  std::vector<const kube::ApiFailure*> failures;
+  for (const kube::ApiResult& answer : answers)
+    failures.push_back(answer ? nullptr : &answer.error());
+  Result<ReadAccess> access = sort_failures(kinds, failures, config, role);
+  if (!access) std::ranges::replace(access.error().message, '\n', ' ');
+  co_return access;
 }
 
 Result<LiveObjects> read_live_objects(const LiveObjectsOptions& options, Interner& interner) {

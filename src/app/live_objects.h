@@ -7,12 +7,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/manifest.h"
 #include "berth/interner.h"
 #include "berth/loop.h"
 #include "berth/result.h"
+#include "berth/task.h"
 #include "kube/http_api_client.h"
 #include "kube/kubectl_config.h"
 #include "kube/watched_kinds.h"
@@ -28,6 +30,17 @@ struct LiveKind {
 // What is listed: the kinds that the default configuration's plugins read, priority classes, and the
 // owners of pods, which changes are to be made to.
 std::vector<LiveKind> live_kinds();
+
+// Which of some kinds a server does not serve, and which of the optional ones it does not show.
+struct ReadAccess {
+  std::vector<std::string> unserved;
+  std::vector<std::string> forbidden;
+};
+// Asks for one object of each kind. An error names all that may not be read, and `role`, the name and
+// place of one that allows it. What is passed by reference outlives the task.
+Task<Result<ReadAccess>> check_read_access(kube::ApiClient& api, const std::vector<LiveKind>& kinds,
+                                           const kube::KubectlConfig& config,
+                                           std::string_view role);
 
 struct LiveObjectsOptions {
   std::string kubeconfig;  // empty: found as kubectl finds it (kube/kubectl_config.h)

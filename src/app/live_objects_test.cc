@@ -14,6 +14,7 @@
 
 #include "api/testing/builders.h"
 #include "app/embedded_server.h"
+#include "app/recorder.h"
 #include "base/file.h"
 #include "base/signals.h"
 #include "berth/pod.h"
@@ -333,20 +334,22 @@ TEST_F(LiveObjectsTest, ASignalEndsIt) {
   EXPECT_EQ(live.error().message, "interrupted while reading from " + server->url());
 }
 
-// ---- packaging/explain-reader.yaml --------------------------------------------------------------
+// ---- packaging/explain-reader.yaml, packaging/recorder.yaml ---------------------------------------
 
-TEST(ExplainReader, AllowsToReadWhatIsListedAndNothingElse) {
-  const std::string text = berth::read_file(BERTH_EXPLAIN_READER).value();
-  const auto documents = parse_yaml(text).value();
+// What the ClusterRole of that name allows; every rule must have these verbs.
+std::set<std::string> allowed_by(const char* path, std::string_view role,
+                                 const std::vector<std::string>& expected_verbs) {
   std::set<std::string> allowed;
+  const std::string text = berth::read_file(path).value();
+  const auto documents = parse_yaml(text).value();
   for (const YamlDocument& document : documents) {
     const JsonValue tree = parse_json(document.json).value();
     if (memapi::text_at(tree, "kind") != "ClusterRole") continue;
-    EXPECT_EQ(memapi::text_at(tree, "metadata.name"), "berth-explain-reader");
+    EXPECT_EQ(memapi::text_at(tree, "metadata.name"), role);
     for (const JsonValue& rule : memapi::items_at(tree, "rules")) {
       std::vector<std::string> verbs;
       for (const JsonValue& verb : memapi::items_at(rule, "verbs")) verbs.push_back(verb.text);
-      EXPECT_THAT(verbs, ElementsAre("get", "list"));
+      EXPECT_EQ(verbs, expected_verbs);
       for (const JsonValue& group : memapi::items_at(rule, "apiGroups"))
         for (const JsonValue& resource : memapi::items_at(rule, "resources"))
           EXPECT_TRUE(
@@ -354,9 +357,19 @@ TEST(ExplainReader, AllowsToReadWhatIsListedAndNothingElse) {
                   .second);
     }
   }
+  return allowed;
+}
+
+TEST(ExplainReader, AllowsToReadWhatIsListedAndNothingElse) {
   std::set<std::string> listed;
   for (const LiveKind& kind : live_kinds()) listed.insert(kind.kind.full_resource());
-  EXPECT_EQ(allowed, listed);
+  EXPECT_EQ(allowed_by(BERTH_EXPLAIN_READER, "berth-explain-reader", {"get", "list"}), listed);
+}
+
+TEST(RecorderRole, AllowsToFollowWhatIsRecordedAndNothingElse) {
+  std::set<std::string> recorded;
+  for (const kube::WatchedKind& kind : recorded_kinds()) recorded.insert(kind.full_resource());
+  EXPECT_EQ(allowed_by(BERTH_RECORDER_ROLE, "berth-recorder", {"get", "list", "watch"}), recorded);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ kube::TextOptions SchedulerProcess::text_options() {
   texts.pods = needs.pods == Pods::kAll          ? kube::KeptText::kAll
                : needs.pods == Pods::kUnassigned ? kube::KeptText::kUnassigned
                                                  : kube::KeptText::kNone;
-  texts.take = [this](const Delta& delta, kube::ObjectText text) {
+  texts.take = [this](const Delta& delta, kube::ObjectText text, kube::KindMirror::Learned) {
     engine_->in_turn(
         [this, delta, text = std::move(text)] { extenders_->objects().apply(delta, text); });
   };

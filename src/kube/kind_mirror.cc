@@ -117,8 +117,9 @@ class MirrorOf final : public KindMirror {
     const std::vector<WatchedEvent> staged = std::exchange(staged_, {});
     in_list_ = true;
     for (const WatchedEvent& event : staged) take(event);
-    in_list_ = false;
     if (looking_) remove_unseen();
+    in_list_ = false;
+    ever_listed_ = true;
     abandon_list();
   }
 
@@ -209,8 +210,13 @@ class MirrorOf final : public KindMirror {
     return in_list_ || version.empty() || is_newer_version(version, version_of(known));
   }
 
+  Learned learned() const {
+    if (!in_list_) return Learned::kFromWatch;
+    return ever_listed_ ? Learned::kFromLaterList : Learned::kFromFirstList;
+  }
+
   void emit(Delta delta, const ObjectText& text) {
-    if (take_text_) (*take_text_)(delta, text);
+    if (take_text_) (*take_text_)(delta, text, learned());
     apply_(std::move(delta));
   }
 
@@ -238,6 +244,7 @@ class MirrorOf final : public KindMirror {
   const Apply& apply_;
   const TakeText* const take_text_;
   Slots slots_;
+  bool ever_listed_ = false;
 
   // Of the list that is being read.
   bool in_list_ = false;  // it is being applied

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -23,9 +24,15 @@ namespace berth::kube {
 
 class KindMirror {
  public:
+  // How a change became known.
+  enum class Learned : std::uint8_t {
+    kFromWatch,
+    kFromFirstList,
+    kFromLaterList,  // it happened while nobody watched
+  };
   using Apply = std::function<void(Delta)>;
   // Hears of a delta before it is applied, with the object's text if that is kept.
-  using TakeText = std::function<void(const Delta&, ObjectText)>;
+  using TakeText = std::function<void(const Delta&, ObjectText, Learned)>;
 
   // `apply` and `take_text` outlive it, and do not call it.
   static std::unique_ptr<KindMirror> make(ObjectKind kind, const Apply& apply,

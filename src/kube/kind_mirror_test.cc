@@ -81,7 +81,8 @@ TEST(KindMirror, ChangesOfAWatchBecomeDeltas) {
 
 TEST(KindMirror, TextsAreHandedOnBeforeTheirDeltas) {
   Mirrored is;
-  const KindMirror::TakeText take = [&](const Delta& delta, const ObjectText& text) {
+  const KindMirror::TakeText take = [&](const Delta& delta, const ObjectText& text,
+                                        KindMirror::Learned) {
     is.deltas.push_back((text ? *text : "nothing") + " for " + Mirrored::text(delta));
   };
   is.mirror = KindMirror::make(ObjectKind::kPod, is.apply, &take);
@@ -100,6 +101,26 @@ TEST(KindMirror, TextsAreHandedOnBeforeTheirDeltas) {
   EXPECT_THAT(is.taken(), ElementsAre("five for +a/u1@5", "+a/u1@5", "seven for ~a/u1@7", "~a/u1@7",
                                       "nothing for -a/u1@7", "-a/u1@7", "eight for +a/u2@8",
                                       "+a/u2@8", "nothing for -a/u2@9", "-a/u2@9"));
+}
+
+TEST(KindMirror, TellsHowAChangeBecameKnown) {
+  Mirrored is;
+  std::vector<KindMirror::Learned> learned;
+  const KindMirror::TakeText take = [&](const Delta&, const ObjectText&, KindMirror::Learned how) {
+    learned.push_back(how);
+  };
+  is.mirror = KindMirror::make(ObjectKind::kPod, is.apply, &take);
+  is.mirror->begin_list();
+  is.mirror->listed(is.event(Type::kAdded, "a", "u1", 5));
+  is.mirror->finish_list();
+  is.change(Type::kModified, "a", "u1", 7);
+  is.mirror->begin_list();
+  is.mirror->listed(is.event(Type::kAdded, "b", "u2", 9));
+  is.mirror->finish_list();
+  is.change(Type::kDeleted, "b", "u2", 10);
+  using enum KindMirror::Learned;
+  EXPECT_THAT(learned,
+              ElementsAre(kFromFirstList, kFromWatch, kFromLaterList, kFromLaterList, kFromWatch));
 }
 
 // The store behind the server was set back, and has used versions again.

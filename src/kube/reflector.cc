@@ -63,7 +63,7 @@ class Reflector::Processing {
 
 KeptText TextOptions::of(ObjectKind kind) const {
   if (!take) return KeptText::kNone;
-  return kind == ObjectKind::kPod ? pods : kind == ObjectKind::kNode ? nodes : KeptText::kNone;
+  return kind == ObjectKind::kPod ? pods : kind == ObjectKind::kNode ? nodes : others;
 }
 
 Reflector::Reflector(Loop& loop, ApiClient& client, Interner& interner, Random random,

@@ -39,10 +39,11 @@
 
 namespace berth::kube {
 
-// Objects in full, for extenders: of which kinds, and the receiver.
+// Objects in full, for extenders and recordings: of which kinds, and the receiver.
 struct TextOptions {
   KeptText pods = KeptText::kNone;
   KeptText nodes = KeptText::kNone;
+  KeptText others = KeptText::kNone;
   KindMirror::TakeText take = {};  // before the delta is applied; without it nothing is kept
 
   KeptText of(ObjectKind kind) const;
