@@ -88,6 +88,21 @@ class Evaluator {
   // A pod that has a node is judged as if it had none, and is on its node again afterwards.
   Traced trace(const Ref<const Pod>& pod, const TraceOptions& how);
 
+  // ---- more pods, one after the other, as a scheduler places them: from what is kept of pods alike,
+  // without a trace and without preemption. Ties are drawn.
+
+  struct Placed {
+    NodeRow row = kNoRow;
+    Outcome outcome;  // Success, or why there is no node
+  };
+  // The pod stays on its node, with the volumes and devices that were reserved for it.
+  Placed place(const Ref<const Pod>& pod);
+  // Takes away all pods that place() has placed, and what was reserved for them.
+  void take_back();
+  // An object that such a pod needs beside it: a claim that was made for it.
+  void put(Ref<const Object> object);
+  void remove(ObjectKind kind, std::string_view namespace_name, std::string_view name);
+
   const Cluster& cluster() const;
   const Framework& framework() const;
   Interner& interner() const;

@@ -59,6 +59,7 @@ struct Evaluator::Parts {
   NodeSearch with_preemption = make_search(true);
   NodeSearch without_preemption = make_search(false);
   internal::CycleScratch question_scratch;
+  std::vector<std::unique_ptr<Cycle>> placed;  // by Evaluator::place(): what their plugins reserved
   TaskSet tasks;
 };
 
