@@ -77,6 +77,7 @@ Result<void> Simulation::assemble(PluginTable plugins) {
   if (!options_.trace_pods.empty()) observers.push_back(&traces_);
   if (options_.keep_history) observers.push_back(&history_);
   if (options_.trace) observers.push_back((replay_ = make_replay()).get());
+  observers.insert(observers.end(), options_.observers.begin(), options_.observers.end());
   observers_ = std::make_unique<Observers>(std::move(observers));
   cluster_->on_change([this](const Delta& delta) {
     if (options_.keep_history) history_.changed(delta);

@@ -41,6 +41,7 @@ struct SimulationOptions {
   // What is replayed; outlives the simulation. Without it time starts at VirtualLoop::kDefaultStart.
   const trace::Trace* trace = nullptr;
   bool explain_differences = false;  // from the trace; costs time
+  std::vector<Observer*> observers;     // are told of everything, too; they outlive the run
 };
 
 // How one pod stands at the end.
