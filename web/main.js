@@ -1,9 +1,10 @@
 // The page put together: reads the data in it, makes the views and keeps them at the moment chosen.
 
 import { Clock } from './clock.js';
+import { showComparison } from './comparison.js';
 import { showCounts } from './counts.js';
 import { showDecisions } from './decisions.js';
-import { byId } from './dom.js';
+import { byId, within } from './dom.js';
 import { View } from './lists.js';
 import { LiveSeries } from './live_series.js';
 import { showLink } from './link.js';
@@ -73,6 +74,10 @@ function show(data) {
   if (data.live) showLive(view);
   showTabs(store);
   showTheme(store);
+  if (data.comparison) {
+    within(document.body, 'main', HTMLElement).hidden = true;
+    showComparison(data.comparison, store);
+  }
   showCounts(state, store);
   new Tiles(model, state, store, data.live ?? false);
   showQueues(view);

@@ -11,6 +11,7 @@
  * @property {History=} history
  * @property {Explanation[]=} explanations  what `berth explain` says of pods
  * @property {Trace[]=} traces  what was found out in attempts
+ * @property {import('./comparison.js').Comparison=} comparison  instead of all that
  */
 
 /**

@@ -96,8 +96,8 @@ int run(const std::vector<std::string>& args, std::ostream& out, std::ostream& e
   program.require_subcommand(1);
   program.fallthrough(false);
   std::vector<std::unique_ptr<CliCommand>> commands;
-  for (const auto add : {add_simulate, add_evaluate, add_explain, add_bench, add_permit, add_ui,
-                         add_record, add_apiserver, add_run})
+  for (const auto add : {add_simulate, add_evaluate, add_explain, add_capacity, add_compare,
+                         add_bench, add_permit, add_ui, add_record, add_apiserver, add_run})
     commands.push_back(add(program));
   program.add_subcommand(
       "scheduler", "Take kube-scheduler's flags and its place (see `berth scheduler --help`)");

@@ -42,6 +42,13 @@ std::string check_plain_format(const std::string& text) {
   return fmt::format("\"{}\" is none of json, table", text);
 }
 
+OutputFormat output_format_of(const std::string& text) {
+  if (text == "json") return OutputFormat::kJson;
+  if (text == "yaml") return OutputFormat::kYaml;
+  if (text == "html") return OutputFormat::kHtml;
+  return OutputFormat::kTable;
+}
+
 std::uint64_t seed_of(const std::string& text, std::uint64_t otherwise) {
   std::uint64_t seed = otherwise;
   std::from_chars(text.data(), text.data() + text.size(), seed);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/output_format.h"
 #include "berth/result.h"
 
 namespace CLI {
@@ -42,6 +43,8 @@ std::unique_ptr<CliCommand> add_simulate(CLI::App& program);
 std::unique_ptr<CliCommand> add_bench(CLI::App& program);
 std::unique_ptr<CliCommand> add_evaluate(CLI::App& program);
 std::unique_ptr<CliCommand> add_explain(CLI::App& program);
+std::unique_ptr<CliCommand> add_capacity(CLI::App& program);
+std::unique_ptr<CliCommand> add_compare(CLI::App& program);
 std::unique_ptr<CliCommand> add_permit(CLI::App& program);
 std::unique_ptr<CliCommand> add_ui(CLI::App& program);
 std::unique_ptr<CliCommand> add_record(CLI::App& program);
@@ -60,6 +63,8 @@ std::string check_gates(const std::string& text);
 std::string check_page_format(const std::string& text);   // table, json, yaml or html
 std::string check_plain_format(const std::string& text);  // table or json
 
+// Of what has passed one of these checks; empty: table.
+OutputFormat output_format_of(const std::string& text);
 // Of what has passed check_seed; `otherwise` if it is empty.
 std::uint64_t seed_of(const std::string& text, std::uint64_t otherwise);
 

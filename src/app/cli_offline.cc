@@ -19,13 +19,6 @@ namespace {
 constexpr int kDone = 0;
 constexpr int kWithoutNode = 3;  // of explain: some pod has no node
 
-OutputFormat format_of(const std::string& text) {
-  if (text == "json") return OutputFormat::kJson;
-  if (text == "yaml") return OutputFormat::kYaml;
-  if (text == "html") return OutputFormat::kHtml;
-  return OutputFormat::kTable;
-}
-
 Result<int> exit_code(const Result<void>& done) {
   if (!done) return fail(done.error());
   return kDone;
@@ -82,7 +75,7 @@ class SimulateCommand : public CliCommand {
     if (gpu_share_ == kExtendedResource)
       options_.trace.gpu_share = trace::GpuShare::kExtendedResource;
     if (!until_.empty()) options_.until = *parse_go_duration(until_);
-    options_.output = format_of(output_);
+    options_.output = output_format_of(output_);
     return exit_code(simulate(options_, out, err));
   }
 
@@ -146,7 +139,7 @@ class EvaluateCommand : public CliCommand {
   }
 
   Result<int> run(std::ostream& out, std::ostream& err) override {
-    options_.output = format_of(output_);
+    options_.output = output_format_of(output_);
     return exit_code(evaluate(options_, out, err));
   }
 
@@ -187,7 +180,7 @@ class ExplainCommand : public CliCommand {
   std::string misuse() const override { return check_explain(options_); }
 
   Result<int> run(std::ostream& out, std::ostream& err) override {
-    options_.output = format_of(output_);
+    options_.output = output_format_of(output_);
     const Result<bool> all_have_nodes = explain(options_, out, err);
     if (!all_have_nodes) return fail(all_have_nodes.error());
     return *all_have_nodes ? kDone : kWithoutNode;

@@ -13,8 +13,8 @@
 
 #include "api/defaulting.h"
 #include "api/manifest.h"
+#include "app/cluster_source.h"
 #include "app/input.h"
-#include "app/live_objects.h"
 #include "app/page_output.h"
 #include "berth/interner.h"
 #include "explain/explainer.h"
@@ -111,31 +111,17 @@ Result<void> ExplainedCluster::read_settings(std::ostream& err) {
 }
 
 Result<void> ExplainedCluster::read_cluster(std::ostream& err) {
-  if (!options_.cluster.empty()) {
-    Result<std::vector<ManifestObject>> objects =
-        read_manifests(options_.cluster, options_.strict, *interner_, err);
-    if (!objects) return fail(objects.error());
-    objects_ = *std::move(objects);
-    source_ = shown_path(options_.cluster);
-    return {};
-  }
-  LiveObjectsOptions where;
-  where.kubeconfig = options_.kubeconfig;
-  where.context = options_.context;
-  Result<LiveObjects> live = read_live_objects(where, *interner_);
-  if (!live) return fail(live.error());
-  for (const std::string& line : live->undecodable) err << line << '\n';
-  objects_ = std::move(live->objects);
-  source_ = live->server;
-  namespace_name_ = live->namespace_name;
+  Result<ClusterObjects> cluster = app::read_cluster(
+      {options_.cluster, options_.kubeconfig, options_.context, options_.strict}, *interner_, err);
+  if (!cluster) return fail(cluster.error());
+  objects_ = std::move(cluster->objects);
+  source_ = std::move(cluster->source);
+  namespace_name_ = std::move(cluster->namespace_name);
   return {};
 }
 
 Result<void> ExplainedCluster::read_files(std::ostream& err) {
-  for (const ManifestObject& object : objects_)
-    if (object.kind == ObjectKind::kPriorityClass)
-      admission_.priority_classes[object.name] = Ref<const PriorityClass>(
-          static_cast<const PriorityClass*>(std::get<Ref<const Object>>(object.object).get()));
+  admission_ = admission_in(objects_);
   for (const std::string& path : options_.files) {
     Result<std::vector<ManifestObject>> added =
         read_manifests(path, options_.strict, *interner_, err);

@@ -287,6 +287,25 @@ def an_explanation_is_shown(pages):
         expect(pages.complaints(), [], "complaints")
 
 
+def a_comparison_is_shown(pages):
+    sides = ["--config", "default", "--config", f"{ROOT}/examples/sweep/packing.yaml"]
+    said = json.loads(pages.call("compare", *sides, *JOURNEY, "-o", "json"))["runs"]
+    browser = pages.show(pages.page("comparison", *sides, *JOURNEY, command="compare"))
+    cells = "[...document.querySelectorAll('#comparison tr')].map((row) => [...row.children].map((cell) => cell.textContent))"
+    now = {row[0]: row[1:] for row in browser.run(f"return {cells}")}
+    expect([int(text.replace(",", "")) for text in now["Pending pods"]],
+           [run["figures"]["pods"]["pending"] for run in said], "pending at the end")
+    moved = said[1]["difference"]["moved"]
+    later = "return document.querySelectorAll('.moved [data-at].later').length"
+    expect(browser.run("return document.querySelectorAll('.moved [data-at]').length"), len(moved), "pods that moved")
+    expect(browser.run(later), 0, "of them later than the end")
+    browser.run("const at = document.querySelector('.moment'); at.value = 0; at.dispatchEvent(new Event('input'))")
+    pages.settle()
+    expect(browser.run(later), len(moved), "of them later than the beginning")
+    expect(browser.run("return document.querySelectorAll('#comparison canvas').length"), 5, "plots")
+    expect(pages.complaints(), [], "complaints")
+
+
 def nothing_is_wider_than_the_window(pages):
     browser = pages.show(journey(pages), width=400, height=800)
     for tab in ("queues", "decisions", "node", "pod"):
@@ -352,6 +371,7 @@ CASES = [
     queues_say_who_waits_and_why,
     names_are_text_and_nothing_else,
     an_explanation_is_shown,
+    a_comparison_is_shown,
     nothing_is_wider_than_the_window,
     dark_follows_the_system_and_the_button,
     everything_can_be_read,

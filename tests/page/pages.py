@@ -15,11 +15,14 @@ class Pages:
         self.browser = browser
         self.made = {}
 
-    def simulate(self, *arguments):
-        done = subprocess.run([self.berth, "simulate", *arguments], capture_output=True, text=True, check=False)
+    def call(self, command, *arguments):
+        done = subprocess.run([self.berth, command, *arguments], capture_output=True, text=True, check=False)
         if done.returncode:
-            raise AssertionError(f"berth simulate: {done.stderr}")
+            raise AssertionError(f"berth {command}: {done.stderr}")
         return done.stdout
+
+    def simulate(self, *arguments):
+        return self.call("simulate", *arguments)
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -27,9 +30,9 @@ class Pages:
             file.write(text)
         return path
 
-    def page(self, name, *arguments):
+    def page(self, name, *arguments, command="simulate"):
         if name not in self.made:
-            self.made[name] = self.write(f"{name}.html", self.simulate(*arguments, "-o", "html"))
+            self.made[name] = self.write(f"{name}.html", self.call(command, *arguments, "-o", "html"))
         return self.made[name]
 
     def show(self, path, width=1280, height=800, scheme="light"):
