@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,7 @@ constexpr int kPodsOfNode = 1000;
 // More of anything than a machine has.
 constexpr std::int64_t kMostGpus = 1024;
 constexpr std::int64_t kMostAmount = std::int64_t{1} << 40;
+constexpr std::int64_t kMostSeconds = 2'500'000'000;
 // A table without times: a pod after the other.
 constexpr Duration kBetweenRows = std::chrono::milliseconds(1);
 
@@ -48,6 +50,13 @@ class OpenbRow {
     if (value >= 0 && value <= most) return value;
     table_.fail(fmt::format("{}: {} is not between 0 and {}", column, value, most));
     return 0;
+  }
+
+  // Nothing if it is empty.
+  std::optional<Duration> moment(std::string_view column) {
+    const std::optional<std::int64_t> second = table_.number(column);
+    if (!second) return std::nullopt;
+    return seconds(amount(column, kMostSeconds));
   }
 
   std::string name(std::string_view column) {
@@ -199,10 +208,11 @@ Result<void> add_openb_pods(CsvTable& table, const TraceOptions& options, Intern
                  row.amount("num_gpu", kMostGpus),
                  row.amount("gpu_milli", kWholeGpu)};
     if (pod.gpus > 0 && pod.milli == 0) table.fail("gpu_milli: nothing of its GPUs");
-    const Duration arrival = timed ? Duration(seconds(row.amount("creation_time"))) : without_time;
+    const Duration arrival =
+        row.moment("creation_time").value_or(timed ? Duration{0} : without_time);
     without_time += kBetweenRows;
-    const std::optional<std::int64_t> bound = table.number("scheduled_time");
-    const std::optional<std::int64_t> gone = table.number("deletion_time");
+    const std::optional<Duration> bound = row.moment("scheduled_time");
+    const std::optional<Duration> gone = row.moment("deletion_time");
     const bool claims = pod.gpus > 0 && options.gpu_share == GpuShare::kDevices;
     if (claims)
       row.add(arrival, ObjectKind::kResourceClaim, claim_json(pod.name, pod.gpus, pod.milli));
@@ -214,16 +224,15 @@ Result<void> add_openb_pods(CsvTable& table, const TraceOptions& options, Intern
     past.name = pod.name;
     past.arrived = arrival;
     past.scheduled_there = timed;
-    if (bound) past.bound = seconds(*bound);
+    past.bound = bound;
     if (bound && gone) {
-      past.run_time = seconds(std::max(*gone - *bound, std::int64_t{0}));
+      past.run_time = std::max(*gone - *bound, Duration{0});
       past.end = end_of(table.text("pod_phase"));
     } else if (gone) {
       // It was given up before it was scheduled.
-      trace.steps.push_back(
-          {std::max(Duration(seconds(*gone)), arrival), DeltaType::kDeleted, object, {}});
+      trace.steps.push_back({std::max(*gone, arrival), DeltaType::kDeleted, object, {}});
     }
-    trace.length = std::max({trace.length, arrival, Duration(seconds(gone.value_or(0)))});
+    trace.length = std::max({trace.length, arrival, gone.value_or(Duration{0})});
   }
   if (table.error()) return fail(*table.error());
   return {};

@@ -208,7 +208,8 @@ class PastBuilder {
   Duration arrival_of(const Record& record, const Pod& pod) const {
     if (record.type == RecordType::kListed) return Duration{0};
     if (!record.relisted || !pod.creation_time()) return at_;
-    return std::clamp(*pod.creation_time() - trace_.start, Duration{0}, at_);
+    const WallTime created = std::clamp(*pod.creation_time(), trace_.start, trace_.start + at_);
+    return created - trace_.start;
   }
 
   std::size_t pod_added(const Record& record, const Ref<const Pod>& pod, Duration arrival) {

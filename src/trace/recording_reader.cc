@@ -16,6 +16,9 @@ namespace {
 
 // More than a lifetime.
 constexpr double kMostSeconds = 1e10 / 4;
+// Starts of recordings: so that the end can be reckoned with, too.
+constexpr WallTime kEarliest{};
+constexpr WallTime kLatest{std::chrono::seconds(4'000'000'000)};
 
 std::optional<RecordType> record_type(std::string_view word) {
   if (word == "LISTED") return RecordType::kListed;
@@ -82,7 +85,8 @@ Result<void> RecordingReader::read_head() {
   JsonReader json(line.value_or("{}"));
   json.fields([&](std::string_view name) {
     if (name == "berthTrace") version = json.int64();
-    if (name == "start") head_.start = json.time().value_or(WallTime{});
+    if (name == "start")
+      head_.start = std::clamp(json.time().value_or(kEarliest), kEarliest, kLatest);
     if (name == "recorder") head_.recorder = json.text();
     if (name == "anonymous") head_.anonymous = json.boolean();
     if (name == "resources") json.items([&] { head_.resources.emplace_back(json.text()); });

@@ -18,6 +18,8 @@ namespace {
 
 using std::chrono::seconds;
 
+constexpr Duration kLongest = seconds(2'500'000'000);
+
 std::string text_of(const JsonValue& object, std::string_view name) {
   const JsonValue* const found = object.find(name);
   return found && found->kind == JsonValue::Kind::kString ? found->text : "";
@@ -28,8 +30,8 @@ std::optional<std::int64_t> second_of(const JsonValue* value) {
   if (!value || value->kind != JsonValue::Kind::kNumber) return std::nullopt;
   const char* const end = value->text.data() + value->text.size();
   const auto [stop, error] = std::from_chars(value->text.data(), end, second);
-  // Beyond this 64 bits of nanoseconds are not enough.
-  if (error != std::errc() || stop != end || second < 0 || second > 9'000'000'000)
+  // Two of them as nanoseconds fit into 64 bits.
+  if (error != std::errc() || stop != end || second < 0 || second > 4'000'000'000)
     return std::nullopt;
   return second;
 }
@@ -72,7 +74,7 @@ class SimKubeReader {
       const JsonValue& event = events->items[i];
       const std::optional<std::int64_t> at = second_of(event.find("ts"));
       if (!at) return wrong(fmt::format("events[{}].ts: expected a number of seconds", i));
-      at_ = std::max(at_, Duration(seconds(*at - start_)));
+      at_ = std::max(at_, std::min(Duration(seconds(*at - start_)), kLongest));
       trace_.length = std::max(trace_.length, at_);
       for (const auto& [list, applied] : {std::pair("applied_objs", true), {"deleted_objs", false}})
         if (Result<void> read = read_objects(event.find(list), applied); !read)
@@ -164,7 +166,7 @@ class SimKubeReader {
     const auto lifetimes = lifetimes_.find("Pod " + pod.full_name());
     if (lifetimes == lifetimes_.end() || lifetimes->second.empty()) return;
     const Lifetime& lifetime = lifetimes->second.front();
-    past.bound = std::max(at_, Duration(seconds(lifetime.start - start_)));
+    past.bound = std::clamp(Duration(seconds(lifetime.start - start_)), at_, kLongest);
     if (lifetime.end) past.run_time = seconds(*lifetime.end - lifetime.start);
   }
 

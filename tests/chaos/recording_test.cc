@@ -105,7 +105,7 @@ class RecordingRun {
     kube::HttpApiClient client(std::move(client_options), loop_, log, metrics);
     const auto file = trace::OutputFile::create(path_).value();
     app::Recorder recorder(loop_, client, interner, random_.fork(), log, *file,
-                           {.kinds = kinds(), .recorder = "test"},
+                           {.kinds = kinds(), .anonymise = {}, .recorder = "test"},
                            [](const Error& error) { FAIL() << error.message; });
     recorder.start();
     for (int i = 0; i < 150; ++i) {
@@ -222,7 +222,7 @@ class RecordingRun {
 
 TEST(Recording, EndsInTheStateThatTheServerHas) {
   int disturbances = 0;
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < 15; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RecordingRun run(seed);
     run.run();
@@ -235,7 +235,7 @@ TEST(Recording, EndsInTheStateThatTheServerHas) {
     EXPECT_TRUE(trace->notes.empty()) << trace->notes.front();
     if (::testing::Test::HasFailure()) break;
   }
-  EXPECT_GT(disturbances, 100);
+  EXPECT_GT(disturbances, 50);
 }
 
 }  // namespace
