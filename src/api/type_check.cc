@@ -97,6 +97,24 @@ std::size_t first_bad_base64(std::string_view text) {
   return static_cast<std::size_t>(bad - text.begin());
 }
 
+// The field of a message, and its path: Go also names the struct around a field that JSON shows
+// inline.
+const schema::Field* find_with_path(schema::MessageId message, std::string_view name,
+                                    std::string& path) {
+  for (const schema::Field& field : schema::fields_of(message)) {
+    if (!field.is(schema::kInline)) {
+      if (field.name != name) continue;
+      path = name;
+      return &field;
+    }
+    if (const schema::Field* inner = find_with_path(field.message, name, path)) {
+      path = fmt::format("{}.{}", struct_name(field.message), path);
+      return inner;
+    }
+  }
+  return nullptr;
+}
+
 class TypeWalk {
  public:
   void object(schema::MessageId message, const JsonValue& value);
@@ -138,10 +156,11 @@ void TypeWalk::object(schema::MessageId message, const JsonValue& value) {
   for (const JsonMember& one : value.members) {
     if (fault) return;
     if (one.value.is_null()) continue;
-    const schema::Field* field = schema::find_field(message, one.name);
+    std::string path;
+    const schema::Field* field = find_with_path(message, one.name, path);
     if (field == nullptr) continue;
     if (outer > 0) path_ += '.';
-    path_ += one.name;
+    path_ += path;
     member(*field, one.value);
     path_.resize(outer);
   }

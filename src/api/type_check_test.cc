@@ -60,12 +60,13 @@ constexpr TypeCase kTypeCases[] = {
      "cannot restore map from string"},
     // The fields of a volume's source are shown among those of the volume.
     {"v1", "Pod", R"({"spec":{"volumes":[{"emptyDir":"x"}]}})",
-     "json: cannot unmarshal string into Go struct field Volume.spec.volumes.emptyDir of type "
+     "json: cannot unmarshal string into Go struct field Volume.spec.volumes.VolumeSource.emptyDir "
+     "of type "
      "v1.EmptyDirVolumeSource",
      "cannot restore struct from: string"},
     {"v1", "Pod", R"({"spec":{"containers":[{"livenessProbe":{"httpGet":{"port":true}}}]}})",
      "json: cannot unmarshal bool into Go struct field "
-     "HTTPGetAction.spec.containers.livenessProbe.httpGet.port of type int32",
+     "HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32",
      "json: cannot unmarshal bool into Go value of type int32"},
     {"v1", "Secret", R"({"data":{"a":"%"}})", "illegal base64 data at input byte 0",
      "illegal base64 data at input byte 0"},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <string>
 
@@ -234,25 +235,41 @@ void admit_namespace(JsonValue& object) {
   set(object, "status", std::move(status));
 }
 
+}  // namespace
+
+void count_templates(JsonValue& daemon_set, const JsonValue* old) {
+  constexpr std::string_view kGeneration = "deprecated.daemonset.template.generation";
+  std::int64_t generation = 1;
+  if (old != nullptr) {
+    const JsonValue* annotations = at(*old, "metadata.annotations");
+    const JsonValue* before = is_object(annotations) ? annotations->find(kGeneration) : nullptr;
+    if (before != nullptr)
+      std::from_chars(before->text.data(), before->text.data() + before->text.size(), generation);
+    if (!equal(at(daemon_set, "spec.template"), at(*old, "spec.template"))) ++generation;
+  }
+  set_text(object_at(daemon_set, "metadata.annotations"), kGeneration, std::to_string(generation));
+}
+
+namespace {
+
 // A job's selector is its UID, which its pods have as a label, unless it manages its own.
 void select_own_pods(JsonValue& job) {
   const std::string name(text_at(job, "metadata.name"));
   const std::string uid(text_at(job, "metadata.uid"));
   if (true_at(job, "spec.manualSelector")) return;
+  // Parity: a job that has its labels from its template has those that are added here, too.
+  const JsonValue* own = at(job, "metadata.labels");
+  const bool shared = own != nullptr && equal(own, at(job, "spec.template.metadata.labels"));
   JsonValue& labels = object_at(job, "spec.template.metadata.labels");
   for (const auto& [label, value] : {std::pair{"controller-uid", &uid},
                                      {"batch.kubernetes.io/controller-uid", &uid},
                                      {"job-name", &name},
                                      {"batch.kubernetes.io/job-name", &name}})
     set_default(labels, label, JsonValue::of_text(*value));
+  JsonValue copy = labels;  // what follows may move it
+  if (shared) set(object_at(job, "metadata"), "labels", std::move(copy));
   set_default(object_at(job, "spec.selector.matchLabels"), "batch.kubernetes.io/controller-uid",
               JsonValue::of_text(uid));
-}
-
-void set_phase(JsonValue& object, std::string_view phase) {
-  JsonValue status = JsonValue::object();
-  status.add("phase", JsonValue::of_text(phase));
-  set(object, "status", std::move(status));
 }
 
 }  // namespace
@@ -281,6 +298,16 @@ void set_condition(JsonValue& status, std::string_view type, std::string_view va
   }
 }
 
+void begin_status(const Resource& resource, JsonValue& object, WallTime now) {
+  const std::string_view plural = resource.plural;
+  if (resource.custom != nullptr) return;  // admit_new() drops it
+  if (!resource.has("status") || plural == "nodes" || plural == "volumeattachments") return;
+  JsonValue status = JsonValue::object();
+  if (plural == "persistentvolumes")
+    status.add("lastPhaseTransitionTime", JsonValue::of_text(rfc3339(now)));
+  set(object, "status", std::move(status));
+}
+
 Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store& store,
                        const AdmissionPlugins& plugins, WallTime now) {
   if (resource.custom != nullptr) {
@@ -293,12 +320,9 @@ Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store&
     admit_node(object, plugins);
   } else if (plural == "namespaces") {
     admit_namespace(object);
-  } else if (plural == "persistentvolumes" || plural == "persistentvolumeclaims") {
-    set_phase(object, "Pending");
-  } else if (resource.has("status") && plural != "volumeattachments") {
-    set(object, "status", JsonValue::object());
   }
   if (plural == "jobs") select_own_pods(object);
+  if (plural == "daemonsets") count_templates(object, nullptr);
   if (plural == "services") assign_addresses(object, nullptr, store);
   if (plural == "podgroups" && plugins.priority) return admit_pod_group(resource, object, store);
   return {};

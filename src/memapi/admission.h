@@ -21,10 +21,15 @@ struct AdmissionPlugins {
 // Defaults of the kind, of new objects and of changed ones, and the canonical form.
 void apply_defaults(const Resource& resource, JsonValue& object, WallTime now);
 
-// Of new objects only, after the defaults: status and spec as a beginning, then the plugins.
+// The status with which new objects begin, whatever they come with; before the defaults.
+void begin_status(const Resource& resource, JsonValue& object, WallTime now);
+
+// Of new objects only, after the defaults: what the server sets by itself, then the plugins.
 Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store& store,
                        const AdmissionPlugins& plugins, WallTime now);
 
+// The annotation of a DaemonSet that counts its templates; `old` is null for a new one.
+void count_templates(JsonValue& daemon_set, const JsonValue* old);
 // Sets the condition of that type; its transition time changes only with its status.
 void set_condition(JsonValue& status, std::string_view type, std::string_view value,
                    std::string_view reason, std::string_view message, WallTime now);

@@ -163,6 +163,7 @@ Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue
   if (resource.custom != nullptr) {
     if (auto fits = check_creatable(*resource.custom); !fits) return refuse(fits.error());
   }
+  begin_status(resource, object, loop_.wall_now());
   apply_defaults(resource, object, loop_.wall_now());
   JsonValue& metadata = object_at(object, "metadata");
   for (const std::string_view own : {"deletionTimestamp", "deletionGracePeriodSeconds",

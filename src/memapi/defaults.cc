@@ -111,6 +111,7 @@ void default_storage(std::string_view plural, JsonValue& object) {
     set_default(spec, "fsGroupPolicy", JsonValue::of_text("ReadWriteOnceWithFSType"));
     set_default(spec, "requiresRepublish", JsonValue::of_bool(false));
     set_default(spec, "seLinuxMount", JsonValue::of_bool(false));
+    set_default(spec, "preventPodSchedulingIfMissing", JsonValue::of_bool(false));
     JsonValue modes = JsonValue::array();
     modes.items.push_back(JsonValue::of_text("Persistent"));
     set_default(spec, "volumeLifecycleModes", std::move(modes));
@@ -119,6 +120,8 @@ void default_storage(std::string_view plural, JsonValue& object) {
     JsonValue& spec = object_at(object, "spec");
     set_default(spec, "persistentVolumeReclaimPolicy", JsonValue::of_text("Retain"));
     set_default(spec, "volumeMode", JsonValue::of_text("Filesystem"));
+    if (JsonValue* path = at(spec, "hostPath"); is_object(path))
+      set_default(*path, "type", JsonValue::of_text(""));
   } else if (plural == "persistentvolumeclaims") {
     default_text(object_at(object, "status"), "phase", "Pending");
     set_default(object_at(object, "spec"), "volumeMode", JsonValue::of_text("Filesystem"));

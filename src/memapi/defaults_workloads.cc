@@ -8,9 +8,7 @@
 namespace berth::memapi {
 namespace {
 
-void default_template(JsonValue& spec) {
-  if (JsonValue* pod = at(spec, "template.spec"); is_object(pod)) default_pod_spec(*pod);
-}
+void default_template(JsonValue& spec) { default_pod_spec(object_at(spec, "template.spec")); }
 
 bool has_labels(const JsonValue& object, std::string_view path) {
   const JsonValue* labels = at(object, path);
@@ -51,7 +49,7 @@ void default_cron_job_spec(JsonValue& spec) {
   set_default(spec, "suspend", JsonValue::of_bool(false));
   set_default(spec, "successfulJobsHistoryLimit", JsonValue::of_int(3));
   set_default(spec, "failedJobsHistoryLimit", JsonValue::of_int(1));
-  if (JsonValue* job = at(spec, "jobTemplate.spec"); is_object(job)) default_template(*job);
+  default_template(object_at(spec, "jobTemplate.spec"));
 }
 
 using Parameters = std::initializer_list<std::pair<std::string_view, JsonValue>>;
@@ -80,6 +78,8 @@ void default_stateful_set(JsonValue& spec) {
   each_item(spec, "volumeClaimTemplates", [](JsonValue& claim) {
     set_default(object_at(claim, "spec"), "volumeMode", JsonValue::of_text("Filesystem"));
     default_text(object_at(claim, "status"), "phase", "Pending");
+    set_text(claim, "kind", "PersistentVolumeClaim");
+    set_text(claim, "apiVersion", "v1");
   });
 }
 
@@ -99,7 +99,8 @@ void default_workload(std::string_view plural, JsonValue& object) {
     default_job_spec(spec);
     return default_labels(object);
   }
-  default_template(spec);
+  // A ReplicationController may have none.
+  if (plural != "replicationcontrollers" || at(spec, "template") != nullptr) default_template(spec);
   if (plural != "daemonsets") set_default(spec, "replicas", JsonValue::of_int(1));
   if (plural == "replicationcontrollers") {
     if (has_labels(spec, "template.metadata.labels") && !has_labels(spec, "selector")) {

@@ -76,10 +76,21 @@ TEST(Limits, NoWayToWriteNestsDeeperThanCanBeKept) {
 TEST(Limits, AListOfShortNamesIsAsLongAsItsText) {
   Client client;
   std::string names;
-  while (names.size() < 1'560'000) names += R"("x",)";
+  while (names.size() < 1'560'000) names += R"("a/x",)";
   names.pop_back();
   client.ask("POST", kMaps, R"({"metadata":{"name":"m","finalizers":[)" + names + "]}}");
   EXPECT_EQ(client.code, 201);
+}
+
+TEST(Limits, AnObjectThatIsWrongInManyWaysHasABoundedAnswer) {
+  Client client;
+  std::string names;
+  while (names.size() < 1'000'000) names += R"("-",)";
+  names.pop_back();
+  const auto answer =
+      client.send("POST", kMaps, R"({"metadata":{"name":"m","finalizers":[)" + names + "]}}");
+  EXPECT_EQ(answer->response.status, 422);
+  EXPECT_LT(answer->response.body.size(), 2'000'000U);
 }
 
 TEST(Limits, AnObjectIsNotLargerThanEtcdTakes) {

@@ -175,6 +175,31 @@ TEST(Requests, SecretsJobsAndServicesGetWhatTheServerGives) {
   EXPECT_EQ(text_at(changed, "spec.clusterIP"), text_at(second, "spec.clusterIP"));
 }
 
+TEST(Requests, ADaemonSetCountsItsTemplatesAndBeginsWithCountsOfZero) {
+  Client client;
+  const std::string path = "/apis/apps/v1/namespaces/default/daemonsets";
+  const auto generation = [](const JsonValue& set) {
+    return at(set, "metadata.annotations")->find("deprecated.daemonset.template.generation")->text;
+  };
+  std::string body = kDeployment;
+  const JsonValue made = client.ask("POST", path, body);
+  EXPECT_EQ(generation(made), "1");
+  EXPECT_EQ(int_at(made, "status.desiredNumberScheduled"), 0);
+  const auto patch = [&](const std::string& text) {
+    return client.ask("PATCH", path + "/d", text, "application/merge-patch+json");
+  };
+  EXPECT_EQ(generation(patch(R"({"spec":{"minReadySeconds":3}})")), "1");
+  EXPECT_EQ(generation(patch(R"({"spec":{"template":{"metadata":{"labels":{"c":"d"}}}}})")), "2");
+}
+
+TEST(Requests, AServiceWithoutAddressAndSelectorHasAddressesOfBothFamilies) {
+  Client client;
+  const JsonValue service = client.ask("POST", "/api/v1/namespaces/default/services",
+                                       R"({"metadata":{"name":"a"},"spec":{"clusterIP":"None"}})");
+  EXPECT_EQ(items_at(service, "spec.ipFamilies").size(), 2U);
+  EXPECT_EQ(text_at(service, "spec.ipFamilyPolicy"), "RequireDualStack");
+}
+
 // A codec that cannot tell one object.
 struct PickyCodec final : ProtobufCodec {
   Result<std::string> to_json(std::string_view body) const override { return table.to_json(body); }

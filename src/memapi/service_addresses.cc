@@ -122,6 +122,14 @@ void assign_addresses(JsonValue& service, const JsonValue* old, const Store& sto
   }
   const std::string address(text_at(spec, "clusterIP"));
   if (items_at(spec, "clusterIPs").empty()) set(spec, "clusterIPs", one_text(address));
+  // Parity: nobody can tell of what families the addresses are that somebody else writes.
+  const bool selects = is_object(at(spec, "selector"));
+  if (address == "None" && !selects && items_at(spec, "ipFamilies").empty()) {
+    JsonValue both = one_text("IPv4");
+    both.items.push_back(JsonValue::of_text("IPv6"));
+    set(spec, "ipFamilies", std::move(both));
+    default_text(spec, "ipFamilyPolicy", "RequireDualStack");
+  }
   if (items_at(spec, "ipFamilies").empty())
     set(spec, "ipFamilies", one_text(address.contains(':') ? "IPv6" : "IPv4"));
   default_text(spec, "ipFamilyPolicy", "SingleStack");

@@ -226,6 +226,7 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
   apply_defaults(resource, object, loop_.wall_now());
   if (resource.plural == "devicetaintrules") renew_time_added(object, old, loop_.wall_now());
   if (resource.plural == "namespaces") copy_member(object, old, "spec");
+  if (resource.plural == "daemonsets") count_templates(object, &old);
   if (resource.plural == "services") assign_addresses(object, &old, store_);
   if (auto problems = validate_update(resource, object, old); !problems.empty())
     return refuse(ApiError::invalid(resource, current->name, std::move(problems)));

@@ -17,6 +17,7 @@
 #include "memapi/json_edit.h"
 #include "memapi/json_lookup.h"
 #include "memapi/validation_rules.h"
+#include "memapi/writes.h"
 
 namespace berth::memapi {
 namespace {
@@ -74,9 +75,8 @@ void check_metadata(const Resource& resource, const JsonValue& object, Problems&
     const std::string path = item_path("metadata.ownerReferences", i);
     for (const std::string_view member : {"apiVersion", "kind", "name", "uid"}) {
       if (text_at(owners[i], member).empty())
-        problems.push_back(FieldProblem::invalid(
-            fmt::format("{}.{}", path, member), "\"\"",
-            member == "apiVersion" ? "version must not be empty" : "must not be empty"));
+        problems.push_back(
+            FieldProblem::required(fmt::format("{}.{}", path, member), "must not be empty"));
     }
   }
 }
@@ -117,8 +117,7 @@ void forgive_allowed_changes(JsonValue& spec, const JsonValue& old) {
   if (at(old, "affinity") == nullptr) erase(spec, "affinity");
 }
 
-void check_pod_update(const JsonValue& pod, const JsonValue& old,
-                      std::vector<FieldProblem>& problems) {
+void check_pod_update(const JsonValue& pod, const JsonValue& old, Problems& problems) {
   std::set<std::string_view> gates;
   for (const JsonValue& gate : items_at(old, "spec.schedulingGates"))
     gates.insert(text_at(gate, "name"));
@@ -148,11 +147,18 @@ void check_budget(const JsonValue& budget, Problems& problems) {
   const JsonValue* least = at(spec, "minAvailable");
   const JsonValue* most = at(spec, "maxUnavailable");
   if (least != nullptr && most != nullptr) {
-    problems.push_back(FieldProblem::invalid("spec", shown(&spec),
-                                             "minAvailable and maxUnavailable cannot be both set"));
+    problems.push_back(FieldProblem::invalid(
+        "spec",
+        shown_struct(spec, {{"MinAvailable", "minAvailable"},
+                            {"Selector", "selector"},
+                            {"MaxUnavailable", "maxUnavailable"},
+                            {"UnhealthyPodEvictionPolicy", "unhealthyPodEvictionPolicy"}}),
+        "minAvailable and maxUnavailable cannot be both set"));
   }
-  check_count_or_percent(least, "spec.minAvailable", true, problems);
-  check_count_or_percent(most, "spec.maxUnavailable", true, problems);
+  check_count_or_percent(least, "spec.minAvailable", problems);
+  check_at_most_all(least, "spec.minAvailable", problems);
+  check_count_or_percent(most, "spec.maxUnavailable", problems);
+  check_at_most_all(most, "spec.maxUnavailable", problems);
   check_label_selector(at(spec, "selector"), "spec.selector", problems);
   if (at(spec, "unhealthyPodEvictionPolicy") != nullptr) {
     check_one_of(spec, "unhealthyPodEvictionPolicy", "spec", {"AlwaysAllow", "IfHealthyBudget"},
@@ -235,6 +241,11 @@ void check_service(const JsonValue& object, Problems& problems) {
                                                "must be between 1 and 65535, inclusive"));
     }
     check_one_of(ports[i], "protocol", path, {"SCTP", "TCP", "UDP"}, problems);
+    const auto target = int_at(ports[i], "targetPort");
+    if (target && (*target < 1 || *target > 65535)) {
+      problems.push_back(FieldProblem::invalid(path + ".targetPort", fmt::format("{}", *target),
+                                               "must be between 1 and 65535, inclusive"));
+    }
   }
   check_labels(at(spec, "selector"), "spec.selector", problems);
   check_one_of(spec, "type", "spec", {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"},
@@ -245,6 +256,49 @@ void check_service(const JsonValue& object, Problems& problems) {
 void check_volume(const JsonValue& object, Problems& problems) {
   if (const JsonValue* required = at(object, "spec.nodeAffinity.required"); is_object(required))
     check_node_selector(*required, "spec.nodeAffinity.required", true, problems);
+}
+
+void check_lease(const JsonValue& object, Problems& problems) {
+  const auto duration = int_at(object, "spec.leaseDurationSeconds");
+  if (duration && *duration <= 0) {
+    problems.push_back(FieldProblem::invalid(
+        "spec.leaseDurationSeconds", fmt::format("{}", *duration), "must be greater than 0"));
+  }
+  check_not_negative(spec_of(object), "spec", {"leaseTransitions"}, problems);
+}
+
+// Keys of ConfigMaps and Secrets become names of files.
+void check_data_keys(const JsonValue& object, Problems& problems) {
+  const auto allowed = [](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+  };
+  for (const std::string_view member : {"data", "binaryData"}) {
+    const JsonValue* data = at(object, member);
+    if (!is_object(data)) continue;
+    for (const JsonMember& one : data->members) {
+      if (!one.name.empty() && std::ranges::all_of(one.name, allowed)) continue;
+      problems.push_back(FieldProblem::invalid(
+          key_path(std::string(member), one.name), go_quoted(one.name),
+          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+          "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+          "'[-._a-zA-Z0-9]+')"));
+    }
+  }
+}
+
+void check_finalizers(const JsonValue& object, Problems& problems) {
+  const auto& finalizers = items_at(object, "metadata.finalizers");
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    const std::string& name = finalizers[i].text;
+    const std::string path = item_path("metadata.finalizers", i);
+    check_qualified_name(name, path, problems);
+    if (name.contains('/') || name == "kubernetes" || name == kOrphanFinalizer ||
+        name == kForegroundFinalizer)
+      continue;
+    problems.push_back(FieldProblem::invalid(
+        path, go_quoted(name),
+        "name is neither a standard finalizer name nor is it fully qualified"));
+  }
 }
 
 // What is marked so never changes again.
@@ -259,7 +313,9 @@ void check_sealed(const JsonValue& object, const JsonValue& old, Problems& probl
 // The rules that old and new objects of a kind keep to.
 void check_kind(const Resource& resource, const JsonValue& object, Problems& problems) {
   const std::string_view plural = resource.plural;
-  if (plural == "nodes") return check_taints(spec_of(object), "spec", problems);
+  // Parity: their errors are about "metadata.taints".
+  if (plural == "nodes") return check_taints(spec_of(object), "metadata", problems);
+  if (plural == "leases") return check_lease(object, problems);
   if (plural == "poddisruptionbudgets") return check_budget(object, problems);
   if (plural == "priorityclasses") return check_priority_class(object, problems);
   if (plural == "storageclasses") return check_storage_class(object, problems);
@@ -284,6 +340,7 @@ bool is_dns_subdomain(std::string_view name) {
 std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue& object) {
   Problems problems;
   check_metadata(resource, object, problems);
+  if (resource.custom == nullptr) check_finalizers(object, problems);
   if (resource.custom != nullptr) {
     for (FieldProblem& problem : custom_problems(*resource.custom, object, nullptr))
       problems.push_back(std::move(problem));
@@ -297,13 +354,16 @@ std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue
   } else if (resource.plural == "persistentvolumeclaims") {
     check_volume_claim(object, problems);
   } else if (is_workload(resource.plural)) {
+    if (resource.plural == "jobs") check_generated_selector(object, problems);
     check_workload(resource.plural, object, problems);
   } else if (resource.plural == "customresourcedefinitions") {
     return check_definition(object, nullptr);
+  } else if (resource.plural == "configmaps" || resource.plural == "secrets") {
+    check_data_keys(object, problems);
   } else {
     check_kind(resource, object, problems);
   }
-  return problems;
+  return problems.take();
 }
 
 std::vector<FieldProblem> validate_update(const Resource& resource, const JsonValue& object,
@@ -313,7 +373,7 @@ std::vector<FieldProblem> validate_update(const Resource& resource, const JsonVa
   if (resource.custom != nullptr) {
     for (FieldProblem& problem : custom_problems(*resource.custom, object, &old))
       problems.push_back(std::move(problem));
-    return problems;
+    return problems.take();
   }
   if (resource.plural == "pods") {
     if (!equal(at(object, "spec"), at(old, "spec")))
@@ -323,6 +383,7 @@ std::vector<FieldProblem> validate_update(const Resource& resource, const JsonVa
     if (!equal(at(object, "spec"), at(old, "spec")))
       check_workload_update(resource.plural, object, old, problems);
   } else if (resource.plural == "configmaps" || resource.plural == "secrets") {
+    check_data_keys(object, problems);
     check_sealed(object, old, problems);
     if (resource.plural == "secrets") check_immutable(object, old, "type", problems);
   } else if (resource.plural == "customresourcedefinitions") {
@@ -332,7 +393,7 @@ std::vector<FieldProblem> validate_update(const Resource& resource, const JsonVa
     if (resource.plural == "priorityclasses" && !equal(at(object, "value"), at(old, "value")))
       problems.push_back(FieldProblem::forbidden("value", "may not be changed in an update."));
   }
-  return problems;
+  return problems.take();
 }
 
 Answer<void> check_size(const Resource& resource, std::string_view name, const JsonValue& object) {

@@ -25,11 +25,16 @@ bool is_extended(std::string_view resource) {
 void check_resource_name(std::string_view name, const std::string& path, Problems& problems) {
   const std::size_t before = problems.size();
   check_qualified_name(name, path, problems);
-  if (problems.size() > before) return;
+  const std::string text = go_quoted(name);
+  if (problems.size() > before) {
+    if (!name.contains('/'))
+      problems.push_back(
+          FieldProblem::invalid(path, text, "must be a standard resource for containers"));
+    return;
+  }
   const bool known =
       name == "cpu" || name == "memory" || name == "ephemeral-storage" || is_hugepages(name);
   if (name.contains('/') || known) return;
-  const std::string text = go_quoted(name);
   if (name != "pods" && name != "storage") {
     problems.push_back(
         FieldProblem::invalid(path, text, "must be a standard resource type or fully qualified"));
@@ -280,7 +285,10 @@ Names check_claims(const JsonValue& spec, const std::string& path, Problems& pro
     const bool made = at(claims[i], "resourceClaimTemplateName") != nullptr;
     if (direct != made) continue;
     problems.push_back(FieldProblem::invalid(
-        here, shown(&claims[i]),
+        here,
+        shown_struct(claims[i], {{"Name", "name", "\"\""},
+                                 {"ResourceClaimName", "resourceClaimName"},
+                                 {"ResourceClaimTemplateName", "resourceClaimTemplateName"}}),
         direct ? "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be "
                  "specified"
                : "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));

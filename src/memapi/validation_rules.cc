@@ -72,14 +72,31 @@ std::string key_path(const std::string& map, std::string_view key) {
 
 std::string shown(const JsonValue* value) {
   if (value == nullptr) return "null";
-  return value->kind == JsonValue::Kind::kString ? go_quoted(value->text) : to_json(*value);
+  if (value->kind == JsonValue::Kind::kString) return go_quoted(value->text);
+  JsonValue sorted = *value;
+  sort_members(sorted);
+  return to_json(sorted);
+}
+
+std::string shown_struct(const JsonValue& object, std::span<const GoMember> members) {
+  std::string text;
+  for (const GoMember& member : members) {
+    const JsonValue* value = at(object, member.name);
+    text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", member.go_name,
+                        value != nullptr ? shown(value) : std::string(member.zero));
+  }
+  return fmt::format("{{{}}}", text);
 }
 
 void check_dns_label(std::string_view name, const std::string& path, Problems& problems) {
   if (is_dns_label(name)) return;
-  const bool long_one = name.size() > 63;
-  problems.push_back(FieldProblem::invalid(
-      path, go_quoted(name), long_one ? "must be no more than 63 characters" : kLabelRule));
+  if (name.size() > 63)
+    problems.push_back(
+        FieldProblem::invalid(path, go_quoted(name), "must be no more than 63 characters"));
+  const bool dots = name.contains('.') && is_dns_subdomain(name);
+  if (name.size() <= 63 || dots)
+    problems.push_back(
+        FieldProblem::invalid(path, go_quoted(name), dots ? "must not contain dots" : kLabelRule));
 }
 
 void check_dns_subdomain(std::string_view name, const std::string& path, Problems& problems) {
@@ -150,8 +167,7 @@ std::int64_t count_or_percent(const JsonValue* value) {
   return number;
 }
 
-void check_count_or_percent(const JsonValue* value, const std::string& path, bool at_most_all,
-                            Problems& problems) {
+void check_count_or_percent(const JsonValue* value, const std::string& path, Problems& problems) {
   if (value == nullptr) return;
   const bool text = value->kind == JsonValue::Kind::kString;
   if (text && !is_percent(value->text)) {
@@ -160,8 +176,11 @@ void check_count_or_percent(const JsonValue* value, const std::string& path, boo
   }
   if (!text && count_or_percent(value) < 0)
     problems.push_back(FieldProblem::invalid(path, shown(value), kNotNegative));
-  if (text && at_most_all && count_or_percent(value) > 100)
-    problems.push_back(FieldProblem::invalid(path, shown(value), "must not be greater than 100%"));
+}
+
+void check_at_most_all(const JsonValue* value, const std::string& path, Problems& problems) {
+  if (value == nullptr || !is_percent(value->text) || count_or_percent(value) <= 100) return;
+  problems.push_back(FieldProblem::invalid(path, shown(value), "must not be greater than 100%"));
 }
 
 void check_immutable(const JsonValue& object, const JsonValue& old, std::string_view path,

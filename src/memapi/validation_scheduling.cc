@@ -251,7 +251,11 @@ void check_taints(const JsonValue& spec, const std::string& path, Problems& prob
     check_label_value(text_at(taints[i], "value"), here + ".value", problems);
     check_taint_effect(text_at(taints[i], "effect"), here + ".effect", problems);
     if (seen.emplace(text_at(taints[i], "key"), text_at(taints[i], "effect")).second) continue;
-    FieldProblem twice = FieldProblem::duplicate(here, shown(&taints[i]));
+    FieldProblem twice =
+        FieldProblem::duplicate(here, shown_struct(taints[i], {{"Key", "key", "\"\""},
+                                                               {"Value", "value", "\"\""},
+                                                               {"Effect", "effect", "\"\""},
+                                                               {"TimeAdded", "timeAdded"}}));
     twice.message += ": taints must be unique by key and effect pair";
     problems.push_back(std::move(twice));
   }

@@ -78,7 +78,8 @@ constexpr PodCase kPodCases[] = {
     {R"(,"schedulingGates":[{"name":"a/b"},{"name":"a/b"}])", "",
      R"(spec.schedulingGates[1]: Duplicate value: "a/b")"},
     {R"(,"resourceClaims":[{"name":"c"}])", "",
-     R"(spec.resourceClaims[0]: Invalid value: {"name":"c"}: must specify one of: )"
+     R"(spec.resourceClaims[0]: Invalid value: {"Name":"c","ResourceClaimName":null,)"
+     R"("ResourceClaimTemplateName":null}: must specify one of: )"
      "`resourceClaimName`, `resourceClaimTemplateName`"},
     {R"(,"volumes":[{"name":"v"},{"name":"v"}])", "",
      R"(spec.volumes[1].name: Duplicate value: "v")"},
@@ -133,7 +134,8 @@ constexpr KindCase kKindCases[] = {
     {"/apis/policy/v1/namespaces/default/poddisruptionbudgets",
      R"({"metadata":{"name":"b"},"spec":{"minAvailable":1,"maxUnavailable":"10%"}})",
      "PodDisruptionBudget.policy \"b\" is invalid: spec: Invalid value: "
-     "{\"maxUnavailable\":\"10%\",\"minAvailable\":1}: minAvailable and maxUnavailable cannot be "
+     "{\"MinAvailable\":1,\"Selector\":null,\"MaxUnavailable\":\"10%\","
+     "\"UnhealthyPodEvictionPolicy\":null}: minAvailable and maxUnavailable cannot be "
      "both set"},
     {"/apis/scheduling.k8s.io/v1/priorityclasses",
      R"({"metadata":{"name":"high"},"value":1000000001})",
@@ -141,7 +143,8 @@ constexpr KindCase kKindCases[] = {
      "of a user defined priority is 1000000000"},
     {"/api/v1/nodes",
      R"({"metadata":{"name":"n"},"spec":{"taints":[{"key":"a","effect":"Sometimes"}]}})",
-     "Node \"n\" is invalid: spec.taints[0].effect: Unsupported value: \"Sometimes\": supported "
+     "Node \"n\" is invalid: metadata.taints[0].effect: Unsupported value: \"Sometimes\": "
+     "supported "
      "values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\""},
     {"/api/v1/namespaces/default/services", R"({"metadata":{"name":"s"},"spec":{}})",
      "Service \"s\" is invalid: spec.ports: Required value"},

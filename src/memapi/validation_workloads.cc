@@ -14,11 +14,18 @@ namespace berth::memapi {
 namespace {
 
 const JsonValue kNothing = JsonValue::object();
+constexpr GoMember kStrategy[] = {{"Type", "type", "\"\""}, {"RollingUpdate", "rollingUpdate"}};
 
 // An object or nothing, as an object.
 const JsonValue& part(const JsonValue& object, std::string_view path) {
   const JsonValue* found = at(object, path);
   return is_object(found) ? *found : kNothing;
+}
+
+void mismatch(const JsonValue& spec, Problems& problems) {
+  problems.push_back(FieldProblem::invalid("spec.template.metadata.labels",
+                                           shown(at(spec, "template.metadata.labels")),
+                                           "`selector` does not match template `labels`"));
 }
 
 // A workload whose selector its own pods do not match would make pods without end.
@@ -33,9 +40,7 @@ void check_template_labels(const JsonValue& spec, const std::vector<LabelRequire
   }
   const bool fits = std::ranges::all_of(
       selector, [&](const LabelRequirement& requirement) { return requirement.matches(labels); });
-  if (fits) return;
-  problems.push_back(FieldProblem::invalid("spec.template.metadata.labels", shown(given),
-                                           "`selector` does not match template `labels`"));
+  if (!fits) mismatch(spec, problems);
 }
 
 void check_template(const JsonValue& spec, Problems& problems) {
@@ -62,6 +67,7 @@ void check_selector(const JsonValue& spec, std::string_view kind, Problems& prob
   const JsonValue* selector = at(spec, "selector");
   if (!is_object(selector)) {
     problems.push_back(FieldProblem::required("spec.selector"));
+    mismatch(spec, problems);  // nothing selects no pod
     return;
   }
   check_label_selector(selector, "spec.selector", problems);
@@ -88,20 +94,21 @@ void check_deployment_strategy(const JsonValue& spec, Problems& problems) {
     return;
   }
   if (type != "RollingUpdate") {
-    problems.push_back(
-        FieldProblem::not_supported(path, shown(&strategy), R"("Recreate", "RollingUpdate")"));
+    problems.push_back(FieldProblem::not_supported(path, shown_struct(strategy, kStrategy),
+                                                   R"("Recreate", "RollingUpdate")"));
     return;
   }
   const JsonValue& parameters = update != nullptr ? *update : kNothing;
   const JsonValue* unavailable = at(parameters, "maxUnavailable");
   const JsonValue* surge = at(parameters, "maxSurge");
-  check_count_or_percent(unavailable, path + ".rollingUpdate.maxUnavailable", true, problems);
-  check_count_or_percent(surge, path + ".rollingUpdate.maxSurge", false, problems);
+  check_count_or_percent(unavailable, path + ".rollingUpdate.maxUnavailable", problems);
+  check_count_or_percent(surge, path + ".rollingUpdate.maxSurge", problems);
   if (count_or_percent(unavailable) == 0 && count_or_percent(surge) == 0) {
     problems.push_back(FieldProblem::invalid(path + ".rollingUpdate.maxUnavailable",
                                              shown(unavailable),
                                              "may not be 0 when `maxSurge` is 0"));
   }
+  check_at_most_all(unavailable, path + ".rollingUpdate.maxUnavailable", problems);
 }
 
 void check_deployment(const JsonValue& spec, Problems& problems) {
@@ -131,14 +138,19 @@ void check_stateful_set(const JsonValue& spec, Problems& problems) {
   const std::string_view type = text_at(strategy, "type");
   const JsonValue* update = at(strategy, "rollingUpdate");
   if (type == "OnDelete" && update != nullptr) {
-    problems.push_back(FieldProblem::invalid("spec.updateStrategy.rollingUpdate", shown(update),
-                                             "only allowed for updateStrategy 'RollingUpdate'"));
+    problems.push_back(FieldProblem::invalid(
+        "spec.updateStrategy.rollingUpdate",
+        shown_struct(*update, {{"Partition", "partition"}, {"MaxUnavailable", "maxUnavailable"}}),
+        "only allowed for updateStrategy 'RollingUpdate'"));
   } else if (type == "RollingUpdate" && update != nullptr) {
     check_not_negative(*update, "spec.updateStrategy.rollingUpdate", {"partition"}, problems);
-    check_count_or_percent(at(*update, "maxUnavailable"),
-                           "spec.updateStrategy.rollingUpdate.maxUnavailable", true, problems);
+    const JsonValue* unavailable = at(*update, "maxUnavailable");
+    const std::string path = "spec.updateStrategy.rollingUpdate.maxUnavailable";
+    check_count_or_percent(unavailable, path, problems);
+    check_at_most_all(unavailable, path, problems);
   } else if (type != "OnDelete" && type != "RollingUpdate") {
-    problems.push_back(FieldProblem::invalid("spec.updateStrategy", shown(&strategy),
+    problems.push_back(FieldProblem::invalid("spec.updateStrategy",
+                                             shown_struct(strategy, kStrategy),
                                              "must be 'RollingUpdate' or 'OnDelete'"));
   }
   check_not_negative(spec, "spec", {"replicas", "minReadySeconds"}, problems);
@@ -168,8 +180,10 @@ void check_daemon_set(const JsonValue& spec, Problems& problems) {
     const JsonValue& update = part(strategy, "rollingUpdate");
     const JsonValue* unavailable = at(update, "maxUnavailable");
     const JsonValue* surge = at(update, "maxSurge");
-    check_count_or_percent(unavailable, path + ".rollingUpdate.maxUnavailable", true, problems);
-    check_count_or_percent(surge, path + ".rollingUpdate.maxSurge", true, problems);
+    check_count_or_percent(unavailable, path + ".rollingUpdate.maxUnavailable", problems);
+    check_count_or_percent(surge, path + ".rollingUpdate.maxSurge", problems);
+    check_at_most_all(unavailable, path + ".rollingUpdate.maxUnavailable", problems);
+    check_at_most_all(surge, path + ".rollingUpdate.maxSurge", problems);
     const bool some = count_or_percent(unavailable) != 0;
     const bool more = count_or_percent(surge) != 0;
     if (some && more) {
@@ -179,20 +193,20 @@ void check_daemon_set(const JsonValue& spec, Problems& problems) {
       problems.push_back(FieldProblem::required(path + ".rollingUpdate.maxUnavailable",
                                                 "cannot be 0 when maxSurge is 0"));
     }
-  } else {
-    check_one_of(strategy, "type", path, {"RollingUpdate", "OnDelete"}, problems);
+  } else if (text_at(strategy, "type") != "OnDelete") {
+    problems.push_back(FieldProblem::not_supported(path, shown_struct(strategy, kStrategy),
+                                                   R"("RollingUpdate", "OnDelete")"));
   }
   check_not_negative(spec, "spec", {"revisionHistoryLimit"}, problems);
 }
 
 // Its selector is a map of labels.
 void check_replication_controller(const JsonValue& spec, Problems& problems) {
-  check_not_negative(spec, "spec", {"minReadySeconds", "replicas"}, problems);
   const JsonValue& selector = part(spec, "selector");
   if (selector.members.empty()) problems.push_back(FieldProblem::required("spec.selector"));
   if (at(spec, "template") == nullptr) {
     problems.push_back(FieldProblem::required("spec.template"));
-    return;
+    return check_not_negative(spec, "spec", {"replicas", "minReadySeconds"}, problems);
   }
   std::vector<LabelRequirement> wanted;
   for (const JsonMember& label : selector.members)
@@ -200,6 +214,7 @@ void check_replication_controller(const JsonValue& spec, Problems& problems) {
   check_template_labels(spec, wanted, problems);
   check_template(spec, problems);
   check_lasting(spec, "ReplicationController", problems);
+  check_not_negative(spec, "spec", {"replicas", "minReadySeconds"}, problems);
 }
 
 void check_indexed(const JsonValue& spec, Problems& problems) {
@@ -275,6 +290,19 @@ void check_job(const JsonValue& object, Problems& problems) {
   check_label_selector(selector, "spec.selector", problems);
   if (const auto wanted = label_selector_of(*selector))
     check_template_labels(spec, *wanted, problems);
+}
+
+void check_generated_selector(const JsonValue& job, Problems& problems) {
+  if (true_at(job, "spec.manualSelector")) return;
+  // The label has dots in its name.
+  JsonValue labels = JsonValue::object();
+  set_text(labels, "batch.kubernetes.io/controller-uid", text_at(job, "metadata.uid"));
+  const JsonValue* selector = at(job, "spec.selector");
+  if (is_object(selector) && selector->members.size() == 1 &&
+      equal(selector->find("matchLabels"), &labels))
+    return;
+  problems.push_back(
+      FieldProblem::invalid("spec.selector", shown(selector), "`selector` not auto-generated"));
 }
 
 void check_workload(std::string_view plural, const JsonValue& object, Problems& problems) {
