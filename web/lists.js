@@ -127,10 +127,24 @@ export function keepFilled(view, panel, choices, content) {
   view.store.subscribe((changed) => {
     isStale ||= changed.has('look') || choices.some((name) => changed.has(name));
     if (!isStale || panel.hidden) return;
+    // Who types a name is not disturbed by what goes on meanwhile.
+    const isTyping = document.activeElement instanceof HTMLInputElement && panel.contains(document.activeElement);
+    if (view.live && isTyping && [...changed].every((name) => name === 'now' || name === 'position')) return;
     const wait = last + 1000 / REFILLS_PER_SECOND - performance.now();
     if (wait <= 0 || !changed.has('position') || changed.has('node') || changed.has('pod')) fill();
     else if (timer === 0) timer = window.setTimeout(fill, wait);
   });
+}
+
+/**
+ * @param {HTMLElement} panel
+ * @param {Child[]} content
+ */
+function isFilledWith(panel, content) {
+  const there = [...panel.firstElementChild?.childNodes ?? []];
+  const parts = content.filter((part) => part !== null && part !== undefined && part !== false);
+  return there.length === parts.length && parts.every((part, index) =>
+    part === there[index] || (part instanceof Node && part.isEqualNode(there[index])));
 }
 
 /**
@@ -143,9 +157,8 @@ function refill(panel, content) {
   const key = active instanceof HTMLElement && panel.contains(active) ? active.dataset.key : undefined;
   const { scrollTop } = panel;
   const scrolled = new Map([...panel.querySelectorAll('.scroll-x')].map((box) => [box.getAttribute('aria-label'), box.scrollLeft]));
-  const filled = make('div', {}, ...content);
-  if (panel.firstElementChild?.isEqualNode(filled)) return;  // and what is selected stays so
-  panel.replaceChildren(filled);
+  if (isFilledWith(panel, content)) return;  // and what is selected stays so
+  panel.replaceChildren(make('div', {}, ...content));
   panel.scrollTop = scrollTop;
   for (const box of panel.querySelectorAll('.scroll-x')) box.scrollLeft = scrolled.get(box.getAttribute('aria-label')) ?? 0;
   if (key === undefined) return;

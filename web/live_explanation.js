@@ -1,20 +1,22 @@
-// The explanation of a pod, asked of the running scheduler when the pod is chosen.
+// Explanations asked of the running scheduler: of a pod when it is chosen, of the pods on a node when
+// somebody wants to know.
 
 import { make } from './dom.js';
 import { explanationOf } from './explanation.js';
 import { age } from './format.js';
 import { ask, refusalOf } from './live.js';
 
+/** @typedef {import('./dom.js').Child} Child */
 /** @typedef {import('./lists.js').View} View */
 /** @typedef {import('./model.js').Explanation} Explanation */
 
 /**
  * @typedef {object} Answer
- * @property {string} pod  its full name
+ * @property {string} query
  * @property {number} at  when it was asked, on the scheduler's clock
  * @property {number} place  where the pod was then
- * @property {Explanation=} explanation
- * @property {string=} problem  why there is none
+ * @property {Explanation[]=} explanations
+ * @property {string=} problem  why there are none
  */
 
 const NOT_THERE = 'This scheduler does not explain: it has no /explain. `berth explain` does, from outside.';
@@ -22,6 +24,8 @@ const NOT_THERE = 'This scheduler does not explain: it has no /explain. `berth e
 export class LiveExplanation {
   /** @type {Answer | undefined} */
   #answer = undefined;
+  /** Pods on a node whose explanations are open. @type {Set<string>} */
+  #open = new Set();
 
   /** @param {View} view */
   constructor(view) {
@@ -29,41 +33,75 @@ export class LiveExplanation {
   }
 
   /**
-   * What is known of the chosen pod's explanation. Asks for it if it is another pod than before.
+   * Why the pod is where it is. Asks if it is another pod than before.
    * @param {number} pod
+   * @returns {Child[]}
    */
-  parts(pod) {
-    const { model, state, store } = this.view;
-    const { fullName } = model.pods[pod];
-    if (this.#answer?.pod !== fullName) this.#ask(pod);
-    const { explanation, problem, at, place } = /** @type {Answer} */ (this.#answer);
-    if (problem !== undefined) return [make('p', { class: 'explanation quiet-text' }, problem), this.#again(pod, '')];
-    if (!explanation) return [make('p', { class: 'explanation quiet-text' }, 'The scheduler is asked why…')];
-    const old = state.place[pod] === place ? '' : 'The pod is somewhere else since then.';
-    return [explanationOf(this.view, explanation),
-      this.#again(pod, [`Asked ${age(store.choices.now - at)} ago.`, old].filter(Boolean).join(' '))];
+  ofPod(pod) {
+    const { model, state } = this.view;
+    const query = `pod=${encodeURIComponent(model.pods[pod].fullName)}`;
+    if (this.#answer?.query !== query) this.#ask(query, state.place[pod]);
+    return this.#parts(state.place[pod], ([first]) => [explanationOf(this.view, first)]);
   }
 
   /**
-   * @param {number} pod
-   * @param {string} text
+   * Why the pods on a node are there; a button, until somebody wants to know.
+   * @param {number} node
+   * @returns {Child[]}
    */
-  #again(pod, text) {
-    return make('p', { class: 'quiet-text again' }, text, ' ',
-      make('button', { type: 'button', class: 'link', 'data-key': 'ask-again', onclick: () => this.#ask(pod) }, 'Ask again'));
+  ofNode(node) {
+    const query = `node=${encodeURIComponent(this.view.model.nodes[node].name)}`;
+    if (this.#answer?.query !== query) {
+      return [make('p', {}, make('button', { type: 'button', 'data-key': 'why-here', onclick: () => this.#ask(query, 0) }, 'Why are they here?'))];
+    }
+    return this.#parts(0, (explanations) => explanations.map((explanation) => make('details', {
+      class: 'why', open: this.#open.has(explanation.pod), ontoggle: (/** @type {Event} */ event) => {
+        if (event.target instanceof HTMLDetailsElement && event.target.open) this.#open.add(explanation.pod);
+        else this.#open.delete(explanation.pod);
+      },
+    }, make('summary', { 'data-key': `why ${explanation.pod}` }, explanation.pod), explanationOf(this.view, explanation))));
   }
 
-  /** @param {number} pod */
-  async #ask(pod) {
-    const { model, state, store } = this.view;
+  /**
+   * @param {number} placeNow
+   * @param {(explanations: Explanation[]) => Child[]} show
+   * @returns {Child[]}
+   */
+  #parts(placeNow, show) {
+    const answer = /** @type {Answer} */ (this.#answer);
+    const { at, explanations, place, problem } = answer;
+    if (problem !== undefined) return [make('p', { class: 'explanation quiet-text' }, problem), this.#again('')];
+    if (!explanations) return [make('p', { class: 'explanation quiet-text' }, 'The scheduler is asked why…')];
+    const old = placeNow === place ? '' : 'The pod is somewhere else since then.';
+    return [...show(explanations),
+      this.#again([`Asked ${age(this.view.store.choices.now - at)} ago.`, old].filter(Boolean).join(' '))];
+  }
+
+  /** @param {string} text */
+  #again(text) {
+    const again = () => {
+      const { pod } = this.view.store.choices;
+      this.#ask(/** @type {Answer} */ (this.#answer).query, pod < 0 ? 0 : this.view.state.place[pod]);
+    };
+    return make('p', { class: 'quiet-text again' }, text, ' ',
+      make('button', { type: 'button', class: 'link', 'data-key': 'ask-again', onclick: again }, 'Ask again'));
+  }
+
+  /**
+   * @param {string} query
+   * @param {number} place
+   */
+  async #ask(query, place) {
+    const { store } = this.view;
     /** @type {Answer} */
-    const answer = { pod: model.pods[pod].fullName, at: store.choices.now, place: state.place[pod] };
+    const answer = { query, at: store.choices.now, place: query.startsWith('pod=') ? place : 0 };
     this.#answer = answer;
+    this.#redraw();
     try {
-      const response = await ask(`../explain?pod=${encodeURIComponent(answer.pod)}`);
+      const response = await ask(`../explain?${query}`);
       if (response.ok) {
-        answer.explanation = (await response.json()).pods?.[0];
-        if (!answer.explanation) answer.problem = 'The scheduler has nothing to say of this pod.';
+        answer.explanations = (await response.json()).pods ?? [];
+        if (answer.explanations?.length === 0) answer.problem = 'The scheduler has nothing to say of this.';
       } else {
         const isJson = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
         answer.problem = response.status === 404 && !isJson ? NOT_THERE : `No explanation: ${await refusalOf(response)}`;
@@ -71,6 +109,11 @@ export class LiveExplanation {
     } catch (error) {
       answer.problem = `No explanation: ${error instanceof Error ? error.message : String(error)}`;
     }
-    store.set({ look: store.choices.look + 1 });
+    this.#redraw();
+  }
+
+  #redraw() {
+    const { store } = this.view;
+    store.set({ told: store.choices.told + 1 });
   }
 }

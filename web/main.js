@@ -60,7 +60,7 @@ function show(data) {
     position: model.changes.length, now: model.duration, playing: false, scale: scaleFor(model), resource: 0,
     group: model.groupingLabels().includes(ZONE) ? ZONE : '', node: -1,
     pod: model.pods.findIndex((pod) => pod.fullName === first), explained: first,
-    tab: explained.size > 0 ? 'pod' : 'queues', look: 0,
+    tab: explained.size > 0 ? 'pod' : 'queues', look: 0, told: 0,
   });
   store.subscribe((changed) => {
     if (changed.has('position')) state.seek(store.choices.position);

@@ -36,6 +36,7 @@
  * @property {string[]=} taints  "key=value:Effect"
  * @property {boolean=} cordoned
  * @property {Amounts} allocatable
+ * @property {Amounts=} taken  of what pods do not request: devices that are allocated to claims
  *
  * @typedef {NodeState & {name: string}} NodeData
  */
@@ -224,7 +225,12 @@ export class Model {
    * @param {Change} change
    */
   append(change) {
-    if (change.pod !== undefined) this.changesByPod?.get(change.pod)?.push(this.changes.length);
+    const { pod } = change;
+    if (pod !== undefined && this.changesByPod) {
+      const places = this.changesByPod.get(pod);
+      if (places) places.push(this.changes.length);
+      else this.changesByPod.set(pod, [this.changes.length]);
+    }
     this.changes.push(change);
     this.duration = Math.max(this.duration, change.at);
   }
@@ -265,6 +271,14 @@ export class Model {
    */
   allocatable(node) {
     return this.#vector(node.allocatable, undefined);
+  }
+
+  /**
+   * What is used of a node beside its pods' requests.
+   * @param {NodeState | undefined} node
+   */
+  taken(node) {
+    return this.#vector(node?.taken ?? {}, undefined);
   }
 
   /**

@@ -3,6 +3,7 @@
 import { byId, make } from './dom.js';
 import { amount, percent, plural } from './format.js';
 import { keepFilled } from './lists.js';
+import { LiveExplanation } from './live_explanation.js';
 import { Place, PLACE_NAMES } from './state.js';
 
 /** @typedef {import('./lists.js').View} View */
@@ -12,7 +13,8 @@ const SHOWN = 250;
 /** @param {View} view */
 export function showNode(view) {
   const panel = byId('panel-node', HTMLDivElement);
-  keepFilled(view, panel, ['position', 'now', 'tab', 'node'], () => {
+  const asked = new LiveExplanation(view);
+  keepFilled(view, panel, ['position', 'now', 'tab', 'node', 'told'], () => {
     const { node } = view.store.choices;
     if (node < 0) return [make('p', { class: 'empty' }, 'Choose a node: click its tile, or go there with the arrow keys and press Enter.')];
     const now = view.state.nodes[node];
@@ -29,6 +31,7 @@ export function showNode(view) {
       make('h4', {}, plural(pods.length, 'pod')),
       pods.length > 0 && podTable(view, pods),
       pods.length > SHOWN && make('p', { class: 'more' }, `and ${plural(pods.length - SHOWN, 'more pod')}`),
+      ...(view.live && pods.length > 0 ? asked.ofNode(node) : []),
     ];
   });
 }

@@ -48,5 +48,5 @@ async function order(view, fullName, action) {
   if (answers.size > ANSWERS_KEPT) answers.delete([...answers.keys()][0]);
   view.say(`${fullName}: ${answer}`);
   view.live?.hurry();
-  view.store.set({ look: view.store.choices.look + 1 });
+  view.store.set({ told: view.store.choices.told + 1 });
 }

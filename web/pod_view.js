@@ -22,7 +22,7 @@ export function showPod(view, explanations) {
   const panel = byId('panel-pod', HTMLDivElement);
   const find = finder(view, explanations);
   const asked = new LiveExplanation(view);
-  keepFilled(view, panel, ['position', 'now', 'tab', 'pod', 'explained'], () => {
+  keepFilled(view, panel, ['position', 'now', 'tab', 'pod', 'explained', 'told'], () => {
     const { pod, explained, now } = view.store.choices;
     const about = explanationsAt(explanations.filter((explanation) => explanation.pod === explained), now);
     const content = pod < 0 && about.length === 0 ?
@@ -33,7 +33,7 @@ export function showPod(view, explanations) {
         pod >= 0 && facts(view, pod),
         pod >= 0 && view.live && view.state.place[pod] === Place.WAITING && permitButtons(view, pod),
         ...about.map((explanation) => explanationOf(view, explanation)),
-        ...(pod >= 0 && view.live && isThere(view.state.place[pod]) ? asked.parts(pod) : []),
+        ...(pod >= 0 && view.live && isThere(view.state.place[pod]) ? asked.ofPod(pod) : []),
         pod >= 0 && story(view, pod),
       ];
     return [find, ...content];

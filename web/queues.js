@@ -23,7 +23,7 @@ const QUEUES = [
 /** @param {View} view */
 export function showQueues(view) {
   const panel = byId('panel-queues', HTMLDivElement);
-  keepFilled(view, panel, ['position', 'now', 'tab'], () => {
+  keepFilled(view, panel, ['position', 'now', 'tab', 'told'], () => {
     const filled = QUEUES.map((queue) => ({ queue, pods: queue.places.flatMap((place) => view.state.podsIn(place)) }))
       .filter(({ pods }) => pods.length > 0);
     if (filled.length === 0) return [make('p', { class: 'empty' }, 'No pod is waiting for a node.')];

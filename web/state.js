@@ -333,8 +333,13 @@ export class ClusterState {
     this.nodes[node] = now;
     this.nodeCount += Number(now !== undefined) - Number(before !== undefined);
     const amounts = now ? this.model.allocatable(now) : new Float64Array(this.width);
+    const takenBefore = this.model.taken(before);
+    const takenNow = this.model.taken(now);
     for (let resource = 0; resource < this.width; ++resource) {
       const at = node * this.width + resource;
+      const taken = takenNow[resource] - takenBefore[resource];
+      this.used[at] += taken;
+      this.totalUsed[resource] += taken;
       this.totalAllocatable[resource] += amounts[resource] - this.allocatable[at];
       this.allocatable[at] = amounts[resource];
     }

@@ -14,6 +14,7 @@
  * @property {string} explained  the full name of the pod whose explanation is shown, or ""
  * @property {string} tab
  * @property {number} look  grows when colours or sizes have changed
+ * @property {number} told  grows when a live scheduler has answered something
  *
  * @typedef {Set<keyof Choices>} Changed
  */

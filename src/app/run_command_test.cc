@@ -22,6 +22,7 @@ TEST(RunCommand, AClusterWithNothingToDoEndsWhenAskedTo) {
   const Call call({"run", "--listen", "127.0.0.1:0", "--exit-when-idle"});
   EXPECT_EQ(call.code, 0) << call.err.str();
   EXPECT_TRUE(call.out.str().contains("API server: http://127.0.0.1:")) << call.out.str();
+  EXPECT_TRUE(call.out.str().contains("Page:       http://127.0.0.1:")) << call.out.str();
   EXPECT_TRUE(call.out.str().contains("0 nodes, 0 pods")) << call.out.str();
 }
 

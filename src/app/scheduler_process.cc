@@ -56,7 +56,7 @@ SchedulerProcess::SchedulerProcess(SchedulerSetup setup, SchedulerHost host, Int
       api_(loop_, clients_.main, interner_, events_, random_.fork()),
       measured_(loop_, metrics_.registry),
       logged_(log_),
-      feed_(loop_, random_.next()),
+      feed_(loop_, Random(host_.seed + 1).next()),
       page_(feed_, fmt::format("{} on {}", setup_.configuration.profiles.front().scheduler_name,
                                host_.name)),
       observers_(all_observers(measured_, logged_, feed_, host_.observer)) {}

@@ -35,13 +35,12 @@ class EchoingScheduler final : public kube::ApiClient {
     callbacks.begin(200, {{"Content-Type", "text/plain"},
                           {"Set-Cookie", "stolen=1"},
                           {"Access-Control-Allow-Origin", "*"}});
-    callbacks.chunk("about ");
-    callbacks.chunk(call.path);
+    callbacks.chunk("about " + call.path);
     callbacks.end({});
     return 1;
   }
   void cancel(net::HttpCallId) override {}
-  kube::BodyFormat format() const override { return kube::BodyFormat::kJson; }
+  BodyFormat format() const override { return BodyFormat::kJson; }
 
   std::vector<std::string> requests() EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);

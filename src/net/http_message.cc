@@ -49,6 +49,15 @@ std::string_view HttpRequest::query() const {
   return mark == std::string_view::npos ? std::string_view() : all.substr(mark + 1);
 }
 
+bool is_cross_origin(const HttpRequest& request) {
+  std::string_view origin = request.headers.find("Origin").value_or("");
+  if (origin.empty()) return false;
+  const std::size_t scheme = origin.find("://");
+  if (scheme == std::string_view::npos) return true;  // "null"
+  origin.remove_prefix(scheme + 3);
+  return origin != request.headers.find("Host").value_or("");
+}
+
 std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query) {
   std::vector<std::pair<std::string, std::string>> parameters;
   while (!query.empty()) {

@@ -70,6 +70,9 @@ struct HttpResponse {
   std::string body;
 };
 
+// Whether a browser sent it for a page of another site: its Origin is not the server's own Host.
+bool is_cross_origin(const HttpRequest& request);
+
 // The value of every query parameter, unescaped, in order.
 std::vector<std::pair<std::string, std::string>> parse_query(std::string_view query);
 // "%20" and, in queries, "+" become what they stand for. Nothing when an escape is broken.

@@ -47,7 +47,7 @@ std::string taint_text(const Taint& taint, const Symbols& symbols) {
 
 }  // namespace
 
-std::string node_members(const Node& node) {
+std::string node_members(const Node& node, const DevicesByDriver* devices) {
   const Symbols& symbols = *node.symbols.table();
   std::vector<std::string> taints;
   for (const Taint& taint : node.taints) taints.push_back(taint_text(taint, symbols));
@@ -55,7 +55,17 @@ std::string node_members(const Node& node) {
   line.raw("labels", labels_json(node.labels, symbols).done());
   if (!taints.empty()) line.texts("taints", taints);
   if (node.unschedulable) line.flag("cordoned", true);
-  line.raw("allocatable", amounts_json(node.allocatable_resources, symbols).done());
+  JsonLine allocatable = amounts_json(node.allocatable_resources, symbols);
+  JsonLine taken;
+  if (devices) {
+    for (const auto& [driver, counts] : *devices) {
+      const std::string resource = "devices " + driver;
+      allocatable.number(resource, counts.all);
+      if (counts.allocated != 0) taken.number(resource, counts.allocated);
+    }
+  }
+  line.raw("allocatable", allocatable.done());
+  if (!taken.members().empty()) line.raw("taken", taken.done());
   return line.members();
 }
 

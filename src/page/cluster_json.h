@@ -6,11 +6,13 @@
 
 #include "berth/node.h"
 #include "berth/pod.h"
+#include "page/node_devices.h"
 
 namespace berth::page {
 
-// The members of a `NodeState`, without the braces: labels, taints, cordoned, allocatable.
-std::string node_members(const Node& node);
+// The members of a `NodeState`, without the braces. Devices are a resource, "devices DRIVER", of which
+// those that are allocated are taken; null: there are none.
+std::string node_members(const Node& node, const DevicesByDriver* devices);
 
 // A `TemplateData`: what the page knows of a pod and of others like it.
 std::string template_json(const Pod& pod);

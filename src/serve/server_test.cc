@@ -272,6 +272,21 @@ TEST(SchedulerServer, ALeaderTellsOfItsPods) {
       "metrics reset\n");
 }
 
+TEST(SchedulerServer, ThePageIsForTheAuthorised) {
+  Served served;
+  served.options.answer_ui = [](const net::HttpRequest&, std::string_view path,
+                                const auto& respond) {
+    respond({.status = 200, .headers = {}, .body = "page " + std::string(path)});
+  };
+  served.start();
+  for (const char* path : {"/ui", "/ui/", "/ui/data/snapshot"}) {
+    EXPECT_EQ(served.get(path, "plaintoken").status, 403) << path;
+    EXPECT_EQ(served.get(path, "wrong").status, 401) << path;
+    EXPECT_EQ(served.get(path).body, "page " + std::string(path));
+  }
+  EXPECT_EQ(served.get("/uix").status, 404);
+}
+
 TEST(SchedulerServer, WaitingPodsAreForTheAuthorised) {
   berth::testing::World world;
   Served served;

@@ -131,6 +131,10 @@ net::HttpResponse answer_waiting_pods(const net::HttpRequest& request, std::stri
   const std::optional<Order> order = read_order(path.substr(1), request.query());
   if (!order) return page_not_found();
   if (request.method != "POST") return not_allowed(request, "POST");
+  // A browser shows a client certificate for whatever page asks it to.
+  if (net::is_cross_origin(request))
+    return status_response(
+        request, {403, "Forbidden", "pages of other sites may not decide about pods", true});
   return carry_out(request, *order, user, pods);
 }
 

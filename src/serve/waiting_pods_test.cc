@@ -92,6 +92,21 @@ TEST_F(WaitingPodsEndpointTest, ARejectionSaysWhyAndByWhom) {
   EXPECT_NE(outcome.message().find("rejected by jane"), std::string::npos) << outcome.message();
 }
 
+TEST_F(WaitingPodsEndpointTest, APageOfAnotherSiteChangesNothing) {
+  hold("a", {"Gate"});
+  for (const char* origin : {"https://evil.example.com", "https://sched:10260", "null"}) {
+    net::HttpRequest request;
+    request.method = "POST";
+    request.target = "/debug/waiting-pods/default/a/allow";
+    request.headers = {{"Host", "sched:10259"}, {"Origin", origin}};
+    EXPECT_EQ(answer_waiting_pods(request, request.target, {"jane", "", {}, {}}, pods).status, 403)
+        << origin;
+    EXPECT_EQ(pods.list().front().pending_plugins.size(), 1u);
+    request.headers.set("Origin", "https://sched:10259");
+    EXPECT_FALSE(net::is_cross_origin(request));
+  }
+}
+
 TEST_F(WaitingPodsEndpointTest, WhatIsNotUnderstoodChangesNothing) {
   hold("a", {"Gate"});
   EXPECT_EQ(ask("GET", "/debug/waiting-pods/default/a/allow").status, 405);

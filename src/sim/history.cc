@@ -47,7 +47,7 @@ std::size_t History::node_index(std::string_view name) {
   const auto known = node_indices_.find(name);
   if (known != node_indices_.end()) return known->second;
   // A pod may be on a node that was never there.
-  nodes_.push_back({std::string(name), R"("labels": {}, "allocatable": {})", {}});
+  nodes_.push_back({std::string(name), R"("labels": {}, "allocatable": {})", {}, nullptr});
   node_indices_.emplace(name, nodes_.size() - 1);
   return nodes_.size() - 1;
 }
@@ -69,20 +69,26 @@ void History::changed(const Delta& delta) {
     pod_changed(delta.type, **pod, entry_of(**pod).stage);
   } else if (const auto* object = std::get_if<Ref<const Object>>(&delta.object)) {
     if ((*object)->kind == ObjectKind::kNode)
-      node_changed(delta.type, static_cast<const Node&>(**object));
+      node_changed(delta.type, Ref<const Node>(static_cast<const Node*>(object->get())));
+    for (const std::string& name : devices_.changed(delta))
+      if (const Ref<const Node> node = nodes_[node_index(name)].node) show_node(node);
   }
 }
 
-void History::node_changed(DeltaType type, const Node& node) {
-  const bool is_new = !node_indices_.contains(node.name);
-  const std::size_t index = node_index(node.name);
+void History::node_changed(DeltaType type, const Ref<const Node>& node) {
+  if (type != DeltaType::kDeleted) return show_node(node);
+  const std::size_t index = node_index(node->name);
+  nodes_[index].now.clear();
+  nodes_[index].node = nullptr;
+  add(change("nodeRemoved").number("node", index));
+}
+
+void History::show_node(const Ref<const Node>& node) {
+  const bool is_new = !node_indices_.contains(node->name);
+  const std::size_t index = node_index(node->name);
   NodeEntry& entry = nodes_[index];
-  if (type == DeltaType::kDeleted) {
-    entry.now.clear();
-    add(change("nodeRemoved").number("node", index));
-    return;
-  }
-  std::string now = page::node_members(node);
+  entry.node = node;
+  std::string now = page::node_members(*node, devices_.on(node->name));
   if (now == entry.now) return;  // something that the page does not show
   if (is_new) entry.first = now;
   JsonLine line = change(entry.now.empty() ? "nodeAdded" : "nodeChanged");

@@ -18,6 +18,7 @@
 #include "berth/node.h"
 #include "berth/object.h"
 #include "page/change_writer.h"
+#include "page/node_devices.h"
 #include "wire/json_line.h"
 
 namespace berth::sim {
@@ -26,7 +27,7 @@ class History final : public page::ChangeWriter {
  public:
   explicit History(Loop& loop) : ChangeWriter(loop) {}
 
-  // A change of a node or pod in the store; others are ignored.
+  // A change of a node, pod, claim or slice in the store; others are ignored.
   void changed(const Delta& delta);
 
   // The object `History` of web/model.js, of a run that took so long.
@@ -37,6 +38,7 @@ class History final : public page::ChangeWriter {
     std::string name;
     std::string first;  // what the page knows of it, as it was first seen: members of an object
     std::string now;
+    Ref<const Node> node;  // null: it is not there
   };
   // What is remembered of a pod, to tell what is new about it.
   struct PodEntry {
@@ -44,7 +46,8 @@ class History final : public page::ChangeWriter {
     PodStage stage;
   };
 
-  void node_changed(DeltaType type, const Node& node);
+  void node_changed(DeltaType type, const Ref<const Node>& node);
+  void show_node(const Ref<const Node>& node);
   PodEntry& entry_of(const Pod& pod);
   std::size_t node_index(std::string_view name);
   std::size_t text_index(std::string_view text);
@@ -61,6 +64,7 @@ class History final : public page::ChangeWriter {
   }
   void add(const JsonLine& change) override { changes_.push_back(change.done()); }
 
+  page::NodeDevices devices_;
   std::vector<NodeEntry> nodes_;
   std::map<std::string, std::size_t, std::less<>> node_indices_;  // by name
   std::vector<std::string> pods_;                                 // JSON

@@ -48,6 +48,11 @@ void LiveFeed::write(const Delta& delta) {
   } else if (const auto* object = std::get_if<Ref<const Object>>(&delta.object)) {
     if ((*object)->kind == ObjectKind::kNode)
       node_changed(delta.type, static_cast<const Node&>(**object));
+    const NodeTable& table = engine_->cluster().nodes();
+    for (const std::string& name : devices_.changed(delta)) {
+      const NodeRow row = table.find(engine_->cluster().symbols().find(name));
+      if (row != kNoRow && table.has_node(row)) show_node("nodeChanged", table.node(row));
+    }
   }
 }
 
@@ -55,13 +60,17 @@ void LiveFeed::node_changed(DeltaType type, const Node& node) {
   if (type == DeltaType::kDeleted) return add(change("nodeRemoved").text("node", node.name));
   const NodeTable& table = engine_->cluster().nodes();
   const NodeRow row = table.find(node.symbol);
-  const bool is_known = row != kNoRow && table.has_node(row);
-  const std::string now = page::node_members(node);
   // A heartbeat changes nothing that the page shows.
-  if (is_known && type == DeltaType::kUpdated && page::node_members(table.node(row)) == now) return;
-  add(change(type == DeltaType::kAdded ? "nodeAdded" : "nodeChanged")
+  if (type == DeltaType::kUpdated && row != kNoRow && table.has_node(row) &&
+      page::node_members(table.node(row), nullptr) == page::node_members(node, nullptr))
+    return;
+  show_node(type == DeltaType::kAdded ? "nodeAdded" : "nodeChanged", node);
+}
+
+void LiveFeed::show_node(std::string_view what, const Node& node) {
+  add(change(what)
           .text("node", node.name)
-          .raw("now", "{" + now + "}"));
+          .raw("now", "{" + page::node_members(node, devices_.on(node.name)) + "}"));
 }
 
 void LiveFeed::describe(JsonLine& created, const Pod& pod) {
@@ -112,6 +121,7 @@ void LiveFeed::record() {
 
 void LiveFeed::stop_recording() {
   recording_ = false;
+  devices_ = {};
   last_snapshot_ = nullptr;
   const MutexLock lock(mutex_);
   epoch_text_.clear();
@@ -153,7 +163,7 @@ void LiveFeed::begin_snapshot(TakeSnapshot take) {
     cursor = fmt::format("{}-{}", epoch_text_, first_ + changes_.size());
   }
   last_snapshot_at_ = loop_.now();
-  collected_ = std::make_unique<Snapshot>(*engine_, loop_, std::move(cursor));
+  collected_ = std::make_unique<Snapshot>(*engine_, loop_, devices_, std::move(cursor));
   loop_.post(lifetime_.guard([this] { look_further(); }));
 }
 

@@ -31,6 +31,7 @@
 #include "berth/loop.h"
 #include "engine/engine.h"
 #include "page/change_writer.h"
+#include "page/node_devices.h"
 #include "ui/snapshot.h"
 
 namespace berth::ui {
@@ -82,6 +83,7 @@ class LiveFeed final : public page::ChangeWriter {
   void add(const JsonLine& change) override EXCLUDES(mutex_);
   void write(const Delta& delta);
   void node_changed(DeltaType type, const Node& node);
+  void show_node(std::string_view what, const Node& node);
 
   void begin_snapshot(TakeSnapshot take);
   void look_further();
@@ -95,6 +97,7 @@ class LiveFeed final : public page::ChangeWriter {
   const std::uint64_t epoch_;
   Engine* engine_ = nullptr;
   bool recording_ = false;
+  page::NodeDevices devices_;  // while it records
   std::atomic<TimePoint> last_question_{};
 
   std::unique_ptr<Snapshot> collected_;  // in slices; null: none is under way

@@ -6,6 +6,7 @@
 
 #include <future>
 
+#include "api/devices.h"
 #include "engine/testing/engine_fixture.h"
 #include "framework/observers.h"
 #include "wire/json_tree.h"
@@ -154,6 +155,22 @@ TEST_F(LiveFeedTest, AHeartbeatIsNoChange) {
   EXPECT_THAT(changes(since), IsEmpty());
   apply(DeltaType::kUpdated,
         Ref<const Object>(Ref<const Node>(world.node("n1").cpu("8").zone("a"))));
+  EXPECT_THAT(changes(since), ElementsAre("nodeChanged  n1"));
+}
+
+TEST_F(LiveFeedTest, DevicesAreAResourceOfTheirNode) {
+  add_node("n1");
+  auto slice = make_ref<ResourceSlice>(world.interner.hold());
+  slice->name = "s1";
+  slice->driver = slice->symbols.intern("gpu.example.com");
+  slice->pool.name = slice->symbols.intern("n1");
+  slice->nodes.node_name = slice->symbols.intern("n1");
+  slice->devices.emplace_back().name = slice->symbols.intern("a");
+  const Ref<const Object> shown = Ref<const ResourceSlice>(std::move(slice));
+  apply(DeltaType::kAdded, shown);
+  std::string since = cursor();
+  EXPECT_THAT(*take(), HasSubstr("\"devices gpu.example.com\": 1"));
+  apply(DeltaType::kDeleted, shown);
   EXPECT_THAT(changes(since), ElementsAre("nodeChanged  n1"));
 }
 

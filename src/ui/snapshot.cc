@@ -69,8 +69,9 @@ const char* place_on_node(const Pod& pod) {
 
 }  // namespace
 
-Snapshot::Snapshot(Engine& engine, Loop& loop, std::string cursor)
+Snapshot::Snapshot(Engine& engine, Loop& loop, page::NodeDevices& devices, std::string cursor)
     : engine_(engine),
+      devices_(devices),
       cursor_(std::move(cursor)),
       now_(loop.now().since_start),
       wall_(loop.wall_now()) {
@@ -81,14 +82,33 @@ Snapshot::Snapshot(Engine& engine, Loop& loop, std::string cursor)
     node_numbers_.emplace(table.name(row).id, static_cast<std::int32_t>(nodes_.size()));
     nodes_.push_back({table.node(row).name, table.node_ref(row)});
   });
+  device_objects_ = cluster.list(ObjectKind::kResourceSlice);
+  for (Ref<const Object>& claim : cluster.list(ObjectKind::kResourceClaim))
+    device_objects_.push_back(std::move(claim));
   pods_.reserve(cluster.seen_count());
   cluster.for_each_seen([this](const Ref<const Pod>& pod) { pods_.emplace_back().pod = pod; });
 }
 
 bool Snapshot::look_further() {
-  const std::size_t end = std::min(looked_at_ + kSlice, pods_.size());
-  for (; looked_at_ < end; ++looked_at_) look_at(pods_[looked_at_]);
-  return looked_at_ < pods_.size();
+  if (looked_at_ < pods_.size()) {
+    const std::size_t end = std::min(looked_at_ + kSlice, pods_.size());
+    for (; looked_at_ < end; ++looked_at_) look_at(pods_[looked_at_]);
+    return true;
+  }
+  const std::size_t first = looked_at_ - pods_.size();
+  const std::size_t last = std::min(first + kDeviceSlice, device_objects_.size());
+  for (std::size_t i = first; i < last; ++i) show_devices(device_objects_[i]);
+  looked_at_ += last - first;
+  if (last < device_objects_.size()) return true;
+  devices_by_node_ = devices_.all();
+  return false;
+}
+
+void Snapshot::show_devices(const Ref<const Object>& object) {
+  // As it is now: it may have changed, or gone, since it was noted here.
+  const Ref<const Object> now = engine_.cluster().find(
+      object->kind, object->symbols.text(object->namespace_name), object->name);
+  if (now) devices_.changed({DeltaType::kUpdated, now});
 }
 
 std::int32_t Snapshot::number_of_node(Symbol name) {
@@ -168,9 +188,13 @@ std::string Snapshot::json() const {
     if (json.back() != '[') json += ",\n";
     JsonLine name;
     name.text("name", entry.name);
-    json += fmt::format("{{{}, {}}}", name.members(),
-                        entry.node ? page::node_members(*entry.node)
-                                   : R"("gone": true, "labels": {}, "allocatable": {})");
+    const auto devices = devices_by_node_.find(entry.name);
+    json += fmt::format(
+        "{{{}, {}}}", name.members(),
+        entry.node
+            ? page::node_members(*entry.node,
+                                 devices == devices_by_node_.end() ? nullptr : &devices->second)
+            : R"("gone": true, "labels": {}, "allocatable": {})");
   }
   json += "],\n\"templates\": ";
   append_list(json, templates.texts(), false);

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,17 +18,20 @@
 #include "berth/node.h"
 #include "berth/pod.h"
 #include "engine/engine.h"
+#include "page/node_devices.h"
 
 namespace berth::ui {
 
 class Snapshot {
  public:
-  // How many pods one call of look_further() looks at.
+  // How many pods, or claims and slices, one call of look_further() looks at.
   static constexpr std::size_t kSlice = 512;
+  static constexpr std::size_t kDeviceSlice = 64;
 
   // World thread, both. `cursor` is where the changes begin that are not in the snapshot, or maybe
-  // not. `engine` outlives the last slice.
-  Snapshot(Engine& engine, Loop& loop, std::string cursor);
+  // not. `engine` and `devices` outlive the last slice; `devices` is shown the claims and slices that
+  // there are.
+  Snapshot(Engine& engine, Loop& loop, page::NodeDevices& devices, std::string cursor);
   // False: that was the last slice.
   bool look_further();
 
@@ -50,11 +55,13 @@ class Snapshot {
   };
 
   void look_at(Entry& entry);
+  void show_devices(const Ref<const Object>& object);
   std::int32_t number_of_node(Symbol name);
   // A point of the wall clock on the loop's clock.
   Duration on_loop(WallTime time) const { return now_ + (time - wall_); }
 
   Engine& engine_;
+  page::NodeDevices& devices_;
   const std::string cursor_;
   const Duration now_;
   const WallTime wall_;
@@ -62,7 +69,9 @@ class Snapshot {
   std::unordered_map<std::uint32_t, std::int32_t>
       node_numbers_;  // by symbol, of the cluster's table
   std::vector<Entry> pods_;
-  std::size_t looked_at_ = 0;
+  std::size_t looked_at_ = 0;  // of the pods, and then of the objects
+  std::vector<Ref<const Object>> device_objects_;
+  std::map<std::string, page::DevicesByDriver, std::less<>> devices_by_node_;
 };
 
 }  // namespace berth::ui

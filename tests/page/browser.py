@@ -27,7 +27,7 @@ class BrowserError(Exception):
 
 
 class Browser:
-    """One window. `with Browser() as browser: browser.open(path)`."""
+    """One window. `with Browser() as browser: browser.open(url)`."""
 
     def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="berth-page-")
@@ -82,8 +82,8 @@ class Browser:
 
     # ---- what a reader does
 
-    def open(self, path):
-        self._call("POST", "/url", {"url": f"file://{path}"})
+    def open(self, url):
+        self._call("POST", "/url", {"url": url})
 
     def press(self, *keys):
         """Keys one after the other; "Shift+ArrowLeft" together."""

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Opens pages that berth has written in Chromium and looks whether they say what the data says.
 
-    check.py --berth PROGRAM [--filter PART-OF-A-NAME]
+    check.py --berth PROGRAM [--cluster page_cluster] [--filter PART-OF-A-NAME]
+
+Without page_cluster (page_cluster.cc) nothing live is looked at.
 
 The last line is the sum. How long a frame takes at 5,000 nodes is printed, and nothing is asserted about it.
 """
@@ -14,6 +16,7 @@ import tempfile
 import traceback
 
 import large
+import live
 from browser import Browser
 from pages import Pages, expect
 
@@ -382,12 +385,15 @@ CASES = [
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--berth", required=True)
+    parser.add_argument("--cluster")
     parser.add_argument("--filter", default="", help="only cases with this in their name")
     arguments = parser.parse_args()
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="berth-page-") as folder, Browser() as browser:
         pages = Pages(os.path.abspath(arguments.berth), folder, browser)
-        for case in CASES:
+        if arguments.cluster:
+            pages.cluster = os.path.abspath(arguments.cluster)
+        for case in [*CASES, *(live.CASES if arguments.cluster else [])]:
             if arguments.filter not in case.__name__:
                 continue
             try:

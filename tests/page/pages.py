@@ -13,6 +13,7 @@ class Pages:
         self.berth = berth
         self.folder = folder
         self.browser = browser
+        self.cluster = None  # the program that is a live cluster
         self.made = {}
 
     def call(self, command, *arguments):
@@ -35,10 +36,13 @@ class Pages:
             self.made[name] = self.write(f"{name}.html", self.call(command, *arguments, "-o", "html"))
         return self.made[name]
 
-    def show(self, path, width=1280, height=800, scheme="light"):
+    def show(self, path, **how):
+        return self.show_url(f"file://{path}", **how)
+
+    def show_url(self, url, width=1280, height=800, scheme="light"):
         self.browser.resize(width, height)
         self.browser.prefer(scheme)
-        self.browser.open(path)
+        self.browser.open(url)
         self.browser.wait_for("document.documentElement.dataset.ready !== undefined")
         self.settle()
         return self.browser
