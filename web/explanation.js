@@ -29,7 +29,9 @@ export function explanationOf(view, explanation) {
     ...suggestions(explanation),
     ...rejections(view, explanation.rejections ?? [], explanation.isFirstOnly ?? false),
     ...scores(view, explanation),
-    ...preemption(explanation),
+    ...nominated(view, explanation),
+    ...preemption(view, explanation),
+    ...standing(view, explanation),
     ...wakes(explanation));
 }
 
@@ -172,14 +174,60 @@ function scores(view, { scores: list = [], chosen, margin, ties = [] }) {
 }
 
 /**
+ * @param {View} view
  * @param {Explanation} explanation
  * @returns {Child[]}
  */
-function preemption({ preemption: outcome }) {
+function nominated(view, { nominated: nodes = [] }) {
+  if (nodes.length === 0) return [];
+  return [make('h5', {}, 'Would fit without nominated pods'), ...nodes.slice(0, GROUPS_SHOWN).map(({ node, pods }) =>
+    make('p', {}, 'on ', nodeName(view, node), `, without ${pods.join(', ')}`))];
+}
+
+/**
+ * How the pod stands in the scheduler's queue, or at Permit.
+ * @param {View} view
+ * @param {Explanation} explanation
+ * @returns {Child[]}
+ */
+function standing(view, { permit, queue }) {
+  /** @type {[string, Child[]][]} */
+  const rows = [];
+  if (queue) {
+    rows.push(['place', [queue.place]], ['since', [timeOf(queue.since)]], ['until', [timeOf(queue.until)]],
+      ['attempts', [queue.attempts]], ['rejected by', [queue.rejectedBy?.join(', ')]],
+      ['missed', [queue.missed?.map((event) => (typeof event === 'string' ? event : JSON.stringify(event))).join(', ')]]);
+  }
+  if (permit) {
+    rows.push(['node', [nodeName(view, permit.node)]], ['since', [timeOf(permit.since)]],
+      ...(permit.holders ?? []).map(({ plugin, until }) => /** @type {[string, Child[]]} */ (
+        ['held by', [`${plugin}${until ? `, until ${timeOf(until)}` : ''}`]])));
+  }
+  const filled = rows.filter(([, parts]) => parts.some((part) => part !== undefined && part !== ''));
+  if (filled.length === 0) return [];
+  return [make('h5', {}, permit ? 'Held at Permit' : 'In the queue'), make('dl', { class: 'facts' },
+    ...filled.map(([name, parts]) => make('div', {}, make('dt', {}, name), make('dd', {}, ...parts))))];
+}
+
+/** @param {string | undefined} time  as Kubernetes writes it */
+function timeOf(time) {
+  if (!time) return '';
+  const read = new Date(time);
+  return Number.isNaN(read.getTime()) ? time : read.toLocaleTimeString('en-GB');
+}
+
+/**
+ * @param {View} view
+ * @param {Explanation} explanation
+ * @returns {Child[]}
+ */
+function preemption(view, { preemption: outcome }) {
   if (!outcome) return [];
-  const { node, victims = [], message } = outcome;
+  const { node, victims = [], message, reasons = [] } = outcome;
   const text = node ? `makes room on ${node}${victims.length > 0 ? ` by evicting ${victims.join(', ')}` : ''}` : message ?? 'does not help';
-  return [make('h5', {}, 'Preemption'), make('p', {}, text)];
+  return [make('h5', {}, 'Preemption'), make('p', {}, text),
+    reasons.length > 0 && make('ul', { class: 'tried' }, ...reasons.slice(0, GROUPS_SHOWN).map((reason) =>
+      make('li', {}, reason.text, make('small', {}, ' ', plural(reason.nodes.length, 'node'), ': ', ...nodeNames(view, reason.nodes)))))];
 }
 
 /**

@@ -128,7 +128,8 @@ export function keepFilled(view, panel, choices, content) {
     isStale ||= changed.has('look') || choices.some((name) => changed.has(name));
     if (!isStale || panel.hidden) return;
     // Who types a name is not disturbed by what goes on meanwhile.
-    const isTyping = document.activeElement instanceof HTMLInputElement && panel.contains(document.activeElement);
+    const active = document.activeElement;
+    const isTyping = active instanceof HTMLInputElement && panel.contains(active) && 'typing' in active.dataset;
     if (view.live && isTyping && [...changed].every((name) => name === 'now' || name === 'position')) return;
     const wait = last + 1000 / REFILLS_PER_SECOND - performance.now();
     if (wait <= 0 || !changed.has('position') || changed.has('node') || changed.has('pod')) fill();

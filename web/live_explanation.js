@@ -19,11 +19,13 @@ import { ask, refusalOf } from './live.js';
  * @property {string=} problem  why there are none
  */
 
+const MOST_ASKED = 50;  // pods in one question
 const NOT_THERE = 'This scheduler does not explain: it has no /explain. `berth explain` does, from outside.';
 
 export class LiveExplanation {
   /** @type {Answer | undefined} */
   #answer = undefined;
+  #node = -1;  // whose pods were asked about
   /** Pods on a node whose explanations are open. @type {Set<string>} */
   #open = new Set();
 
@@ -50,9 +52,15 @@ export class LiveExplanation {
    * @returns {Child[]}
    */
   ofNode(node) {
-    const query = `node=${encodeURIComponent(this.view.model.nodes[node].name)}`;
-    if (this.#answer?.query !== query) {
-      return [make('p', {}, make('button', { type: 'button', 'data-key': 'why-here', onclick: () => this.#ask(query, 0) }, 'Why are they here?'))];
+    const { model, state } = this.view;
+    const pods = state.podsOn(node).slice(0, MOST_ASKED).map((pod) => `pod=${encodeURIComponent(model.pods[pod].fullName)}`);
+    const query = [...pods, 'suggestions=false'].join('&');
+    if (this.#node !== node || !this.#answer) {
+      this.#node = -1;
+      return [make('p', {}, make('button', { type: 'button', 'data-key': 'why-here', onclick: () => {
+        this.#node = node;
+        this.#ask(query, 0);
+      } }, 'Why are they here?'))];
     }
     return this.#parts(0, (explanations) => explanations.map((explanation) => make('details', {
       class: 'why', open: this.#open.has(explanation.pod), ontoggle: (/** @type {Event} */ event) => {
@@ -70,18 +78,20 @@ export class LiveExplanation {
   #parts(placeNow, show) {
     const answer = /** @type {Answer} */ (this.#answer);
     const { at, explanations, place, problem } = answer;
-    if (problem !== undefined) return [make('p', { class: 'explanation quiet-text' }, problem), this.#again('')];
+    if (problem !== undefined) return [make('p', { class: 'explanation quiet-text' }, problem), this.#again('', placeNow)];
     if (!explanations) return [make('p', { class: 'explanation quiet-text' }, 'The scheduler is asked why…')];
     const old = placeNow === place ? '' : 'The pod is somewhere else since then.';
     return [...show(explanations),
-      this.#again([`Asked ${age(this.view.store.choices.now - at)} ago.`, old].filter(Boolean).join(' '))];
+      this.#again([`Asked ${age(this.view.store.choices.now - at)} ago.`, old].filter(Boolean).join(' '), placeNow)];
   }
 
-  /** @param {string} text */
-  #again(text) {
+  /**
+   * @param {string} text
+   * @param {number} placeNow
+   */
+  #again(text, placeNow) {
     const again = () => {
-      const { pod } = this.view.store.choices;
-      this.#ask(/** @type {Answer} */ (this.#answer).query, pod < 0 ? 0 : this.view.state.place[pod]);
+      this.#ask(/** @type {Answer} */ (this.#answer).query, placeNow);
     };
     return make('p', { class: 'quiet-text again' }, text, ' ',
       make('button', { type: 'button', class: 'link', 'data-key': 'ask-again', onclick: again }, 'Ask again'));
@@ -94,7 +104,7 @@ export class LiveExplanation {
   async #ask(query, place) {
     const { store } = this.view;
     /** @type {Answer} */
-    const answer = { query, at: store.choices.now, place: query.startsWith('pod=') ? place : 0 };
+    const answer = { query, at: store.choices.now, place };
     this.#answer = answer;
     this.#redraw();
     try {

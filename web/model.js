@@ -108,7 +108,21 @@
  * @property {number=} margin
  * @property {NodeScore[]=} scores  best first
  * @property {Record<string, string[]>=} wakes  by plugin
- * @property {{node?: string, victims?: string[], message?: string}=} preemption
+ * @property {Preemption=} preemption
+ * @property {{node: string, pods: string[]}[]=} nominated  without these pods it would fit there
+ * @property {QueueStanding=} queue  of a pod without a node, in a running scheduler
+ * @property {{node: string, since?: string, holders?: {plugin: string, until?: string}[]}=} permit
+ *
+ * @typedef {{node?: string, victims?: string[], message?: string, reasons?: {text: string, nodes: string[]}[]}} Preemption
+ *
+ * Times as Kubernetes writes them.
+ * @typedef {object} QueueStanding
+ * @property {string} place
+ * @property {string=} since
+ * @property {string=} until
+ * @property {number=} attempts
+ * @property {string[]=} rejectedBy
+ * @property {(string | object)[]=} missed
  *
  * @typedef {object} Rejection
  * @property {string[]} nodes

@@ -85,12 +85,14 @@ function finder(view, explanations) {
   };
   const choose = () => {
     const text = input.value.trim();
+    delete input.dataset.typing;
     if (text === '') return;
     const names = namesNow();
     const name = names.has(text) ? text : [...names.keys()].find((other) => other.endsWith(`/${text}`));
     if (name !== undefined) view.store.set({ pod: names.get(name) ?? -1, explained: name });
   };
   input.addEventListener('focus', offer);
+  input.addEventListener('input', () => { input.dataset.typing = ''; });
   input.addEventListener('change', choose);
   input.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') choose();

@@ -24,9 +24,9 @@ const QUEUES = {
   active: Place.ACTIVE, backoff: Place.BACKOFF, unschedulable: Place.UNSCHEDULABLE, gated: Place.GATED,
 };
 
-/** @param {number} place */
+/** @param {number} place  whether the pod has a place on a node, in the scheduler's eyes or in the store's */
 function hasNode(place) {
-  return place === Place.BOUND || place === Place.TERMINATING;
+  return place === Place.WAITING || place === Place.BINDING || place === Place.BOUND || place === Place.TERMINATING;
 }
 
 /** @param {number} place  whether there is such a pod */

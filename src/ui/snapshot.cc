@@ -74,34 +74,51 @@ Snapshot::Snapshot(Engine& engine, Loop& loop, page::NodeDevices& devices, std::
       devices_(devices),
       cursor_(std::move(cursor)),
       now_(loop.now().since_start),
-      wall_(loop.wall_now()) {
-  const Cluster& cluster = engine_.cluster();
-  const NodeTable& table = cluster.nodes();
+      wall_(loop.wall_now()) {}
+
+bool Snapshot::look_further() {
+  switch (stage_) {
+    case Stage::kNodes: list_nodes(); break;
+    case Stage::kPods: list_pods(); break;
+    case Stage::kDevices: list_device_objects(); break;
+    case Stage::kEachDevice: {
+      const std::size_t end = std::min(looked_at_ + kDeviceSlice, device_objects_.size());
+      for (; looked_at_ < end; ++looked_at_) show_devices(device_objects_[looked_at_]);
+      if (looked_at_ < device_objects_.size()) return true;
+      devices_by_node_ = devices_.all();
+      break;
+    }
+    case Stage::kEachPod: {
+      const std::size_t end = std::min(looked_at_ + kSlice, pods_.size());
+      for (; looked_at_ < end; ++looked_at_) look_at(pods_[looked_at_]);
+      return looked_at_ < pods_.size();
+    }
+  }
+  stage_ = Stage{static_cast<std::uint8_t>(static_cast<std::uint8_t>(stage_) + 1)};
+  looked_at_ = 0;
+  return true;
+}
+
+void Snapshot::list_nodes() {
+  const NodeTable& table = engine_.cluster().nodes();
   nodes_.reserve(table.node_count());
   table.nodes().for_each([&](NodeRow row) {
     node_numbers_.emplace(table.name(row).id, static_cast<std::int32_t>(nodes_.size()));
     nodes_.push_back({table.node(row).name, table.node_ref(row)});
   });
-  device_objects_ = cluster.list(ObjectKind::kResourceSlice);
-  for (Ref<const Object>& claim : cluster.list(ObjectKind::kResourceClaim))
-    device_objects_.push_back(std::move(claim));
+}
+
+void Snapshot::list_pods() {
+  const Cluster& cluster = engine_.cluster();
   pods_.reserve(cluster.seen_count());
   cluster.for_each_seen([this](const Ref<const Pod>& pod) { pods_.emplace_back().pod = pod; });
 }
 
-bool Snapshot::look_further() {
-  if (looked_at_ < pods_.size()) {
-    const std::size_t end = std::min(looked_at_ + kSlice, pods_.size());
-    for (; looked_at_ < end; ++looked_at_) look_at(pods_[looked_at_]);
-    return true;
-  }
-  const std::size_t first = looked_at_ - pods_.size();
-  const std::size_t last = std::min(first + kDeviceSlice, device_objects_.size());
-  for (std::size_t i = first; i < last; ++i) show_devices(device_objects_[i]);
-  looked_at_ += last - first;
-  if (last < device_objects_.size()) return true;
-  devices_by_node_ = devices_.all();
-  return false;
+void Snapshot::list_device_objects() {
+  const Cluster& cluster = engine_.cluster();
+  device_objects_ = cluster.list(ObjectKind::kResourceSlice);
+  for (Ref<const Object>& claim : cluster.list(ObjectKind::kResourceClaim))
+    device_objects_.push_back(std::move(claim));
 }
 
 void Snapshot::show_devices(const Ref<const Object>& object) {

@@ -1,9 +1,9 @@
 // Snapshot: how a running scheduler stands at one moment, for the live page: `LiveSnapshot` of
 // web/live.js.
 //
-// It is collected in two steps and many slices, so that the world is never held for long: first what
-// there is (a reference to each node and pod), then, pod by pod, where it stands. Writing all of it
-// as JSON is for another thread: nodes and pods are immutable.
+// It is collected in many slices, so that the world is never held for long: first what there is (a
+// reference to each node, then to each pod), then, pod by pod, where it stands. Writing all of it as
+// JSON is for another thread: nodes and pods are immutable.
 #pragma once
 
 #include <cstddef>
@@ -54,6 +54,11 @@ class Snapshot {
     Ref<const Node> node;  // null: pods are there, but no node
   };
 
+  enum class Stage : std::uint8_t { kNodes, kPods, kDevices, kEachDevice, kEachPod };
+
+  void list_nodes();
+  void list_pods();
+  void list_device_objects();
   void look_at(Entry& entry);
   void show_devices(const Ref<const Object>& object);
   std::int32_t number_of_node(Symbol name);
@@ -69,7 +74,8 @@ class Snapshot {
   std::unordered_map<std::uint32_t, std::int32_t>
       node_numbers_;  // by symbol, of the cluster's table
   std::vector<Entry> pods_;
-  std::size_t looked_at_ = 0;  // of the pods, and then of the objects
+  Stage stage_ = Stage::kNodes;
+  std::size_t looked_at_ = 0;  // of the pods, or of the claims and slices
   std::vector<Ref<const Object>> device_objects_;
   std::map<std::string, page::DevicesByDriver, std::less<>> devices_by_node_;
 };
