@@ -41,6 +41,8 @@ struct WaitingPod {
   Ref<const Pod> pod;
   std::string node_name;
   std::vector<std::string> pending_plugins;
+  WallTime since;
+  std::vector<WallTime> until{};  // when each of the pending plugins rejects it
 };
 
 class WaitingPods {

@@ -295,10 +295,15 @@ void WaitingPods::Table::unlink(Entry& entry) {
 }
 
 WaitingPod WaitingPods::Table::copy_of(const Entry& entry) const {
-  WaitingPod copy{entry.pod, entry.node_name, {}};
+  const Duration wall_clock_ahead = loop.wall_now().since_epoch - loop.now().since_start;
+  const auto wall = [&](TimePoint time) { return WallTime{wall_clock_ahead} + time.since_start; };
+  WaitingPod copy{entry.pod, entry.node_name, {}, wall(entry.since)};
   copy.pending_plugins.reserve(entry.pending_count);
-  for (const Holder& holder : entry.held_by())
-    if (holder.pending) copy.pending_plugins.push_back(names[holder.plugin]);
+  for (const Holder& holder : entry.held_by()) {
+    if (!holder.pending) continue;
+    copy.pending_plugins.push_back(names[holder.plugin]);
+    copy.until.push_back(wall(entry.deadline_of(holder)));
+  }
   return copy;
 }
 

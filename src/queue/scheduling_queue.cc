@@ -202,6 +202,29 @@ const QueuedPod* SchedulingQueue::find(const Pod& pod) const {
   return slot == kNoSlot ? nullptr : &entries_[slot].queued;
 }
 
+std::optional<WallTime> SchedulingQueue::waits_until(const Pod& pod) const {
+  const Slot slot = entries_.find(pod);
+  if (slot == kNoSlot) return std::nullopt;
+  const QueueEntry& entry = entries_[slot];
+  const QueuedPod& queued = entry.queued;
+  if (entry.place == QueuePlace::kBackoff || entry.place == QueuePlace::kErrorBackoff)
+    return queued.backoff_expiration;
+  if (entry.place != QueuePlace::kUnschedulable || queued.gated()) return std::nullopt;
+  return std::max(queued.timestamp, queued.flushed.value_or(queued.timestamp)) +
+         options_.max_unschedulable;
+}
+
+std::vector<std::string> SchedulingQueue::missed_events(const Uid& uid) const {
+  std::vector<std::string> labels;
+  const auto any = [](const ClusterEvent&) { return true; };
+  in_flight_.for_each_missed(uid, any, [&](const MissedEvent& missed) {
+    std::string label = missed.event.label();
+    if (std::ranges::find(labels, label) == labels.end()) labels.push_back(std::move(label));
+    return true;
+  });
+  return labels;
+}
+
 void SchedulingQueue::for_each(
     const std::function<void(const QueuedPod&, QueuePlace)>& visit) const {
   entries_.for_each([&](Slot slot) {

@@ -130,6 +130,12 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   QueuePlace place(const Pod& pod) const;  // by namespace and name
   bool in_flight(const Uid& uid) const { return in_flight_.contains(uid); }
   const QueuedPod* find(const Pod& pod) const;  // by namespace and name; null when not queued
+  // When a pod that backs off, or is unschedulable, is moved without an event; nullopt for others.
+  // Unschedulable pods are looked at every 30 s from then on.
+  std::optional<WallTime> waits_until(const Pod& pod) const;
+  // The labels of the events since the pod was popped, each once and in the order of the first; those
+  // of a long flight may begin later. Empty for a pod that is not in flight.
+  std::vector<std::string> missed_events(const Uid& uid) const;
   // With verify_hints: describes the first case in which pods of a class got different answers.
   const std::optional<std::string>& hint_difference() const { return hint_difference_; }
   // Visits every queued pod, in no particular order.
