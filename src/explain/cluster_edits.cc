@@ -129,6 +129,7 @@ std::size_t PodsGone::edits() const { return state_->what_if->edits(); }
 void PodsGone::undo_to(std::size_t edits) { state_->what_if->undo_to(edits); }
 
 bool PodsGone::fits(NodeRow row) {
+  if (!state_->parts.go_on()) return false;
   const PreFilterRun& pre = state_->pre;
   // After Unschedulable the others have been asked, too, and the state is there: pods that are gone
   // may have been the reason.

@@ -13,6 +13,7 @@
 #include "explain/pod_edits.h"
 #include "explain/pods_gone.h"
 #include "explain/request_cuts.h"
+#include "explain/resource_claim_edits.h"
 #include "explain/sort_by.h"
 #include "explain/volume_edits.h"
 
@@ -92,6 +93,8 @@ class StepByStep {
       add_for_spreading(ways);
     } else if (plugin.starts_with("Volume") || plugin == "NodeVolumeLimits") {
       add_for_volumes(ways);
+    } else if (plugin == "DynamicResources") {
+      add_for_claims(missing_resource_claims(unplaced_), ways);
     }
     if (!is_new_) add_for_pods(ways);
     return ways;
@@ -181,7 +184,11 @@ class StepByStep {
   }
 
   void add_for_volumes(std::vector<Edits>& ways) {
-    const std::vector<std::vector<Edits>> by_claim = missing_volumes(unplaced_);
+    add_for_claims(missing_volumes(unplaced_), ways);
+    if (!is_new_) ways.push_back(labels_missing(unplaced_, like_));
+  }
+
+  void add_for_claims(const std::vector<std::vector<Edits>>& by_claim, std::vector<Edits>& ways) {
     Edits one_each;
     for (const std::vector<Edits>& ways_of_claim : by_claim) {
       ways.insert(ways.end(), ways_of_claim.begin(), ways_of_claim.end());
@@ -189,7 +196,6 @@ class StepByStep {
         one_each.insert(one_each.end(), ways_of_claim.front().begin(), ways_of_claim.front().end());
     }
     if (by_claim.size() > 1) ways.push_back(std::move(one_each));
-    if (!is_new_) ways.push_back(labels_missing(unplaced_, like_));
   }
 
   void add_for_pods(std::vector<Edits>& ways) {

@@ -83,7 +83,7 @@ class UnplacedPod {
 
   // There is an end to what may be asked, lest a pod with a thousand terms on a thousand nodes takes
   // minutes.
-  bool may_ask() const { return asked_ < most_; }
+  bool may_ask() const { return asked_ < most_ && !evaluator_.stopped(); }
   void count_question() const { ++asked_; }
   std::size_t asked() const { return asked_; }
 

@@ -8,11 +8,13 @@
 // Offline and deterministic; what plugins would write to the cluster is noted and not done.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/manifest.h"
@@ -41,6 +43,9 @@ struct EvaluatorOptions {
   bool all_rejections = false;  // by every plugin that rejects a node, not only the first
   // Decide from what is kept between pods too, and compare.
   bool verify_increments = false;
+  // Asked before each question. False: the answers are not wanted any more, and this one and all that
+  // follow are answered with "nowhere" at once. Empty: always true.
+  std::function<bool()> go_on{};
 };
 
 class Evaluator {
@@ -73,6 +78,10 @@ class Evaluator {
     NodeSet by;
   };
   Rejected feasible(const Ref<const Pod>& pod, std::span<const std::string_view> plugins);
+  // The rows on which it fits when nobody is nominated anywhere.
+  NodeSet feasible_without_nominations(const Ref<const Pod>& pod);
+  // Who is nominated, by node.
+  std::vector<std::pair<Symbol, std::vector<Ref<const Pod>>>> nominated_pods() const;
   // The plugins that keep it off the row: several only if PreFilter excludes the row. Empty: it fits.
   std::vector<std::string> rejectors(const Ref<const Pod>& pod, NodeRow row);
   // Whether the scheduler's whole decision is a node.
@@ -107,6 +116,8 @@ class Evaluator {
   const Framework& framework() const;
   Interner& interner() const;
   const std::vector<Ref<const Pod>>& pending() const;
+  // Whether EvaluatorOptions::go_on said that the answers are not wanted any more.
+  bool stopped() const;
   const config::FeatureGates& gates() const;
   WallTime now() const;
   // With verify_increments: the first difference, at which decide() stopped.
@@ -116,6 +127,7 @@ class Evaluator {
   std::size_t decided_from_classes() const;
 
  private:
+  friend class ClusterCopy;
   friend class ClusterEdits;
   friend class PodsGone;
   friend class KeptOrder;

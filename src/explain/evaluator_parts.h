@@ -41,6 +41,11 @@ struct Evaluator::Parts {
              .first_makes_class = options.verify_increments,
              .scores_single = true}};
   }
+  // False: the answers are not wanted any more.
+  bool go_on() {
+    stopped = stopped || (options.go_on && !options.go_on());
+    return !stopped;
+  }
   void stay(Cycle& cycle, NodeRow row, PodDecision& decision);
 
   Interner& interner;
@@ -60,6 +65,7 @@ struct Evaluator::Parts {
   NodeSearch without_preemption = make_search(false);
   internal::CycleScratch question_scratch;
   std::vector<std::unique_ptr<Cycle>> placed;  // by Evaluator::place(): what their plugins reserved
+  bool stopped = false;
   TaskSet tasks;
 };
 

@@ -61,6 +61,7 @@ NodeSet Evaluator::feasible(const Ref<const Pod>& pod) { return feasible(pod, {}
 Evaluator::Rejected Evaluator::feasible(const Ref<const Pod>& pod,
                                         std::span<const std::string_view> plugins) {
   Cluster& cluster = parts_->cluster;
+  if (!parts_->go_on()) return {NodeSet(cluster.nodes().rows()), NodeSet(cluster.nodes().rows())};
   const Framework& framework = *parts_->framework;
   cluster.begin_cycle();
   Cycle cycle(pod, cluster);
@@ -94,7 +95,23 @@ Evaluator::Rejected Evaluator::feasible(const Ref<const Pod>& pod,
   return {std::move(rows), std::move(by)};
 }
 
+NodeSet Evaluator::feasible_without_nominations(const Ref<const Pod>& pod) {
+  const ListedNominations before = parts_->nominations;
+  parts_->nominations.clear();
+  NodeSet rows = feasible(pod);
+  parts_->nominations = before;
+  return rows;
+}
+
+std::vector<std::pair<Symbol, std::vector<Ref<const Pod>>>> Evaluator::nominated_pods() const {
+  std::vector<std::pair<Symbol, std::vector<Ref<const Pod>>>> all;
+  for (const Symbol node : parts_->nominations.nominated_nodes())
+    all.emplace_back(node, parts_->nominations.nominated_pods(node));
+  return all;
+}
+
 std::vector<std::string> Evaluator::rejectors(const Ref<const Pod>& pod, NodeRow row) {
+  if (!parts_->go_on()) return {"?"};
   Cluster& cluster = parts_->cluster;
   const Framework& framework = *parts_->framework;
   cluster.begin_cycle();
@@ -115,6 +132,7 @@ std::vector<std::string> Evaluator::rejectors(const Ref<const Pod>& pod, NodeRow
 }
 
 bool Evaluator::finds_node(const Ref<const Pod>& pod) {
+  if (!parts_->go_on()) return false;
   const SeenPod seen(parts_->cluster, pod);
   parts_->cluster.begin_cycle();
   Cycle cycle(pod, parts_->cluster);
@@ -127,12 +145,18 @@ Evaluator::Traced Evaluator::trace(const Ref<const Pod>& pod, const TraceOptions
   parts_->cluster.begin_cycle();
   Cycle cycle(unplaced.pod(), parts_->cluster);
   Traced traced;
+  if (!parts_->go_on()) {
+    traced.trace.outcome = Outcome::failure("the question was given up");
+    return traced;
+  }
   traced.trace.every_objection = how.every_objection;
   parts_->search_for(how.post_filter ? parts_->with_preemption : parts_->without_preemption, cycle,
                      &traced.trace);
   traced.victims = parts_->api.take_evicted();
   return traced;
 }
+
+bool Evaluator::stopped() const { return parts_->stopped; }
 
 Interner& Evaluator::interner() const { return parts_->interner; }
 const std::vector<Ref<const Pod>>& Evaluator::pending() const { return parts_->pending; }

@@ -6,6 +6,7 @@
 
 #include "berth/pod.h"
 #include "explain/node_groups.h"
+#include "explain/preemption_reasons.h"
 #include "explain/suggestions.h"
 #include "framework/framework.h"
 
@@ -41,7 +42,7 @@ Explanation Explainer::explain(const Ref<const Pod>& pod, const Admission* admis
     explanation.verdict = "Schedulable";
     explanation.chosen = name_of(trace.chosen);
   } else {
-    explain_failure(traced, explanation);
+    explain_failure(pod, traced, explanation);
     if (options_.texts && trace.outcome.fit_error) {
       Suggestions suggestions =
           find_suggestions(evaluator_, *options_.texts, pod, admission, &trace);
@@ -49,7 +50,10 @@ Explanation Explainer::explain(const Ref<const Pod>& pod, const Admission* admis
       explanation.tried = std::move(suggestions.tried);
     }
   }
-  if (!pod->node().empty()) {
+  if (const NodeRow row = evaluator_.cluster().row_of(pod->uid()); row != kNoRow) {
+    explanation.verdict = "Scheduled";
+    explanation.chosen = evaluator_.cluster().nodes().name_text(row);
+  } else if (!pod->node().empty()) {
     explanation.verdict = "Scheduled";
     explanation.chosen = pod->node_name();
   } else {
@@ -74,7 +78,8 @@ void Explainer::explain_gates(const Pod& pod, Explanation& explanation) const {
   }
 }
 
-void Explainer::explain_failure(const Evaluator::Traced& traced, Explanation& explanation) const {
+void Explainer::explain_failure(const Ref<const Pod>& pod, const Evaluator::Traced& traced,
+                                Explanation& explanation) const {
   const SearchTrace& trace = traced.trace;
   const FitError* const error = trace.outcome.fit_error.get();
   explanation.verdict = error || trace.outcome.rejected() ? "Unschedulable" : "Error";
@@ -83,6 +88,7 @@ void Explainer::explain_failure(const Evaluator::Traced& traced, Explanation& ex
   for (const std::string& plugin : error->unschedulable_plugins)
     if (const auto events = events_.find(plugin); events != events_.end())
       explanation.wakes.insert(*events);
+  explanation.nominated = nominated_in_the_way(evaluator_, pod);
   if (!trace.post_filter) return;
   Explanation::Preemption& preemption = explanation.preemption.emplace();
   preemption.node = trace.post_filter->nominated;
@@ -90,6 +96,7 @@ void Explainer::explain_failure(const Evaluator::Traced& traced, Explanation& ex
     preemption.message = trace.post_filter->message;
   else
     preemption.victims = traced.victims;
+  preemption.reasons = preemption_reasons(evaluator_, pod, trace, preemption.node);
 }
 
 // The chosen node's scores, those of the runners-up and of nodes that were asked about.

@@ -33,7 +33,8 @@ class Explainer {
 
  private:
   void explain_gates(const Pod& pod, Explanation& explanation) const;
-  void explain_failure(const Evaluator::Traced& traced, Explanation& explanation) const;
+  void explain_failure(const Ref<const Pod>& pod, const Evaluator::Traced& traced,
+                       Explanation& explanation) const;
   void explain_choice(const SearchTrace& trace, Explanation& explanation) const;
   std::string name_of(NodeRow row) const;
 

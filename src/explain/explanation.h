@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/loop.h"
 #include "berth/obstacle.h"
 #include "berth/status.h"
 #include "wire/json_tree.h"
@@ -66,13 +67,20 @@ struct NodeScore {
 struct Explanation {
   std::string pod;                 // "namespace/name"
   std::vector<std::string> alike;  // pods of which the same is true
-  // "Schedulable", "Scheduled", "Unschedulable", "Gated", "Error".
+  // "Schedulable", "Scheduled", "Unschedulable", "Gated", "Error"; of a running scheduler also
+  // "WaitingOnPermit".
   std::string verdict;
-  std::string message;                  // upstream's sentence, if the pod has no node
-  std::string gate;                     // the PreEnqueue plugin that keeps the pod out of the queue
-  std::vector<std::string> notes;       // what could not be taken into account
-  std::size_t all_nodes = 0;            // of the cluster
-  std::vector<NodeGroup> rejections;    // nearest to fitting first
+  std::string message;                // upstream's sentence, if the pod has no node
+  std::string gate;                   // the PreEnqueue plugin that keeps the pod out of the queue
+  std::vector<std::string> notes;     // what could not be taken into account
+  std::size_t all_nodes = 0;          // of the cluster
+  std::vector<NodeGroup> rejections;  // nearest to fitting first
+  // Nodes where the pod would fit if these pods, which are nominated there, did not come.
+  struct Nominated {
+    std::string node;
+    std::vector<std::string> pods;
+  };
+  std::vector<Nominated> nominated;
   std::vector<Suggestion> suggestions;  // cheapest first
   std::vector<std::string> tried;       // without suggestions: what was tried and did not help
 
@@ -81,12 +89,45 @@ struct Explanation {
   std::optional<std::int64_t> margin;  // what the chosen node's total is above the next lower one
   std::vector<NodeScore> scores;       // best first
 
+  struct PreemptionReason {
+    std::string code;  // stable: docs/explain-codes.md
+    std::string text;
+    std::vector<std::string> nodes;  // sorted
+  };
   struct Preemption {
     std::string node;  // empty: it does not help
     std::vector<std::string> victims;
     std::string message;  // why it does not help
+    // Of every node without victims: why it cannot help there, or that it could.
+    std::vector<PreemptionReason> reasons{};
   };
   std::optional<Preemption> preemption;
+
+  // ---- what only a running scheduler knows
+
+  // Where the pod is on its way.
+  struct Queue {
+    // "active", "backoff", "unschedulable", "gated", "inFlight" (being scheduled), "waitingOnPermit",
+    // "binding", "none" (not a pod of this scheduler).
+    std::string place;
+    std::optional<WallTime> since;  // it is in the queue, or its last attempt ended
+    std::optional<WallTime> until;  // when it is tried again without an event
+    std::int32_t attempts = 0;
+    std::vector<std::string> rejected_by;  // the plugins whose events it waits for
+    std::vector<std::string> missed;  // events since its attempt began: considered when it ends
+  };
+  std::optional<Queue> queue;
+  struct Permit {
+    struct Holder {
+      std::string plugin;
+      WallTime until;  // then it rejects the pod
+    };
+    std::string node;
+    WallTime since;
+    std::vector<Holder> holders;
+  };
+  std::optional<Permit> permit;  // who holds the pod between scheduling and binding
+
   // By plugin that rejects: the events after which the pod is tried again, "Node/Add".
   std::map<std::string, std::vector<std::string>> wakes;
 };

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "base/time_text.h"
 #include "explain/explanation_text.h"
 #include "wire/json_text.h"
 
@@ -99,6 +100,41 @@ JsonValue tree_of(const Explanation::Preemption& preemption) {
   add_text(tree, "node", preemption.node);
   add_texts(tree, "victims", preemption.victims);
   add_text(tree, "message", preemption.message);
+  add_list(tree, "reasons", preemption.reasons, [](const Explanation::PreemptionReason& reason) {
+    JsonValue why = JsonValue::object();
+    add_text(why, "code", reason.code);
+    add_text(why, "text", reason.text);
+    add_texts(why, "nodes", reason.nodes);
+    return why;
+  });
+  return tree;
+}
+
+void add_time(JsonValue& object, std::string_view name, WallTime time) {
+  object.add(name, JsonValue::of_text(rfc3339(time)));
+}
+
+JsonValue tree_of(const Explanation::Queue& queue) {
+  JsonValue tree = JsonValue::object();
+  add_text(tree, "place", queue.place);
+  if (queue.since) add_time(tree, "since", *queue.since);
+  if (queue.until) add_time(tree, "until", *queue.until);
+  if (queue.attempts > 0) tree.add("attempts", JsonValue::of_int(queue.attempts));
+  add_texts(tree, "rejectedBy", queue.rejected_by);
+  add_texts(tree, "missed", queue.missed);
+  return tree;
+}
+
+JsonValue tree_of(const Explanation::Permit& permit) {
+  JsonValue tree = JsonValue::object();
+  add_text(tree, "node", permit.node);
+  add_time(tree, "since", permit.since);
+  add_list(tree, "holders", permit.holders, [](const Explanation::Permit::Holder& holder) {
+    JsonValue by = JsonValue::object();
+    add_text(by, "plugin", holder.plugin);
+    add_time(by, "until", holder.until);
+    return by;
+  });
   return tree;
 }
 
@@ -113,6 +149,12 @@ JsonValue tree_of(const Explanation& explanation) {
   tree.add("nodes", JsonValue::of_int(static_cast<std::int64_t>(explanation.all_nodes)));
   add_list(tree, "rejections", explanation.rejections,
            [](const NodeGroup& group) { return tree_of(group); });
+  add_list(tree, "nominated", explanation.nominated, [](const Explanation::Nominated& nominated) {
+    JsonValue there = JsonValue::object();
+    add_text(there, "node", nominated.node);
+    add_texts(there, "pods", nominated.pods);
+    return there;
+  });
   add_list(tree, "suggestions", explanation.suggestions,
            [](const Suggestion& suggestion) { return tree_of(suggestion); });
   add_texts(tree, "tried", explanation.tried);
@@ -122,6 +164,8 @@ JsonValue tree_of(const Explanation& explanation) {
   add_list(tree, "scores", explanation.scores,
            [](const NodeScore& score) { return tree_of(score); });
   if (explanation.preemption) tree.add("preemption", tree_of(*explanation.preemption));
+  if (explanation.queue) tree.add("queue", tree_of(*explanation.queue));
+  if (explanation.permit) tree.add("permit", tree_of(*explanation.permit));
   if (!explanation.wakes.empty()) {
     JsonValue wakes = JsonValue::object();
     for (const auto& [plugin, events] : explanation.wakes) add_texts(wakes, plugin, events);

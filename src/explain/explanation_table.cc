@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/time_text.h"
 #include "explain/explanation_text.h"
 #include "explain/paragraphs.h"
 
@@ -20,6 +21,9 @@ std::string headline(const Explanation& explanation) {
            (explanation.chosen.empty()
                 ? std::string()
                 : fmt::format("  without the gate it would go to {}\n", explanation.chosen));
+  if (explanation.verdict == "WaitingOnPermit")
+    return fmt::format("{} has a place on {}, and is held before binding\n", pod,
+                       explanation.chosen);
   if (explanation.verdict == "Error") return fmt::format("{} cannot be judged\n", pod);
   return fmt::format("{} fits on no node\n", pod);
 }
@@ -96,21 +100,35 @@ std::string scores(const Explanation& explanation) {
   return text;
 }
 
+std::string nominated(const Explanation& explanation) {
+  if (explanation.nominated.empty()) return {};
+  std::string text = "\n  It would fit if pods that are nominated did not come\n";
+  for (const Explanation::Nominated& there : explanation.nominated)
+    text += wrapped(fmt::format("    {}: ", there.node), listed(there.pods), 8);
+  return text;
+}
+
 std::string preemption(const Explanation& explanation) {
   if (!explanation.preemption) return {};
   const Explanation::Preemption& preemption = *explanation.preemption;
+  std::string text = "\n";
   if (preemption.node.empty()) {
     constexpr std::string_view kPrefix = "preemption: ";
     const std::string& message = preemption.message;
-    return "\n" + wrapped("  Preemption does not help: ",
-                          words_of(message.starts_with(kPrefix) ? message.substr(kPrefix.size())
-                                                                : message),
-                          4);
+    text += wrapped(
+        "  Preemption does not help: ",
+        words_of(message.starts_with(kPrefix) ? message.substr(kPrefix.size()) : message), 4);
+  } else {
+    text += wrapped(fmt::format("  Preemption makes room on {} by evicting {}: ", preemption.node,
+                                plural(preemption.victims.size(), "pod")),
+                    listed(preemption.victims), 4);
   }
-  return "\n" +
-         wrapped(fmt::format("  Preemption makes room on {} by evicting {}: ", preemption.node,
-                             plural(preemption.victims.size(), "pod")),
-                 listed(preemption.victims), 4);
+  for (const Explanation::PreemptionReason& reason : preemption.reasons) {
+    text += wrapped(fmt::format("    {}: ", plural(reason.nodes.size(), "node")),
+                    listed(reason.nodes), 8);
+    text += wrapped("      ", words_of(reason.text), 8);
+  }
+  return text;
 }
 
 std::string wakes(const Explanation& explanation) {
@@ -118,6 +136,43 @@ std::string wakes(const Explanation& explanation) {
   std::string text = "\n  Tried again after\n";
   for (const auto& [plugin, events] : explanation.wakes)
     text += wrapped(fmt::format("    {}: ", plugin), listed(events), 8);
+  return text;
+}
+
+std::string sentence_of(const Explanation::Queue& queue) {
+  const auto at = [](const std::optional<WallTime>& time) {
+    return time ? rfc3339(*time) : std::string("?");
+  };
+  if (queue.place == "active") return "is next in the active queue";
+  if (queue.place == "backoff") return fmt::format("backs off until {}", at(queue.until));
+  if (queue.place == "unschedulable")
+    return fmt::format("waits for an event since {}; without one it is tried after {}",
+                       at(queue.since), at(queue.until));
+  if (queue.place == "gated") return fmt::format("is gated since {}", at(queue.since));
+  if (queue.place == "inFlight") return "is being scheduled";
+  if (queue.place == "waitingOnPermit") return "is held at Permit";
+  if (queue.place == "binding") return "is being bound";
+  return "is not in the queue";
+}
+
+std::string queue(const Explanation& explanation) {
+  std::string text;
+  if (const auto& place = explanation.queue) {
+    std::string sentence = sentence_of(*place);
+    if (place->attempts > 0)
+      sentence +=
+          fmt::format(", after {}", plural(static_cast<std::size_t>(place->attempts), "attempt"));
+    text += "\n" + wrapped("  In the queue: ", words_of("the pod " + sentence), 4);
+    if (!place->missed.empty())
+      text += wrapped(
+          "    came meanwhile, and counts when the attempt ends: ", listed(place->missed), 8);
+  }
+  if (const auto& permit = explanation.permit) {
+    text += fmt::format("\n  Held for node {} since {}\n", permit->node, rfc3339(permit->since));
+    for (const Explanation::Permit::Holder& holder : permit->holders)
+      text += fmt::format("    {}: until {}, then it rejects the pod\n", holder.plugin,
+                          rfc3339(holder.until));
+  }
   return text;
 }
 
@@ -134,8 +189,8 @@ std::string to_table(std::span<const Explanation> explanations) {
     if (!explanation.message.empty()) text += wrapped("  ", words_of(explanation.message), 4);
     for (const std::string& note : explanation.notes)
       text += wrapped("  note: ", words_of(note), 4);
-    text += rejections(explanation) + suggestions(explanation) + scores(explanation) +
-            preemption(explanation) + wakes(explanation);
+    text += rejections(explanation) + nominated(explanation) + suggestions(explanation) +
+            scores(explanation) + preemption(explanation) + queue(explanation) + wakes(explanation);
   }
   return text;
 }

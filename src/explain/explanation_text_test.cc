@@ -127,5 +127,54 @@ TEST(ExplanationText, ATableShowsTheScoresOfTheChosenNodeFirst) {
 )");
 }
 
+// As of a running scheduler: everything there is.
+Explanation explanation_of_held_pod() {
+  Explanation explanation = explanation_of_stuck_pod();
+  explanation.verdict = "WaitingOnPermit";
+  explanation.chosen = "n1";
+  explanation.margin = 3;
+  explanation.ties = {"n1", "n2"};
+  explanation.scores = {{"n1", 5, {{"Score", 1, 2, 5}}}};
+  explanation.nominated = {{"n2", {"default/other"}}};
+  explanation.preemption = {"", {}, "no", {{"NoLowerPriorityPods", "none is lower", {"n1", "n2"}}}};
+  const WallTime since = VirtualLoop::kDefaultStart;
+  explanation.queue = {"waitingOnPermit", since,      since + std::chrono::minutes(5), 2,
+                       {"Full"},          {"NodeAdd"}};
+  explanation.permit = {"n1", since, {{"Hold", since + std::chrono::minutes(1)}}};
+  return explanation;
+}
+
+TEST(ExplanationText, WhatIsWrittenAsJsonIsReadAsItWas) {
+  const std::vector<Explanation> all{explanation_of_stuck_pod(), explanation_of_held_pod()};
+  const JsonValue tree = to_json_tree(all);
+  const Result<std::vector<Explanation>> read = read_explanations(tree);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_json(to_json_tree(*read)), to_json(tree));
+  EXPECT_EQ(to_table(*read), to_table(all));
+}
+
+TEST(ExplanationText, WhatIsNoExplanationIsRefusedOrLeftOut) {
+  for (const char* wrong : {"{}", "[]", R"({"pods":7})", "null"})
+    EXPECT_FALSE(read_explanations(*parse_json(wrong))) << wrong;
+  const auto read = read_explanations(*parse_json(
+      R"({"pods":[{"pod":7,"nodes":"x","rejections":{},"scores":[null],"queue":[],"new":1},null]})"));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->size(), 2U);
+}
+
+TEST(ExplanationText, ATableSaysWhereThePodWaitsWhoHoldsItAndWhyPreemptionDoesNotHelp) {
+  const std::string table = to_table(std::vector{explanation_of_held_pod()});
+  EXPECT_TRUE(table.starts_with("default/web has a place on n1, and is held before binding\n"))
+      << table;
+  const auto has = [&](const char* text) {
+    EXPECT_NE(table.find(text), std::string::npos) << text << " is not in\n" << table;
+  };
+  has("  Held for node n1 since 2026-01-01T00:00:00Z\n"
+      "    Hold: until 2026-01-01T00:01:00Z, then it rejects the pod\n");
+  has("  It would fit if pods that are nominated did not come\n    n2: default/other\n");
+  has("  Preemption does not help: no\n    2 nodes: n1, n2\n      none is lower\n");
+  has("NodeAdd");
+}
+
 }  // namespace
 }  // namespace berth::explain

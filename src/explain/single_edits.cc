@@ -12,6 +12,7 @@
 #include "explain/pods_gone.h"
 #include "explain/priorities.h"
 #include "explain/request_cuts.h"
+#include "explain/resource_claim_edits.h"
 #include "explain/sort_by.h"
 #include "explain/volume_edits.h"
 
@@ -131,6 +132,7 @@ Edits SingleEdits::find() {
   taints();
   node_labels();
   volumes();
+  resource_claims();
   pods();
   new_nodes();
   if (unplaced_.json()) priority();
@@ -381,6 +383,14 @@ void SingleEdits::volumes() {
     for (const Edits& way : ways)
       if (way.size() == 1) keep_if_it_helps(way.front());
   if (!by_claim.empty()) note("creating or binding any one volume or claim", before);
+}
+
+void SingleEdits::resource_claims() {
+  const std::size_t before = found_.size();
+  const std::vector<std::vector<Edits>> by_claim = missing_resource_claims(unplaced_);
+  for (const std::vector<Edits>& ways : by_claim)
+    for (const Edits& way : ways) keep_if_it_helps(way.front());
+  if (!by_claim.empty()) note("creating any one ResourceClaim that is missing", before);
 }
 
 void SingleEdits::pods() {

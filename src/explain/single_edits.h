@@ -30,6 +30,7 @@ class SingleEdits {
   void topology_labels(Symbol key, const NodeSet& rows);
   void host_ports();
   void volumes();
+  void resource_claims();
   void pods();
   void new_nodes();
   void priority();

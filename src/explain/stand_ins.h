@@ -21,6 +21,10 @@ class ListedNominations final : public Nominator, public Activator {
     if (std::ranges::find(nodes_, node) == nodes_.end()) nodes_.push_back(node);
     pods_.push_back(std::move(pod));
   }
+  void clear() {
+    pods_.clear();
+    nodes_.clear();
+  }
   void remove(const Pod& pod) {
     const auto found = std::ranges::find(pods_, pod.uid(), [](const auto& p) { return p->uid(); });
     if (found == pods_.end()) return;

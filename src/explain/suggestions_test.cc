@@ -274,6 +274,14 @@ std::vector<Situation> situations() {
            device_claim("mine", "") +
            pod("p", asking("cpu: 1", "resourceClaims: [{name: gpu, resourceClaimName: mine}]")),
        {"AddNode: add a node like n1, with its devices"}},
+      {"a ResourceClaim that nobody has made",
+       node("n1") +
+           "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: {}\n"
+           "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: n1-gpus}\n"
+           "spec: {driver: example.com, nodeName: n1, pool: {name: n1, generation: 1, "
+           "resourceSliceCount: 1}, devices: [{name: gpu0}]}\n---\n" +
+           pod("p", asking("cpu: 1", "resourceClaims: [{name: gpu, resourceClaimName: mine}]")),
+       {"CreateResourceClaim: create the ResourceClaim mine for a device of class gpu"}},
       {"no node at all", pod("p", asking("cpu: 1")), {}},
   };
 }
