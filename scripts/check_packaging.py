@@ -83,7 +83,7 @@ KUBECONFIG = json.dumps({
 
 
 def check_yaml(berth):
-    for name in ("rbac", "deployment", "static-pod", "explain-reader", "ui-viewer", "recorder"):
+    for name in ("rbac", "deployment", "static-pod", "explain-reader", "explain-asker", "ui-viewer", "recorder"):
         done = run(berth, "simulate", "-f", f"packaging/{name}.yaml")
         expect(done.returncode == 0, f"packaging/{name}.yaml: {done.stderr}")
     broken = run(berth, "simulate", "-f", "packaging/Containerfile")
@@ -187,7 +187,8 @@ FILES = (
         "packaging/helm/berth/templates/_helpers.tpl", "packaging/helm/berth/templates/NOTES.txt",
         "packaging/monitoring/README.md", "packaging/monitoring/rules.yaml",
         "packaging/monitoring/dashboard.json", "packaging/explain-reader.yaml",
-        "packaging/ui-viewer.yaml", "packaging/recorder.yaml", "docs/ui.md")),
+        "packaging/explain-asker.yaml", "packaging/ui-viewer.yaml", "packaging/recorder.yaml",
+        "docs/ui.md")),
 )
 
 

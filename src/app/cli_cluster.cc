@@ -28,12 +28,7 @@ void add_address_flags(CLI::App& command, SchedulerAddress& address) {
               "Of the scheduler (default https://127.0.0.1:10259)");
   add_flag_of(command, "--kubeconfig", address.kubeconfig, "FILE",
               "Whose credentials to show the scheduler");
-  add_flag_of(command, "--token-file", address.token_file, "FILE",
-              "A bearer token to show the scheduler");
-  add_flag_of(command, "--certificate-authority", address.certificate_authority, "FILE",
-              "Whom to trust to know the scheduler");
-  command.add_flag("--insecure-skip-tls-verify", address.insecure_skip_tls_verify,
-                   "Trust whoever answers");
+  add_credential_flags(command, address);
 }
 
 class PermitCommand : public CliCommand {

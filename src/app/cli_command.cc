@@ -71,6 +71,21 @@ void add_config_flags(CLI::App& command, std::string& config, std::string& featu
   add_flag_of(command, "--feature-gates", feature_gates, "GATES", "A=true,B=false", check_gates);
 }
 
+void add_credential_flags(CLI::App& command, SchedulerAddress& address) {
+  add_flag_of(command, "--token", address.token, "TOKEN",
+              "A bearer token to show the scheduler; other users of this machine can see it: better"
+              " --token-file");
+  add_flag_of(command, "--token-file", address.token_file, "FILE",
+              "A file with a bearer token to show the scheduler");
+  add_flag_of(command, "--client-certificate", address.client_certificate, "FILE",
+              "A certificate to show the scheduler");
+  add_flag_of(command, "--client-key", address.client_key, "FILE", "Its key");
+  add_flag_of(command, "--certificate-authority", address.certificate_authority, "FILE",
+              "Whom to trust to know the scheduler");
+  command.add_flag("--insecure-skip-tls-verify", address.insecure_skip_tls_verify,
+                   "Trust whoever answers");
+}
+
 void add_seed_flag(CLI::App& command, std::string& seed) {
   add_flag_of(command, "--seed", seed, "N", "Of the draw among equally good nodes (default 0)",
               check_seed);

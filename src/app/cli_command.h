@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/output_format.h"
+#include "app/scheduler_client.h"
 #include "berth/result.h"
 
 namespace CLI {
@@ -76,6 +77,9 @@ void add_flag_of(CLI::App& command, const char* name, std::vector<std::string>& 
                  const char* type, const char* description);
 
 void add_config_flags(CLI::App& command, std::string& config, std::string& feature_gates);
+// As whom a running scheduler is asked, and whom to trust; --server and --kubeconfig are flags of
+// each command.
+void add_credential_flags(CLI::App& command, SchedulerAddress& address);
 void add_seed_flag(CLI::App& command, std::string& seed);
 void add_strict_flag(CLI::App& command, bool& strict);
 void add_verify_increments_flag(CLI::App& command, bool& verify_increments);

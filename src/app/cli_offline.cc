@@ -161,8 +161,13 @@ class ExplainCommand : public CliCommand {
                 "The cluster's objects as an API server returns them: a List, YAML or JSON; - reads"
                 " standard input. Without it they are read from an API server, and nothing is"
                 " written");
+    add_flag_of(command, "--server", options_.scheduler.server, "URL",
+                "Of a running berth scheduler, which answers, with what only it knows; or of berth"
+                " run");
     add_flag_of(command, "--kubeconfig", options_.kubeconfig, "FILE",
-                "Where that is, and as whom to read (default: as kubectl finds it)");
+                "Where the API server is, and as whom to read (default: as kubectl finds it); with"
+                " --server, whose credentials to show");
+    add_credential_flags(command, options_.scheduler);
     add_flag_of(command, "--context", options_.context, "NAME",
                 "Of the kubeconfig (default: the current one)");
     add_flag_of(command, "-n,--namespace", options_.namespace_name, "NAMESPACE",

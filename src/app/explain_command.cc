@@ -14,9 +14,11 @@
 #include "api/defaulting.h"
 #include "api/manifest.h"
 #include "app/cluster_source.h"
+#include "app/explain_server.h"
 #include "app/input.h"
 #include "app/page_output.h"
 #include "berth/interner.h"
+#include "explain/alike_pods.h"
 #include "explain/explainer.h"
 #include "explain/explanation_text.h"
 #include "page/page.h"
@@ -31,16 +33,6 @@ constexpr std::string_view kLeftOut =
     "Not shown, because only a running scheduler knows: places in its queue, backoff, missed "
     "events,\n"
     "and who holds pods at Permit.\n";
-
-// Whether pods with the same spec and metadata (namespace, labels, owner) are all in the same case:
-// not if claims of their own are theirs, or their status counts.
-bool shares_explanation(const Pod& pod) {
-  const auto is_own = [](const Volume& volume) {
-    return volume.source == VolumeSource::kEphemeral;
-  };
-  return !pod.extra() && pod.nominated_node().empty() && pod.spec().resource_claims.empty() &&
-         std::ranges::none_of(pod.spec().volumes, is_own);
-}
 
 // Explains pods of one cluster, each with the profile that is responsible for it.
 class ExplainedCluster {
@@ -206,20 +198,17 @@ Result<std::vector<ExplainedCluster::Alike>> ExplainedCluster::asked_pods() cons
 }
 
 std::vector<ExplainedCluster::Alike> ExplainedCluster::pending_pods() const {
-  std::vector<Alike> groups;
-  std::map<std::pair<const PodSpec*, const PodMeta*>, std::size_t> places;
+  std::vector<Ref<const Pod>> pods;
+  std::vector<std::size_t> places;
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    const auto* found = std::get_if<Ref<const Pod>>(&objects_[i].object);
-    if (!found || !(*found)->node().empty() || (*found)->finished()) continue;
-    const Pod& pod = **found;
-    if (!shares_explanation(pod)) {
-      groups.push_back({i});
-      continue;
-    }
-    const auto [place, is_first] = places.try_emplace({&pod.spec(), &pod.meta()}, groups.size());
-    if (is_first) groups.emplace_back();
-    groups[place->second].push_back(i);
+    const auto* pod = std::get_if<Ref<const Pod>>(&objects_[i].object);
+    if (!pod || !(*pod)->node().empty() || (*pod)->finished()) continue;
+    pods.push_back(*pod);
+    places.push_back(i);
   }
+  std::vector<Alike> groups = explain::alike_pods(pods);
+  for (Alike& group : groups)
+    for (std::size_t& place : group) place = places[place];
   return groups;
 }
 
@@ -279,6 +268,38 @@ std::string page_data(const std::string& title, JsonValue explanations) {
   return to_json(data);
 }
 
+// Prints explanations as they are asked for. Whether every pod has a node, or would get one.
+bool print(const std::vector<explain::Explanation>& explanations, JsonValue tree,
+           const std::string& source, bool from_scheduler, const ExplainOptions& options,
+           std::ostream& out, std::ostream& err) {
+  const bool all_have_nodes = std::ranges::all_of(explanations, [](const auto& explanation) {
+    return explanation.verdict == "Scheduled" || explanation.verdict == "Schedulable";
+  });
+  switch (options.output) {
+    case OutputFormat::kTable:
+      out << explain::to_table(explanations);
+      if (!all_have_nodes && !from_scheduler) out << '\n' << kLeftOut;
+      if (explanations.empty()) err << "no pod is pending\n";
+      break;
+    case OutputFormat::kJson: out << to_indented_json(tree) << '\n'; break;
+    case OutputFormat::kYaml: out << to_go_yaml(tree); break;
+    case OutputFormat::kHtml: out << page::page_with(page_data(source, std::move(tree))); break;
+  }
+  return all_have_nodes;
+}
+
+Result<bool> explain_by_scheduler(const ExplainOptions& options, std::ostream& out,
+                                  std::ostream& err) {
+  Result<JsonValue> tree = ask_scheduler_to_explain(options, err);
+  if (!tree) return fail(tree.error());
+  const Result<std::vector<explain::Explanation>> explanations = explain::read_explanations(*tree);
+  if (!explanations)
+    return fail(ErrorKind::kInvalid,
+                fmt::format("the scheduler at {} answered with no explanations: {}",
+                            options.scheduler.server, explanations.error().message));
+  return print(*explanations, *std::move(tree), options.scheduler.server, true, options, out, err);
+}
+
 }  // namespace
 
 std::string check_explain(const ExplainOptions& options) {
@@ -288,6 +309,20 @@ std::string check_explain(const ExplainOptions& options) {
     return "explain takes either pods by name or --all-pending";
   if (!options.cluster.empty() && !(options.kubeconfig + options.context).empty())
     return "explain takes either --cluster or --kubeconfig and --context";
+  if (!options.scheduler.server.empty()) {
+    if (!options.cluster.empty() || !options.context.empty())
+      return "explain takes either --server or --cluster and --context";
+    if (!(options.config + options.profile + options.feature_gates).empty())
+      return "--server goes without --config, --profile and --feature-gates: the scheduler has its "
+             "own";
+    return check_address(options.scheduler);
+  }
+  if (!(options.scheduler.token + options.scheduler.token_file +
+        options.scheduler.client_certificate + options.scheduler.client_key +
+        options.scheduler.certificate_authority)
+           .empty() ||
+      options.scheduler.insecure_skip_tls_verify)
+    return "tokens, certificates and --insecure-skip-tls-verify go with --server";
   if (options.cluster == "-" && std::ranges::count(options.files, "-") > 0)
     return "standard input can be read once only: as the cluster or as a manifest";
   return {};
@@ -296,33 +331,19 @@ std::string check_explain(const ExplainOptions& options) {
 Result<bool> explain(const ExplainOptions& options, std::ostream& out, std::ostream& err) {
   if (options.output == OutputFormat::kHtml)
     if (Result<void> allowed = check_page_output(out); !allowed) return fail(allowed.error());
+  if (!options.scheduler.server.empty()) return explain_by_scheduler(options, out, err);
   Result<ExplainedCluster> cluster = ExplainedCluster::make(options, err);
   if (!cluster) return fail(cluster.error());
   const auto pods = cluster->asked_pods();
   if (!pods) return fail(pods.error());
   std::vector<explain::Explanation> explanations;
-  bool all_have_nodes = true;
   for (const auto& alike : *pods) {
     Result<explain::Explanation> explanation = cluster->explain(alike);
     if (!explanation) return fail(explanation.error());
-    if (explanation->verdict != "Scheduled" && explanation->verdict != "Schedulable")
-      all_have_nodes = false;
     explanations.push_back(*std::move(explanation));
   }
-  JsonValue tree = explain::to_json_tree(explanations);
-  switch (options.output) {
-    case OutputFormat::kTable:
-      out << explain::to_table(explanations);
-      if (!all_have_nodes) out << '\n' << kLeftOut;
-      if (explanations.empty()) err << "no pod is pending\n";
-      break;
-    case OutputFormat::kJson: out << to_indented_json(tree) << '\n'; break;
-    case OutputFormat::kYaml: out << to_go_yaml(tree); break;
-    case OutputFormat::kHtml:
-      out << page::page_with(page_data(cluster->source(), std::move(tree)));
-      break;
-  }
-  return all_have_nodes;
+  return print(explanations, explain::to_json_tree(explanations), cluster->source(), false, options,
+               out, err);
 }
 
 }  // namespace berth::app

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/output_format.h"
+#include "app/scheduler_client.h"
 #include "berth/result.h"
 
 namespace berth::app {
@@ -18,7 +19,9 @@ struct ExplainOptions {
   // Where the cluster's objects are: in a file ("-" is standard input), or, if that is empty, on the
   // API server that a kubeconfig names (empty: found as kubectl finds it).
   std::string cluster;
-  std::string kubeconfig;
+  std::string kubeconfig;  // with --server: as whom to ask
+  // Or a running scheduler answers, if its server is named.
+  SchedulerAddress scheduler{.server = {}};
   std::string context;             // of the kubeconfig; empty: the current one
   std::string namespace_name;      // of pods without one; empty: the context's, else default
   std::vector<std::string> nodes;  // whose scores or obstacles are asked for by name

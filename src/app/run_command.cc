@@ -13,6 +13,7 @@
 #include "app/embedded_cluster.h"
 #include "app/input.h"
 #include "app/live_summary.h"
+#include "app/object_sources.h"
 #include "app/run_pages.h"
 #include "base/signals.h"
 #include "berth/interner.h"
@@ -21,6 +22,7 @@
 #include "extender/extenders.h"
 #include "framework/log_observer.h"
 #include "framework/observers.h"
+#include "live/live_explainer.h"
 #include "telemetry/log.h"
 
 namespace berth::app {
@@ -49,9 +51,11 @@ class EmbeddedScheduler {
         cluster_(api, interner_, telemetry::Log(log)),
         log_observer_(telemetry::Log(std::move(log))),
         observers_({&summary, &log_observer_, &pages.feed()}),
-        plugins_(std::move(plugins)) {}
+        plugins_(std::move(plugins)),
+        objects_(api) {}
   ~EmbeddedScheduler() {
     pages_.let_go();
+    explainer_.reset();
     engine_.reset();  // its attempts refer to everything else
   }
   EmbeddedScheduler(const EmbeddedScheduler&) = delete;
@@ -59,12 +63,15 @@ class EmbeddedScheduler {
 
   Result<void> start(const RunOptions& options) {
     EngineOptions engine;
+    live::LiveExplainerOptions explaining;
     engine.seed = seed_from_system();
     if (Result<void> set = engine.gates.set(options.feature_gates); !set) return set;
     if (Result<void> valid = engine.gates.validate(); !valid) return valid;
     Result<config::Configuration> configuration =
         read_configuration(options.config, engine.gates, interner_);
     if (!configuration) return fail(configuration.error());
+    explaining.configuration = *configuration;
+    explaining.gates = engine.gates;
     engine.configuration = std::move(*configuration);
     Result<std::unique_ptr<extender::Extenders>> extenders =
         extender::Extenders::make(engine.configuration.extenders, loop_);
@@ -75,7 +82,9 @@ class EmbeddedScheduler {
         Engine::make(loop_, interner_, plugins_, cluster_, observers_, std::move(engine));
     if (!made) return fail(made.error());
     engine_ = std::move(*made);
-    pages_.follow(*engine_);
+    explainer_ = std::make_unique<live::LiveExplainer>(loop_, *engine_, interner_, plugins_,
+                                                       objects_, std::move(explaining));
+    pages_.follow(*engine_, *explainer_);
     cluster_.serve(*engine_, extenders_->objects().needs().any() ? &extenders_->objects() : nullptr,
                    &pages_.feed());
     engine_->start();
@@ -92,8 +101,10 @@ class EmbeddedScheduler {
   LogObserver log_observer_;
   Observers observers_;
   PluginTable plugins_;
+  EmbeddedObjects objects_;
   std::unique_ptr<extender::Extenders> extenders_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<live::LiveExplainer> explainer_;
 };
 
 // Nothing is being done, and nothing that is under way will give the pods that wait a chance.

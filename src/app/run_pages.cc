@@ -8,16 +8,18 @@
 
 namespace berth::app {
 
-void RunPages::follow(Engine& engine) {
+void RunPages::follow(Engine& engine, live::LiveExplainer& explainer) {
   feed_.follow(engine);
   const MutexLock lock(mutex_);
   waiting_pods_ = &engine.waiting_pods();
+  explain_ = explainer.door([] { return Result<void>(); });
 }
 
 void RunPages::let_go() {
   feed_.let_go();
   const MutexLock lock(mutex_);
   waiting_pods_ = nullptr;
+  explain_ = {};
 }
 
 net::HttpResponse RunPages::answer_waiting_pods(const net::HttpRequest& request,
@@ -26,6 +28,17 @@ net::HttpResponse RunPages::answer_waiting_pods(const net::HttpRequest& request,
   if (!waiting_pods_) return {.status = 503, .headers = {}, .body = {}};
   const serve::UserInfo user{"a user of berth run", "", {}, {}};
   return serve::answer_waiting_pods(request, path, user, *waiting_pods_);
+}
+
+void RunPages::explain(const net::HttpRequest& request,
+                       std::shared_ptr<net::HttpResponder> responder) {
+  serve::ExplainPods explain;
+  {
+    const MutexLock lock(mutex_);
+    explain = explain_;
+  }
+  if (!explain) return responder->respond({.status = 503, .headers = {}, .body = {}});
+  serve::explain_pods(request, std::move(responder), explain, background_);
 }
 
 memapi::AnswerElsewhere RunPages::door() {
@@ -39,6 +52,10 @@ memapi::AnswerElsewhere RunPages::door() {
     };
     if (ui::is_ui_path(*path)) {
       page_.answer(request, *path, respond);
+      return true;
+    }
+    if (*path == serve::kExplainPath) {
+      explain(request, responder);
       return true;
     }
     if (*path == serve::kWaitingPodsPath ||

@@ -20,6 +20,10 @@ std::string server_of(std::string server) {
 std::string check_address(const SchedulerAddress& address) {
   if (address.insecure_skip_tls_verify && !address.certificate_authority.empty())
     return "--certificate-authority and --insecure-skip-tls-verify exclude each other";
+  if (!address.token.empty() && !address.token_file.empty())
+    return "--token and --token-file exclude each other";
+  if (address.client_certificate.empty() != address.client_key.empty())
+    return "--client-certificate and --client-key go together";
   if (const std::size_t scheme = address.server.find("://"); scheme != std::string::npos) {
     const std::string_view name = std::string_view(address.server).substr(0, scheme);
     if (name != "https" && name != "http")
@@ -48,9 +52,15 @@ Result<kube::ClientConfig> scheduler_client_config(const SchedulerAddress& addre
     config.ca_data.clear();
     config.ca_file = address.insecure_skip_tls_verify ? "" : address.certificate_authority;
   }
-  if (!address.token_file.empty()) {
+  if (!address.client_certificate.empty()) {
+    config.cert_file = address.client_certificate;
+    config.key_file = address.client_key;
+    config.cert_data.clear();
+    config.key_data.clear();
+  }
+  if (!address.token.empty() || !address.token_file.empty()) {
     config.token_file = address.token_file;
-    config.token.clear();
+    config.token = address.token;
     config.username.clear();
     config.password.clear();
     config.exec.reset();

@@ -13,9 +13,11 @@ namespace berth::app {
 
 struct SchedulerAddress {
   std::string server = "https://127.0.0.1:10259";
-  std::string kubeconfig;  // who we are
-  std::string token_file;
-  std::string certificate_authority;
+  std::string kubeconfig{};  // who we are
+  std::string token{};
+  std::string token_file{};
+  std::string client_certificate{}, client_key{};  // files
+  std::string certificate_authority{};
   bool insecure_skip_tls_verify = false;
 };
 

@@ -59,7 +59,8 @@ SchedulerProcess::SchedulerProcess(SchedulerSetup setup, SchedulerHost host, Int
       feed_(loop_, Random(host_.seed + 1).next()),
       page_(feed_, fmt::format("{} on {}", setup_.configuration.profiles.front().scheduler_name,
                                host_.name)),
-      observers_(all_observers(measured_, logged_, feed_, host_.observer)) {}
+      observers_(all_observers(measured_, logged_, feed_, host_.observer)),
+      objects_(clients_.main) {}
 
 SchedulerProcess::~SchedulerProcess() { feed_.let_go(); }
 
@@ -101,6 +102,10 @@ Result<void> SchedulerProcess::make() {
   if (!engine) return fail(engine.error());
   engine_ = std::move(*engine);
   feed_.follow(*engine_);
+  explainer_ = std::make_unique<live::LiveExplainer>(
+      loop_, *engine_, interner_, setup_.plugins, objects_,
+      live::LiveExplainerOptions{.configuration = setup_.configuration,
+                                 .gates = setup_.command.options.gates});
   const config::FeatureGates& gates = setup_.command.options.gates;
   reflectors_ = std::make_unique<kube::Reflectors>(
       loop_, clients_.main, interner_, random_.fork(), log_,
@@ -166,7 +171,8 @@ Result<void> SchedulerProcess::serve() {
                               {.health = health_checks(),
                                .list_pods = pods_door(),
                                .waiting_pods = &engine_->waiting_pods(),
-                               .answer_ui = page_door()},
+                               .answer_ui = page_door(),
+                               .explain = explain_door()},
                               random_.fork(), log_);
   if (!serving) return fail(serving.error());
   serving_ = std::move(*serving);
@@ -221,6 +227,17 @@ serve::AnswerUi SchedulerProcess::page_door() {
                 std::function<void(net::HttpResponse)> respond) {
     page_.answer(request, path, std::move(respond));
   };
+}
+
+serve::ExplainPods SchedulerProcess::explain_door() {
+  return explainer_->door([this]() -> Result<void> {
+    if (!reflectors_->unsynced().empty())
+      return fail(ErrorKind::kUnavailable, "not all objects have been listed yet");
+    if (elects() && !election_->leading())
+      return fail(ErrorKind::kUnavailable,
+                  "this scheduler does not lead: ask the one that holds the lease");
+    return {};
+  });
 }
 
 // What /readyz/sched-handler-sync says, until all is there.

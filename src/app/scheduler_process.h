@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "app/object_sources.h"
 #include "app/scheduler_clients.h"
 #include "app/scheduler_election.h"
 #include "app/scheduler_metrics.h"
@@ -30,6 +31,7 @@
 #include "kube/kube_cluster_api.h"
 #include "kube/reflectors.h"
 #include "kube/write_gate.h"
+#include "live/live_explainer.h"
 #include "telemetry/log.h"
 #include "ui/endpoints.h"
 #include "ui/live_feed.h"
@@ -67,6 +69,7 @@ class SchedulerProcess {
   serve::HealthChecks health_checks();
   serve::ListPods pods_door();
   serve::AnswerUi page_door();
+  serve::ExplainPods explain_door();
   void note_sync();
   void begin();
   void synced();
@@ -93,6 +96,8 @@ class SchedulerProcess {
   Observers observers_;
   std::unique_ptr<extender::Extenders> extenders_;
   std::unique_ptr<Engine> engine_;
+  KubeObjects objects_;
+  std::unique_ptr<live::LiveExplainer> explainer_;
   std::unique_ptr<kube::Reflectors> reflectors_;
   std::optional<SchedulerElection> election_;
   std::function<void(Result<int>)> ended_;  // empty: it has been called

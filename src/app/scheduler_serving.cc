@@ -190,6 +190,7 @@ serve::ServerOptions SchedulerServing::server_options(ServedScheduler shown,
   options.component_config = [json = config::to_json(setup_.configuration)] { return json; };
   options.waiting_pods = shown.waiting_pods;
   options.answer_ui = std::move(shown.answer_ui);
+  options.explain = std::move(shown.explain);
   options.profiling = setup_.configuration.enable_profiling;
   options.flagz = flags.gates.enabled("ComponentFlagz");
   options.statusz = flags.gates.enabled("ComponentStatusz");

@@ -32,6 +32,7 @@ struct ServedScheduler {
   serve::ListPods list_pods;
   WaitingPods* waiting_pods = nullptr;
   serve::AnswerUi answer_ui;
+  serve::ExplainPods explain;
 };
 
 class SchedulerServing {

@@ -137,6 +137,8 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   std::optional<net::HttpResponse> answer_health(const Exchange& exchange) const;
   std::optional<net::HttpResponse> answer_debug(const Exchange& exchange) const;
   void answer_pod_resources(const ExchangePtr& exchange);
+  void answer_explain(const ExchangePtr& exchange);
+  void ask_to_explain(const ExchangePtr& exchange);
   void begin_profile(const ExchangePtr& exchange);
   void end_profile(const ExchangePtr& exchange, Duration duration);
   bool takes_body(const Exchange& exchange) const {
@@ -230,6 +232,7 @@ void Pipeline::route(const ExchangePtr& exchange) {
                               });
   if (exchange->path == "/metrics/resources" && options_.list_pods)
     return answer_pod_resources(exchange);
+  if (exchange->path == kExplainPath && options_.explain) return answer_explain(exchange);
   if (exchange->path == kCpuProfilePath && options_.profiling) return begin_profile(exchange);
   const auto answer_now = [self = shared_from_this(), exchange] {
     std::optional<net::HttpResponse> response = self->answer(*exchange);
@@ -289,6 +292,30 @@ void Pipeline::answer_pod_resources(const ExchangePtr& exchange) {
                                            pod_resource_page(*pods, choice.format)));
     });
   });
+}
+
+void Pipeline::answer_explain(const ExchangePtr& exchange) {
+  const net::HttpRequest& request = exchange->request();
+  if (std::optional<net::HttpResponse> refused = explain_method_refused(request))
+    return respond(exchange, std::move(*refused));
+  if (request.method != "POST") return ask_to_explain(exchange);
+  exchange->read_body(kMostPodBytes,
+                      [self = shared_from_this(), exchange] { self->ask_to_explain(exchange); });
+}
+
+void Pipeline::ask_to_explain(const ExchangePtr& exchange) {
+  Result<explain::Question> question = read_question(exchange->request());
+  if (!question)
+    return respond(exchange, question_refused(exchange->request(), question.error().message));
+  CancelReview give_up = options_.explain(
+      *std::move(question),
+      [self = shared_from_this(), exchange](std::optional<explain::Answer> answer) {
+        if (exchange->answered()) return;
+        self->background_.post([self, exchange, answer = std::move(answer)] {
+          self->respond(exchange, explain_response(exchange->request(), answer));
+        });
+      });
+  if (!exchange->departure().set(give_up)) give_up();
 }
 
 void Pipeline::begin_profile(const ExchangePtr& exchange) {

@@ -27,6 +27,7 @@
 #include "serve/authorization.h"
 #include "serve/certificates.h"
 #include "serve/debug.h"
+#include "serve/explanations.h"
 #include "serve/health.h"
 #include "serve/resource_metrics.h"
 #include "telemetry/log.h"
@@ -70,6 +71,7 @@ struct ServerOptions {
   std::function<std::string()> component_config;  // JSON, for /configz; any thread
   WaitingPods* waiting_pods = nullptr;            // none: no /debug/waiting-pods
   AnswerUi answer_ui;                             // none: no /ui/
+  ExplainPods explain;                            // none: no /explain
   bool profiling = true;                          // /debug/pprof and /debug/flags
   bool flagz = true;                              // /flagz: the gate ComponentFlagz
   bool statusz = true;                            // /statusz: the gate ComponentStatusz

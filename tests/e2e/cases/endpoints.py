@@ -54,7 +54,7 @@ def health_with_an_election(w):
 @case()
 def strangers_read_no_more_than_health(w):
     scheduler = w.start_scheduler(flags=["--authorization-webhook-cache-authorized-ttl=10s"])
-    secret = ["/metrics", "/configz", "/metrics/resources", "/healthz/ping", "/debug/pprof/", "/flagz"]
+    secret = ["/metrics", "/configz", "/metrics/resources", "/healthz/ping", "/debug/pprof/", "/flagz", "/explain"]
     for path in secret + ["/"]:
         answer = json.loads(body(scheduler, path, code=403))
         assert answer["kind"] == "Status" and answer["reason"] == "Forbidden", answer
