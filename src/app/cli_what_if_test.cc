@@ -20,7 +20,9 @@ using ::testing::IsEmpty;
 constexpr char kNodeAndPods[] = R"(apiVersion: v1
 kind: Node
 metadata: {name: n1}
-status: {capacity: {cpu: "4", memory: 4Gi, pods: "10"}}
+status:
+  capacity: {cpu: "4", memory: 4Gi, pods: "10"}
+  allocatable: {cpu: "4", memory: 4Gi, pods: "10"}
 ---
 apiVersion: v1
 kind: Pod

@@ -211,7 +211,7 @@ std::string moved_text(const JsonValue& pod) {
   if (member_of(pod, "diverged").boolean) {
     const double elsewhere = number_in(member_of(pod, "podsElsewhereThen"));
     text += elsewhere > 0
-                ? fmt::format("    the clusters had diverged: {:.0f} pods were elsewhere by then\n",
+                ? fmt::format("    the clusters had diverged, pods elsewhere by then: {:.0f}\n",
                               elsewhere)
                 : "    the clusters had diverged: their nodes differ\n";
   }

@@ -35,7 +35,8 @@ void RunMeter::changed(const Delta& delta) {
     ++created_;
     add_shape(*found);
   }
-  const bool pending = delta.type != DeltaType::kDeleted && pod.node().empty() && !pod.finished();
+  const bool pending = delta.type != DeltaType::kDeleted && pod.node().empty() && !pod.finished() &&
+                       pod.spec().scheduling_gates.empty();
   if (!keep_samples_) return;
   if (!pending && !pod.node().empty() && pending_.contains(pod.uid())) ++assigned_;
   const bool changes = pending ? pending_.insert(pod.uid()).second : pending_.erase(pod.uid()) > 0;

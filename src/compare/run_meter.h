@@ -31,7 +31,7 @@ struct PodShape {
 struct CountSample {
   Duration at{0};
   std::size_t bound = 0;    // so far
-  std::size_t pending = 0;  // pods without a node then
+  std::size_t pending = 0;  // pods without a node then, but for gated ones
 };
 
 class RunMeter final : public Observer {

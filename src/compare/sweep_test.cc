@@ -84,7 +84,7 @@ TEST(Sweep, ThePluginThatMadeTheDifferenceIsNamed) {
   }));
   EXPECT_THAT(to_table(result.document),
               AllOf(HasSubstr("packing against spreading: "), HasSubstr("first divergence: "),
-                    HasSubstr("the clusters had diverged: ")));
+                    HasSubstr("the clusters had diverged, pods elsewhere by then: ")));
 }
 
 TEST(Sweep, APodWithoutANodeOnOneSideIsTold) {
