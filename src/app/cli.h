@@ -6,7 +6,7 @@
 //   berth evaluate --cluster FILE [--config FILE] [--profile NAME] [--sequence] [--preempt] [-o …]
 //   berth explain POD… | --all-pending | -f FILE --cluster FILE [--node NAME] [-o …]
 //   berth capacity -f POD… [--ratio A:B] [--cluster FILE | --kubeconfig FILE] [--max N] [-o …]
-//   berth compare --config A --config B -f FILE… [--seeds 1..5] [--shard I/N] [-o …] | --merge PART…
+//   berth compare --config A --config B -f FILE… | --trace FILE… [--seeds …] [--shard I/N] [-o …] | --merge PART…
 //   berth scheduler [kube-scheduler's flags]; also when called as kube-scheduler
 //   berth permit list|allow|reject [POD] [--server URL] [--kubeconfig FILE] [--plugin NAME] [-o …]
 //   berth plugins

@@ -4,11 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <string_view>
 
 #include "base/time_text.h"
 #include "config/feature_gates.h"
 
 namespace berth::app {
+namespace {
+
+constexpr std::string_view kExtendedResource = "extended-resource";
+
+}  // namespace
 
 bool CliCommand::was_typed() const { return command_.parsed(); }
 
@@ -35,6 +41,15 @@ std::string check_gates(const std::string& text) {
 std::string check_page_format(const std::string& text) {
   if (text == "table" || text == "json" || text == "yaml" || text == "html") return {};
   return fmt::format("\"{}\" is none of table, json, yaml, html", text);
+}
+
+std::string check_gpu_share(const std::string& text) {
+  if (text == "devices" || text == kExtendedResource) return {};
+  return fmt::format("\"{}\" is none of devices, {}", text, kExtendedResource);
+}
+
+trace::GpuShare gpu_share_of(const std::string& text) {
+  return text == kExtendedResource ? trace::GpuShare::kExtendedResource : trace::GpuShare::kDevices;
 }
 
 std::string check_plain_format(const std::string& text) {

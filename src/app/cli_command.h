@@ -13,6 +13,7 @@
 #include "app/output_format.h"
 #include "app/scheduler_client.h"
 #include "berth/result.h"
+#include "trace/trace.h"
 
 namespace CLI {
 class App;
@@ -62,10 +63,13 @@ std::string check_duration(const std::string& text);
 std::string check_seed(const std::string& text);  // a whole number of 64 bits
 std::string check_gates(const std::string& text);
 std::string check_page_format(const std::string& text);   // table, json, yaml or html
+std::string check_gpu_share(const std::string& text);     // devices or extended-resource
 std::string check_plain_format(const std::string& text);  // table or json
 
 // Of what has passed one of these checks; empty: table.
 OutputFormat output_format_of(const std::string& text);
+// Of what has passed check_gpu_share; empty: devices.
+trace::GpuShare gpu_share_of(const std::string& text);
 // Of what has passed check_seed; `otherwise` if it is empty.
 std::uint64_t seed_of(const std::string& text, std::uint64_t otherwise);
 

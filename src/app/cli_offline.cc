@@ -1,9 +1,6 @@
 // The commands that decide without a cluster of their own: simulate, bench, evaluate, explain.
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <string_view>
 #include <utility>
 
 #include "app/bench_command.h"
@@ -22,13 +19,6 @@ constexpr int kWithoutNode = 3;  // of explain: some pod has no node
 Result<int> exit_code(const Result<void>& done) {
   if (!done) return fail(done.error());
   return kDone;
-}
-
-constexpr std::string_view kExtendedResource = "extended-resource";
-
-std::string check_gpu_share(const std::string& text) {
-  if (text == "devices" || text == kExtendedResource) return {};
-  return fmt::format("\"{}\" is none of devices, {}", text, kExtendedResource);
 }
 
 class SimulateCommand : public CliCommand {
@@ -72,8 +62,7 @@ class SimulateCommand : public CliCommand {
 
   Result<int> run(std::ostream& out, std::ostream& err) override {
     options_.seed = seed_of(seed_, options_.seed);
-    if (gpu_share_ == kExtendedResource)
-      options_.trace.gpu_share = trace::GpuShare::kExtendedResource;
+    options_.trace.gpu_share = gpu_share_of(gpu_share_);
     if (!until_.empty()) options_.until = *parse_go_duration(until_);
     options_.output = output_format_of(output_);
     return exit_code(simulate(options_, out, err));

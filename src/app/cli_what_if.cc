@@ -116,12 +116,20 @@ class CompareCommand : public CliCommand {
         command, "--cluster", words_.cluster, "FILE",
         "The input: a cluster as an API server returns it; its workloads make no pods, which"
         " are in it");
+    add_flag_of(command, "--trace", words_.traces, "FILE",
+                "The input: what happened to a real cluster, as for simulate (docs/trace.md)");
+    add_flag_of(
+        command, "--gpu-share", gpu_share_, "HOW",
+        "What parts of openb's GPUs become: devices, or extended-resource (default devices)",
+        check_gpu_share);
     add_flag_of(command, "--scenario", words_.scenario, "FILE",
                 "What happens over time (docs/scenario.md)");
     add_flag_of(command, "--input", words_.inputs, "KEY=VALUE,…",
-                "One of several inputs: name=, file= (also twice), cluster=, scenario=");
+                "One of several inputs: name=, file= and trace= (also twice), cluster=, scenario=");
     add_flag_of(command, "--until", until_, "DURATION",
-                "End each run at this virtual time (default 24h)", check_duration);
+                "End each run at this virtual time (default 24h; of a trace a day more than twice "
+                "its length)",
+                check_duration);
     add_flag_of(
         command, "--explain", explain_, "N",
         "Say of so many pods of each side why they went elsewhere (default 5; 0 in a sweep of"
@@ -161,6 +169,7 @@ class CompareCommand : public CliCommand {
 
   Result<int> run(std::ostream& out, std::ostream& err) override {
     options_.words = words_;
+    options_.trace.gpu_share = gpu_share_of(gpu_share_);
     if (!until_.empty()) options_.until = *parse_go_duration(until_);
     if (!explain_.empty()) options_.explained = static_cast<std::size_t>(count_of(explain_));
     if (!fit_limit_.empty()) options_.fit_limit = count_of(fit_limit_);
@@ -177,7 +186,7 @@ class CompareCommand : public CliCommand {
  private:
   CompareOptions options_;
   CompareWords words_;
-  std::string until_, explain_, fit_limit_, jobs_, output_;
+  std::string until_, explain_, fit_limit_, jobs_, output_, gpu_share_;
 };
 
 }  // namespace

@@ -108,6 +108,22 @@ TEST_F(WhatIfTest, CompareShowsAConfigurationEqualToItself) {
   EXPECT_THAT(err.str(), IsEmpty());
 }
 
+TEST_F(WhatIfTest, ATraceIsReplayedOnEverySide) {
+  constexpr char kTrace[] =
+      R"({"berthTrace":1,"start":"2026-03-02T08:00:00Z","recorder":"t","resources":["pods","nodes"],"anonymous":false}
+{"at":0.02,"type":"LISTED","object":{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","uid":"n1","resourceVersion":"1"},"spec":{},"status":{"allocatable":{"cpu":"4","memory":"16Gi","pods":"110"}}}}
+{"at":60,"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"shop","uid":"web","resourceVersion":"2"},"spec":{"schedulerName":"default-scheduler","containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Pending"}}}
+)";
+  const std::string trace = file("trace.jsonl", kTrace);
+  ASSERT_EQ(call({"compare", "--config", "default", "--seeds", "1,2", "--trace", trace}), 0)
+      << err.str();
+  EXPECT_THAT(out.str(), HasSubstr("seed 2 against seed 1: no difference\n"));
+  EXPECT_THAT(out.str(), ::testing::ContainsRegex("pods bound +1 +1\n"));
+  EXPECT_THAT(out.str(), ::testing::ContainsRegex("duration +1m"));
+  EXPECT_THAT(complaint({"compare", "--seeds", "1,2", "--trace", "/missing"}),
+              HasSubstr("/missing"));
+}
+
 TEST_F(WhatIfTest, ShardsAreWrittenAndMerged) {
   const std::vector<std::string> sweep{"compare", "--config", "default", "--config", "default",
                                        "-f",      cluster,    "--seeds", "1..3"};

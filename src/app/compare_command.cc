@@ -55,12 +55,15 @@ Result<void> read_sides(const CompareWords& words, Files& files, compare::SweepP
   return {};
 }
 
-Result<void> read_inputs(const CompareWords& words, Files& files, compare::SweepPlan& plan) {
+Result<void> read_inputs(const CompareWords& words, const trace::TraceOptions& trace, Files& files,
+                         compare::SweepPlan& plan) {
   const Result<std::vector<InputWords>> inputs = inputs_of(words);
   if (!inputs) return fail(inputs.error());
   for (const InputWords& input : *inputs) {
     compare::Input& read = plan.inputs.emplace_back();
     read.name = input.name;
+    read.traces = input.traces;
+    read.trace = trace;
     for (const std::string& path : input.files) {
       Result<compare::NamedText> file = files.read(path);
       if (!file) return fail(file.error());
@@ -80,7 +83,8 @@ Result<compare::SweepPlan> plan_of(const CompareOptions& options) {
   compare::SweepPlan plan;
   Files files;
   if (Result<void> read = read_sides(options.words, files, plan); !read) return fail(read.error());
-  if (Result<void> read = read_inputs(options.words, files, plan); !read) return fail(read.error());
+  if (Result<void> read = read_inputs(options.words, options.trace, files, plan); !read)
+    return fail(read.error());
   const Result<std::vector<std::uint64_t>> seeds = seeds_of(options.words);
   if (!seeds) return fail(seeds.error());
   plan.seeds = *seeds;

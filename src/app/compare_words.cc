@@ -127,23 +127,26 @@ void make_names_different(std::vector<Named>& all) {
 
 Result<InputWords> input_from(const std::string& text) {
   Result<std::vector<KeyValue>> pairs =
-      key_values("--input", text, {"name", "file", "cluster", "scenario"});
+      key_values("--input", text, {"name", "file", "trace", "cluster", "scenario"});
   if (!pairs) return fail(pairs.error());
   InputWords input;
   for (const auto& [key, value] : *pairs) {
     if (key == "name") input.name = value;
     if (key == "file") input.files.push_back(value);
+    if (key == "trace") input.traces.push_back(value);
     if (key == "cluster") input.cluster = value;
     if (key == "scenario") input.scenario = value;
   }
-  if (input.files.empty() && input.cluster.empty())
-    return invalid(fmt::format("--input {}: it needs file= or cluster=", text));
+  if (input.files.empty() && input.traces.empty() && input.cluster.empty())
+    return invalid(fmt::format("--input {}: it needs file=, trace= or cluster=", text));
   return input;
 }
 
 void name_input(InputWords& input) {
   if (!input.name.empty()) return;
-  input.name = name_of_file(!input.files.empty() ? input.files.front() : input.cluster);
+  input.name = name_of_file(!input.files.empty()    ? input.files.front()
+                            : !input.traces.empty() ? input.traces.front()
+                                                    : input.cluster);
   if (!input.scenario.empty()) input.name += "+" + name_of_file(input.scenario);
 }
 
@@ -184,8 +187,8 @@ Result<std::vector<SideWords>> sides_of(const CompareWords& words) {
 
 Result<std::vector<InputWords>> inputs_of(const CompareWords& words) {
   std::vector<InputWords> inputs;
-  if (!words.files.empty() || !words.cluster.empty())
-    inputs.push_back({"", words.files, words.cluster, words.scenario});
+  if (!words.files.empty() || !words.traces.empty() || !words.cluster.empty())
+    inputs.push_back({"", words.files, words.traces, words.cluster, words.scenario});
   for (const std::string& text : words.inputs) {
     Result<InputWords> input = input_from(text);
     if (!input) return fail(input.error());
@@ -214,16 +217,18 @@ Result<std::pair<std::size_t, std::size_t>> shard_of(std::string_view text) {
 
 std::string check_words(const CompareWords& words, bool merges) {
   const bool runs = !(words.configs.empty() && words.sides.empty() && words.files.empty() &&
-                      words.inputs.empty() &&
+                      words.inputs.empty() && words.traces.empty() &&
                       (words.cluster + words.scenario + words.seeds + words.shard).empty());
   if (merges) return runs ? "--merge makes no runs: it takes parts and -o only" : "";
   const Result<std::vector<SideWords>> sides = sides_of(words);
   if (!sides) return sides.error().message;
   const Result<std::vector<InputWords>> inputs = inputs_of(words);
   if (!inputs) return inputs.error().message;
-  if (inputs->empty()) return "compare needs an input: -f FILE, --cluster FILE or --input";
-  if (!words.scenario.empty() && words.files.empty() && words.cluster.empty())
-    return "--scenario belongs to -f or --cluster; with --input, write scenario= into it";
+  if (inputs->empty())
+    return "compare needs an input: -f FILE, --trace FILE, --cluster FILE or --input";
+  if (!words.scenario.empty() && words.files.empty() && words.traces.empty() &&
+      words.cluster.empty())
+    return "--scenario belongs to -f, --trace or --cluster; with --input, write scenario= into it";
   const Result<std::vector<std::uint64_t>> seeds = seeds_of(words);
   if (!seeds) return seeds.error().message;
   if (!words.seed.empty() && !words.seeds.empty()) return "compare takes either --seed or --seeds";

@@ -18,9 +18,9 @@ struct CompareWords {
   std::vector<std::string> sides;    // "name=…,config=…,seed=…,feature-gates=A=true,B=false"
   std::string seed, seeds;           // "3", "1..5" or "1,4"
   std::string feature_gates;
-  std::vector<std::string> files;
+  std::vector<std::string> files, traces;
   std::string cluster, scenario;
-  std::vector<std::string> inputs;  // "name=…,file=…,cluster=…,scenario=…"
+  std::vector<std::string> inputs;  // "name=…,file=…,trace=…,cluster=…,scenario=…"
   std::string shard;                // "0/4"
 };
 
@@ -32,7 +32,7 @@ struct SideWords {
 };
 struct InputWords {
   std::string name;
-  std::vector<std::string> files;
+  std::vector<std::string> files, traces;
   std::string cluster, scenario;
 };
 

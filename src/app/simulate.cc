@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <iterator>
 #include <ostream>
 #include <utility>
@@ -68,8 +67,6 @@ std::string page_data(const SimulateOptions& options, const sim::SimulationRepor
   return json + "]}\n";
 }
 
-constexpr Duration kLongEnough = std::chrono::hours(24);
-
 // Nothing: there is none.
 Result<std::optional<trace::Trace>> trace_of(const SimulateOptions& options, Interner& interner,
                                              std::ostream& err) {
@@ -78,23 +75,6 @@ Result<std::optional<trace::Trace>> trace_of(const SimulateOptions& options, Int
   if (!trace) return fail(trace.error());
   for (const std::string& note : trace->notes) err << note << '\n';
   return *std::move(trace);
-}
-
-bool has_nodes(const trace::Trace& trace) {
-  return std::ranges::any_of(trace.steps, [](const trace::Step& step) {
-    const auto* const object = std::get_if<Ref<const Object>>(&step.object);
-    return object && (*object)->kind == ObjectKind::kNode;
-  });
-}
-
-// A trace without nodes would have every pod wait for ever.
-Result<void> check_nodes(const trace::Trace& trace, const std::vector<ManifestObject>& objects,
-                         const sim::Scenario& scenario) {
-  if (has_nodes(trace) || !scenario.node_pools.empty() ||
-      std::ranges::find(objects, ObjectKind::kNode, &ManifestObject::kind) != objects.end())
-    return {};
-  return fail(ErrorKind::kInvalid,
-              "the trace has no nodes: give them with -f, or as nodePools of a --scenario");
 }
 
 Result<void> print(const SimulateOptions& options, const sim::SimulationReport& report,
@@ -147,13 +127,12 @@ Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::os
   if (!objects) return fail(objects.error());
   const Result<std::optional<trace::Trace>> trace = trace_of(options, interner, err);
   if (!trace) return fail(trace.error());
-  simulation.until = options.until.value_or(kLongEnough);
+  simulation.until = options.until.value_or(sim::usual_end(*trace ? &**trace : nullptr));
   if (const trace::Trace* const replayed = *trace ? &**trace : nullptr) {
-    if (Result<void> checked = check_nodes(*replayed, *objects, *scenario); !checked)
+    if (Result<void> checked = sim::check_nodes(*replayed, *objects, *scenario); !checked)
       return checked;
     simulation.trace = replayed;
     simulation.explain_differences = options.differences || simulation.keep_timeline;
-    if (!options.until) simulation.until = 2 * replayed->length + kLongEnough;
   }
 
   Result<std::unique_ptr<sim::Simulation>> made = sim::Simulation::make(

@@ -89,11 +89,22 @@ Result<std::unique_ptr<SideSimulation>> SideSimulation::make(const SideQuestion&
   if (!scenario) return fail(scenario.error());
   if (Result<void> read = made->read(question, warnings); !read) return fail(read.error());
 
+  if (!question.input.traces.empty()) {
+    Result<trace::Trace> trace =
+        trace::read_traces(question.input.traces, question.input.trace, interner);
+    if (!trace) return fail(trace.error());
+    if (warnings) std::ranges::copy(trace->notes, std::back_inserter(*warnings));
+    if (Result<void> checked = sim::check_nodes(*trace, made->objects_, *scenario); !checked)
+      return fail(checked.error());
+    made->trace_ = *std::move(trace);
+  }
+
   sim::SimulationOptions options;
+  options.trace = made->trace_ ? &*made->trace_ : nullptr;
   options.configuration = made->configuration;
   options.gates = made->gates;
   options.seed = question.side.seed.value_or(question.seed);
-  options.until = question.until;
+  options.until = question.until.value_or(sim::usual_end(options.trace));
   options.keep_timeline = false;
   options.observers = std::move(observers);
   Result<std::unique_ptr<sim::Simulation>> simulation =

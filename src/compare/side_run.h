@@ -18,6 +18,7 @@
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 #include "sim/simulation.h"
+#include "trace/trace.h"
 #include "wire/json_tree.h"
 
 namespace berth::compare {
@@ -33,6 +34,8 @@ struct Input {
   std::vector<NamedText> files;  // manifests
   NamedText cluster;             // as an API server returns it: the pods of its workloads are in it
   NamedText scenario;
+  std::vector<std::string> traces;  // files that are replayed, together one trace
+  trace::TraceOptions trace{};
 };
 
 struct Side {
@@ -46,7 +49,7 @@ struct SideQuestion {
   const Input& input;
   const Side& side;
   std::uint64_t seed = 0;
-  Duration until = std::chrono::hours(24);
+  std::optional<Duration> until{};  // absent: sim::usual_end
   FitLimits limits{};
   bool strict = false;       // unknown fields are errors
   bool warns = false;        // fill in SideResult::warnings
@@ -85,6 +88,7 @@ class SideSimulation {
   Result<void> add_file(const NamedText& file, bool strict, std::vector<std::string>* warnings);
 
   std::vector<ManifestObject> objects_;
+  std::optional<trace::Trace> trace_;
   std::vector<std::string>* warnings_ = nullptr;
   std::unique_ptr<sim::Simulation> simulation_;
 };

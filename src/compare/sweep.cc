@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/file.h"
 #include "base/parallel.h"
 #include "base/thread.h"
 #include "base/time_text.h"
@@ -46,6 +47,11 @@ std::string fingerprint_of(const SweepPlan& plan) {
     for (const NamedText& file : input.files) fingerprint.add(file);
     fingerprint.add(input.cluster);
     fingerprint.add(input.scenario);
+    fingerprint.add(fmt::format("{}", static_cast<int>(input.trace.gpu_share)));
+    for (const std::string& path : input.traces) {
+      fingerprint.add(path);
+      fingerprint.add(read_file(path).value_or(""));  // the run says what is wrong with it
+    }
   }
   for (const Side& side : plan.sides) {
     fingerprint.add(side.name);
@@ -54,8 +60,9 @@ std::string fingerprint_of(const SweepPlan& plan) {
     fingerprint.add(side.seed ? fmt::format("{}", *side.seed) : "");
   }
   for (const std::uint64_t seed : plan.seeds) fingerprint.add(fmt::format("{}", seed));
-  fingerprint.add(fmt::format("{} {} {} {} {}", plan.until.count(), plan.limits.pods,
-                              plan.limits.shapes, plan.explained, plan.keep_series));
+  fingerprint.add(fmt::format("{} {} {} {} {}", plan.until.value_or(Duration(-1)).count(),
+                              plan.limits.pods, plan.limits.shapes, plan.explained,
+                              plan.keep_series));
   return fingerprint.text();
 }
 
@@ -80,7 +87,7 @@ JsonValue sweep_json(const SweepPlan& plan) {
   json.add("inputs", std::move(inputs));
   json.add("sides", std::move(sides));
   json.add("seeds", std::move(seeds));
-  json.add("until", JsonValue::of_text(go_duration(plan.until)));
+  if (plan.until) json.add("until", JsonValue::of_text(go_duration(*plan.until)));
   json.add("fitLimit", JsonValue::of_int(plan.limits.pods));
   return json;
 }

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct SweepPlan {
   std::vector<Input> inputs;
   std::vector<Side> sides;
   std::vector<std::uint64_t> seeds{0};
-  Duration until = std::chrono::hours(24);
+  std::optional<Duration> until{};  // absent: sim::usual_end of each run
   FitLimits limits{};
   std::size_t explained = 5;
   bool strict = false;

@@ -28,6 +28,24 @@ constexpr std::int32_t kFailuresUntilStuckInTrace = 1'000'000;
 
 }  // namespace
 
+Duration usual_end(const trace::Trace* replayed) {
+  constexpr Duration kDay = std::chrono::hours(24);
+  return replayed ? 2 * replayed->length + kDay : kDay;
+}
+
+Result<void> check_nodes(const trace::Trace& trace, const std::vector<ManifestObject>& objects,
+                         const Scenario& scenario) {
+  const bool traced = std::ranges::any_of(trace.steps, [](const trace::Step& step) {
+    const auto* const object = std::get_if<Ref<const Object>>(&step.object);
+    return object && (*object)->kind == ObjectKind::kNode;
+  });
+  if (traced || !scenario.node_pools.empty() ||
+      std::ranges::find(objects, ObjectKind::kNode, &ManifestObject::kind) != objects.end())
+    return {};
+  return fail(ErrorKind::kInvalid,
+              "the trace has no nodes: give them with -f, or as nodePools of a --scenario");
+}
+
 Simulation::Simulation(Interner& interner, SimulationOptions options, Scenario scenario)
     : interner_(interner),
       options_(std::move(options)),

@@ -44,6 +44,13 @@ struct SimulationOptions {
   std::vector<Observer*> observers;     // are told of everything, too; they outlive the run
 };
 
+// When a run is ended if nobody says: after a day, of a trace a day after twice its length. Some
+// clusters never come to rest.
+Duration usual_end(const trace::Trace* replayed);
+// A trace without nodes would have every pod wait for ever: kInvalid unless somebody else gives some.
+Result<void> check_nodes(const trace::Trace& trace, const std::vector<ManifestObject>& objects,
+                         const Scenario& scenario);
+
 // How one pod stands at the end.
 struct PodReport {
   std::string namespace_name;
