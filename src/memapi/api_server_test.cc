@@ -453,19 +453,6 @@ TEST(ApiServer, DryRunStoresNothing) {
   EXPECT_EQ(client.code, 404);
 }
 
-TEST(ApiServer, ServerSideApplyCreatesOrMerges) {
-  Client client;
-  const std::string target =
-      "/api/v1/namespaces/default/configmaps/a?fieldManager=kubectl&force=true";
-  client.ask("PATCH", target, "kind: ConfigMap\napiVersion: v1\ndata: {x: one}\n",
-             "application/apply-patch+yaml");
-  EXPECT_EQ(client.code, 201);
-  const JsonValue merged =
-      client.ask("PATCH", target, "data: {z: two}\n", "application/apply-patch+yaml");
-  EXPECT_EQ(client.code, 200);
-  EXPECT_EQ(to_json(*at(merged, "data")), R"({"x":"one","z":"two"})");
-}
-
 TEST(ApiServer, NamesAreGenerated) {
   Client client;
   const JsonValue made = client.ask("POST", "/api/v1/namespaces/default/configmaps",

@@ -7,6 +7,7 @@
 
 #include "api/schema.h"
 #include "base/time_text.h"
+#include "memapi/apply_managers.h"
 #include "memapi/crd_objects.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
@@ -159,7 +160,7 @@ Answer<void> Writes::check_namespace(const Resource& resource, std::string_view 
 }
 
 Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue object,
-                                             bool dry_run) {
+                                             bool dry_run, const Track& track) {
   if (resource.custom != nullptr) {
     if (auto fits = check_creatable(*resource.custom); !fits) return refuse(fits.error());
   }
@@ -185,6 +186,7 @@ Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue
   if (auto problems = validate_new(resource, object); !problems.empty())
     return refuse(ApiError::invalid(resource, name, std::move(problems)));
 
+  if (track) track(object);
   if (auto fits = check_size(resource, name, object); !fits) return refuse(fits.error());
 
   for (int attempt = 1;; ++attempt) {
@@ -233,7 +235,11 @@ Answer<Written> Writes::create(const ApiRequest& request) {
   if (resource.custom != nullptr) {
     if (auto fits = prune_custom(request, *object); !fits) return refuse(std::move(fits.error()));
   }
-  Answer<ObjectRef> created = prepare_and_create(resource, std::move(*object), request.dry_run());
+  const auto track = [&](JsonValue& made) {
+    track_update(request, made, nullptr, loop_.wall_now());
+  };
+  Answer<ObjectRef> created =
+      prepare_and_create(resource, std::move(*object), request.dry_run(), track);
   if (!created) return refuse(std::move(created.error()));
   settle_after(resource);
   return Written{201, std::move(*created), ""};

@@ -34,4 +34,6 @@ Answer<void> apply_merge_patch(JsonValue& object, const JsonValue& patch,
 // Of members with the same name the last one stays, as in a map of Go's.
 JsonValue without_duplicates(JsonValue patch);
 
+inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
+
 }  // namespace berth::memapi

@@ -10,6 +10,7 @@
 #include "api/schema.h"
 #include "base/go_quote.h"
 #include "base/time_text.h"
+#include "memapi/apply_managers.h"
 #include "memapi/crd_objects.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
@@ -19,7 +20,6 @@
 #include "memapi/validation.h"
 #include "memapi/views.h"
 #include "memapi/writes.h"
-#include "wire/yaml.h"
 
 namespace berth::memapi {
 namespace {
@@ -29,7 +29,6 @@ constexpr int kTries = 100;
 constexpr std::string_view kJsonPatch = "application/json-patch+json";
 constexpr std::string_view kMergePatch = "application/merge-patch+json";
 constexpr std::string_view kStrategicPatch = "application/strategic-merge-patch+json";
-constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 
 // What only the server writes stays as it is.
 void keep_metadata(JsonValue& object, const JsonValue& old) {
@@ -40,7 +39,6 @@ void keep_metadata(JsonValue& object, const JsonValue& old) {
        {"name", "namespace", "uid", "creationTimestamp", "generation", "deletionTimestamp",
         "deletionGracePeriodSeconds", "generateName", "resourceVersion"})
     copy_member(metadata, before != nullptr ? *before : kNone, own);
-  erase(metadata, "managedFields");
   erase(metadata, "selfLink");
 }
 
@@ -238,17 +236,22 @@ Answer<void> Writes::finish_update(const Resource& resource, std::string_view su
 Answer<ObjectRef> Writes::edit(const Resource& resource, std::string_view namespace_name,
                                std::string_view name, std::string_view subresource,
                                const std::function<Answer<void>(JsonValue& object)>& edit) {
-  Answer<Written> written =
-      change(resource, namespace_name, name, false,
-             [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
-               if (auto done = edit(object); !done) return done;
-               return finish_update(resource, subresource, object, current);
-             });
+  Answer<Written> written = change(
+      resource, namespace_name, name, false,
+      [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
+        if (auto done = edit(object); !done) return done;
+        auto finished = finish_update(resource, subresource, object, current);
+        if (finished && current->json.contains("\"managedFields\"")) {
+          track_local_update(resource, subresource, object, current->tree(), loop_.wall_now());
+        }
+        return finished;
+      });
   if (!written) return refuse(std::move(written.error()));
   return std::move(written->object);
 }
 
-Answer<Written> Writes::update_object(const ApiRequest& request, const Change& edit) {
+Answer<Written> Writes::update_object(const ApiRequest& request, const Change& edit,
+                                      std::string_view part, Recorded recorded) {
   const Resource& resource = *request.resource;
   return change(resource, request.namespace_name, request.name, request.dry_run(),
                 [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
@@ -256,7 +259,13 @@ Answer<Written> Writes::update_object(const ApiRequest& request, const Change& e
                   if (resource.custom != nullptr) {
                     if (auto fits = prune_custom(request, object); !fits) return fits;
                   }
-                  return finish_update(resource, request.subresource, object, current);
+                  auto done = finish_update(resource, request.subresource, object, current);
+                  if (!done || recorded == Recorded::kYes) return done;
+                  ApiRequest told = request;
+                  told.subresource = part;
+                  const JsonValue old = current->tree();
+                  track_update(told, object, &old, loop_.wall_now());
+                  return {};
                 });
 }
 
@@ -281,10 +290,11 @@ Answer<Written> Writes::update(const ApiRequest& request) {
                                  text_at(*given, "metadata.resourceVersion"));
       !fits)
     return refuse(std::move(fits.error()));
-  return update_object(request, [&](JsonValue& object, const ObjectRef&) -> Answer<void> {
+  const auto replace = [&](JsonValue& object, const ObjectRef&) -> Answer<void> {
     object = *given;
     return {};
-  });
+  };
+  return update_object(request, replace, request.subresource);
 }
 
 Answer<Written> Writes::patch(const ApiRequest& request) {
@@ -300,26 +310,22 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
         "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml, "
         "application/apply-patch+cbor"));
   }
-  std::string json = request.http.body;
+  const std::string& json = request.http.body;
   if (type == kApplyPatch) {
-    if (request.parameter("fieldManager").empty()) {
-      return refuse(ApiError::invalid_options(
-          "PatchOptions", {FieldProblem::required("fieldManager", "is required for apply patch")}));
-    }
-    Result<std::vector<YamlDocument>> documents = parse_yaml(json);
-    if (!documents) {
-      return refuse(
-          ApiError::bad_request(fmt::format("error decoding YAML: {}", documents.error().message)));
-    }
-    json = documents->empty() ? "{}" : std::move(documents->front().json);
+    Answer<JsonValue> wish = read_apply_patch(request);
+    if (!wish) return refuse(std::move(wish.error()));
+    return apply(request, *wish);
+  }
+  if (!request.parameter("force").empty()) {
+    return refuse(ApiError::invalid_options(
+        "PatchOptions",
+        {FieldProblem::forbidden("force", "may not be specified for non-apply patch")}));
   }
   Result<JsonValue> patch = parse_json(json);
   if (!patch) {
     return refuse(
         ApiError::bad_request(fmt::format("error decoding patch: {}", patch.error().message)));
   }
-  if (type == kApplyPatch) return apply(request, *patch);
-
   const Resource& resource = *request.resource;
   if (type == kStrategicPatch) {
     const auto shown = [&] { return go_map_text(*patch); };
@@ -329,7 +335,7 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
     if (auto fits = validate_patch_fields(request, *patch, [&] { return json; }); !fits)
       return refuse(std::move(fits.error()));
   }
-  return update_object(request, [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
+  const auto edit = [&](JsonValue& object, const ObjectRef& current) -> Answer<void> {
     const bool new_view = !resource.stored_as.empty();
     if (new_view) event_to_new_view(object);
     set_text(object, "kind", resource.kind);
@@ -355,37 +361,8 @@ Answer<Written> Writes::patch(const ApiRequest& request) {
                       current->name)));
     }
     return {};
-  });
-}
-
-// No record is kept of who manages which field: what is said is merged, what is not said stays.
-Answer<Written> Writes::apply(const ApiRequest& request, const JsonValue& patch) {
-  const Resource& resource = *request.resource;
-  if (patch.kind != JsonValue::Kind::kObject)
-    return refuse(ApiError::bad_request("error decoding YAML: the patch is not an object"));
-  if (!resource.stored_as.empty()) {
-    return refuse(ApiError::bad_request("apply is not supported for events"));
-  }
-  if (auto fits = validate_fields(request, resource.kind, patch); !fits)
-    return refuse(std::move(fits.error()));
-  JsonValue wish = patch;
-  erase(wish, "kind");
-  erase(wish, "apiVersion");
-  if (!store_.get(resource, request.namespace_name, request.name) && request.subresource.empty()) {
-    normalize(wish);
-    JsonValue& metadata = object_at(wish, "metadata");
-    set_text(metadata, "name", request.name);
-    if (resource.namespaced) set_text(metadata, "namespace", request.namespace_name);
-    if (auto fits = check_stored_types(resource, wish); !fits) return refuse(fits.error());
-    Answer<ObjectRef> created = prepare_and_create(resource, wish, request.dry_run());
-    if (created) return Written{201, std::move(*created), ""};
-    if (created.error().reason != "AlreadyExists") return refuse(std::move(created.error()));
-  }
-  return update_object(request, [&](JsonValue& object, const ObjectRef&) -> Answer<void> {
-    const auto type = schema::find_message(resource.group_version(), resource.kind);
-    if (auto done = apply_strategic_merge(type, object, wish); !done) return done;
-    return check_stored_types(resource, object);
-  });
+  };
+  return update_object(request, edit, request.subresource);
 }
 
 // The scale that a PUT brings, or the patch of one.
@@ -416,39 +393,43 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
   };
   if (request.http.method == "GET") return to_json(scale_of_kind(object->tree()));
 
+  if (request.content_type() == kApplyPatch) {
+    Answer<Written> applied = apply_scale(request);
+    if (!applied) return refuse(std::move(applied.error()));
+    return to_json(scale_of_kind(applied->object->tree()));
+  }
   Answer<JsonValue> body = scale_body(request);
   if (!body) return refuse(std::move(body.error()));
   ApiRequest whole = request;
   whole.subresource.clear();
-  Answer<Written> written =
-      update_object(whole, [&](JsonValue& changed, const ObjectRef& current) -> Answer<void> {
-        JsonValue scale = scale_of_kind(changed);
-        if (request.http.method == "PUT") {
-          scale = *body;
-        } else if (request.content_type() == kJsonPatch) {
-          if (auto done = apply_json_patch(scale, *body); !done) return done;
-        } else if (auto done = apply_merge_patch(scale, *body); !done) {
-          return done;
-        }
-        if (auto fits = check_body_types("autoscaling/v1", "Scale", scale); !fits) return fits;
-        const std::int64_t replicas = int_at(scale, "spec.replicas").value_or(0);
-        if (replicas < 0) {
-          return refuse(
-              ApiError::invalid(resource, current->name,
-                                {FieldProblem::invalid("spec.replicas", fmt::format("{}", replicas),
-                                                       "must be greater than or equal to 0")}));
-        }
-        if (auto fits =
-                check_version(resource, *current, text_at(scale, "metadata.resourceVersion"));
-            !fits)
-          return fits;
-        if (resource.custom != nullptr) {
-          set_custom_replicas(*resource.custom, changed, replicas);
-        } else {
-          set(object_at(changed, "spec"), "replicas", JsonValue::of_int(replicas));
-        }
-        return {};
-      });
+  const auto edit = [&](JsonValue& changed, const ObjectRef& current) -> Answer<void> {
+    JsonValue scale = scale_of_kind(changed);
+    if (request.http.method == "PUT") {
+      scale = *body;
+    } else if (request.content_type() == kJsonPatch) {
+      if (auto done = apply_json_patch(scale, *body); !done) return done;
+    } else if (auto done = apply_merge_patch(scale, *body); !done) {
+      return done;
+    }
+    if (auto fits = check_body_types("autoscaling/v1", "Scale", scale); !fits) return fits;
+    const std::int64_t replicas = int_at(scale, "spec.replicas").value_or(0);
+    if (replicas < 0) {
+      return refuse(
+          ApiError::invalid(resource, current->name,
+                            {FieldProblem::invalid("spec.replicas", fmt::format("{}", replicas),
+                                                   "must be greater than or equal to 0")}));
+    }
+    if (auto fits = check_version(resource, *current, text_at(scale, "metadata.resourceVersion"));
+        !fits)
+      return fits;
+    if (resource.custom != nullptr) {
+      set_custom_replicas(*resource.custom, changed, replicas);
+    } else {
+      set(object_at(changed, "spec"), "replicas", JsonValue::of_int(replicas));
+    }
+    return {};
+  };
+  Answer<Written> written = update_object(whole, edit, "scale");
   if (!written) return refuse(std::move(written.error()));
   return to_json(scale_of_kind(written->object->tree()));
 }

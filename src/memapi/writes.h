@@ -88,15 +88,25 @@ class Writes {
 
  private:
   using Change = std::function<Answer<void>(JsonValue& object, const ObjectRef& current)>;
+  // Puts metadata.managedFields into an object that is about to be stored.
+  using Track = std::function<void(JsonValue& object)>;
 
-  Answer<ObjectRef> prepare_and_create(const Resource& resource, JsonValue object, bool dry_run);
+  Answer<ObjectRef> prepare_and_create(const Resource& resource, JsonValue object, bool dry_run,
+                                       const Track& track = {});
   // Changes an object until nobody else was quicker.
   Answer<Written> change(const Resource& resource, std::string_view namespace_name,
                          std::string_view name, bool dry_run, const Change& edit);
-  Answer<Written> update_object(const ApiRequest& request, const Change& edit);
+  // Records who changed what, unless the edit has done so. `part` is the subresource that the
+  // managers are told of.
+  enum class Recorded : bool { kNo, kYes };
+  Answer<Written> update_object(const ApiRequest& request, const Change& edit,
+                                std::string_view part, Recorded recorded = Recorded::kNo);
   Answer<void> finish_update(const Resource& resource, std::string_view subresource,
                              JsonValue& object, const ObjectRef& current) const;
   Answer<Written> apply(const ApiRequest& request, const JsonValue& patch);
+  Answer<Written> apply_to_existing(const ApiRequest& request, const JsonValue& wish,
+                                    std::string_view part);
+  Answer<Written> apply_scale(const ApiRequest& request);
   Answer<Written> remove_object(const Resource& resource, const ObjectRef& current,
                                 const DeleteOptions& options, bool& retry);
   Answer<Written> remove_named(const Resource& resource, std::string_view namespace_name,
