@@ -13,6 +13,7 @@
 #include "memapi/browser_guard.h"
 #include "memapi/discovery.h"
 #include "memapi/json_edit.h"
+#include "memapi/openapi_v2.h"
 #include "memapi/reviews.h"
 #include "wire/json_text.h"
 
@@ -270,6 +271,11 @@ void ApiServer::State::handle_elsewhere(const ApiRequest& request, const Respond
       return;
     }
     json_request.form.aggregated_discovery = false;
+    if (request.segments.size() == 2 && request.segments[0] == "openapi" &&
+        request.segments[1] == "v2") {
+      respond_openapi_v2(request, responder);
+      return;
+    }
     if (auto document = openapi_document(json_request)) {
       respond(responder, json_request, 200, std::move(*document));
       return;
@@ -288,6 +294,19 @@ void ApiServer::State::handle_elsewhere(const ApiRequest& request, const Respond
     }
   }
   respond_plain(responder, 404, "404 page not found\n");
+}
+
+void ApiServer::State::respond_openapi_v2(const ApiRequest& request, const Responder& responder) {
+  const JsonValue document = openapi_v2_document(*request.custom);
+  const bool protobuf =
+      request.http.headers.joined("Accept").find(kOpenApiV2Protobuf) != std::string::npos;
+  net::HttpResponse response;
+  response.status = 200;
+  response.body = protobuf ? openapi_v2_protobuf(document) : to_json(document);
+  response.headers.add("Content-Type",
+                       protobuf ? std::string(kOpenApiV2Protobuf) : "application/json");
+  metrics_.count(request, response.status);
+  responder->respond(std::move(response));
 }
 
 void ApiServer::State::handle_resource(const ApiRequest& request, const Responder& responder) {

@@ -51,6 +51,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   bool authenticate(ApiRequest& request) const;
   void issue_token(const ApiRequest& request, const Responder& responder);
   bool answer_health(const ApiRequest& request, const Responder& responder);
+  void respond_openapi_v2(const ApiRequest& request, const Responder& responder);
   void handle_elsewhere(const ApiRequest& request, const Responder& responder);
   void handle_resource(const ApiRequest& request, const Responder& responder);
   void handle_collection(const ApiRequest& request, const Responder& responder);

@@ -354,9 +354,9 @@ std::optional<std::string> openapi_document(const ApiRequest& request) {
 }
 
 std::string paths_document() {
-  std::set<std::string> paths = {"/api",    "/apis",        "/healthz", "/healthz/ping",
-                                 "/livez",  "/livez/ping",  "/metrics", "/openapi/v3",
-                                 "/readyz", "/readyz/ping", "/version"};
+  std::set<std::string> paths = {"/api",        "/apis",       "/healthz",     "/healthz/ping",
+                                 "/livez",      "/livez/ping", "/metrics",     "/openapi/v2",
+                                 "/openapi/v3", "/readyz",     "/readyz/ping", "/version"};
   for (const Resource& resource : resources()) {
     if (!resource.group.empty()) paths.insert(fmt::format("/apis/{}", resource.group));
     paths.insert("/" + openapi_path(resource.group, resource.version));

@@ -9,6 +9,7 @@
 #include "api/schema.h"
 #include "memapi/crd_openapi.h"
 #include "memapi/json_edit.h"
+#include "memapi/openapi_texts.h"
 #include "memapi/resources.h"
 
 namespace berth::memapi {
@@ -35,9 +36,14 @@ class Schemas {
   JsonValue& add(MessageId message) {
     const auto [entry, fresh] = schemas_.try_emplace(schema_name(message));
     if (fresh) {
-      JsonValue schema = typed("object");
+      JsonValue schema = JsonValue::object();
+      if (const auto text = describe_message(schema::name_of(message)); !text.empty())
+        set_text(schema, "description", text);
+      set_text(schema, "type", "object");
       JsonValue properties = JsonValue::object();
-      add_fields(properties, message);
+      JsonValue required = JsonValue::array();
+      add_fields(properties, required, message);
+      if (!required.items.empty()) set(schema, "required", std::move(required));
       if (!properties.members.empty()) set(schema, "properties", std::move(properties));
       entry->second = std::move(schema);
     }
@@ -51,14 +57,59 @@ class Schemas {
   }
 
  private:
-  void add_fields(JsonValue& properties, MessageId message) {
+  void add_fields(JsonValue& properties, JsonValue& required, MessageId message) {
     for (const Field& field : schema::fields_of(message)) {
       if (field.is(schema::kInline)) {
-        add_fields(properties, field.message);
-      } else {
-        set(properties, field.name, schema_of(field));
+        add_fields(properties, required, field.message);
+        continue;
       }
+      JsonValue schema = schema_of(field);
+      add_words(field, schema);
+      set(properties, field.name, std::move(schema));
+      if (field.is(schema::kRequired)) required.items.push_back(JsonValue::of_text(field.name));
     }
+  }
+
+  // A description, a default, and how patches and appliers merge the field.
+  static void add_words(const Field& field, JsonValue& schema) {
+    const schema::Merging& merging = schema::merging_of(field);
+    const std::string_view text = describe_field(field.name);
+    JsonValue words = JsonValue::object();
+    if (!text.empty()) set_text(words, "description", text);
+    if (!field.default_json.empty()) {
+      if (auto value = parse_json(field.default_json)) set(words, "default", std::move(*value));
+    }
+    if (!merging.patch_key.empty())
+      set_text(words, "x-kubernetes-patch-merge-key", merging.patch_key);
+    std::string strategy;
+    for (const auto& [bit, name] :
+         {std::pair{schema::kPatchMerge, "merge"}, std::pair{schema::kPatchReplace, "replace"},
+          std::pair{schema::kPatchRetainKeys, "retainKeys"}})
+      if (merging.patches(bit)) strategy += (strategy.empty() ? "" : ",") + std::string(name);
+    if (!strategy.empty()) set_text(words, "x-kubernetes-patch-strategy", strategy);
+    add_list_type(field, merging, words);
+    if (words.members.empty()) return;
+    if (JsonValue* reference = at(schema, "$ref")) {
+      JsonValue one = JsonValue::object();
+      set(one, "$ref", *reference);
+      schema = JsonValue::object();
+      array_at(schema, "allOf").items.push_back(std::move(one));
+    }
+    for (JsonMember& word : words.members) set(schema, word.name, std::move(word.value));
+  }
+
+  static void add_list_type(const Field& field, const schema::Merging& merging, JsonValue& words) {
+    constexpr std::string_view kListType = "x-kubernetes-list-type";
+    if (merging.list_type == schema::ListType::kAtomic) set_text(words, kListType, "atomic");
+    if (merging.list_type == schema::ListType::kSet) set_text(words, kListType, "set");
+    if (merging.list_type == schema::ListType::kMap) {
+      set_text(words, kListType, "map");
+      for (const std::string_view key : merging.list_keys)
+        if (!key.empty())
+          array_at(words, "x-kubernetes-list-map-keys").items.push_back(JsonValue::of_text(key));
+    }
+    if (merging.atomic && !field.is(schema::kRepeated))
+      set_text(words, "x-kubernetes-map-type", "atomic");
   }
 
   JsonValue schema_of(const Field& field) {

@@ -1,5 +1,5 @@
 // The fields of served kinds as OpenAPI schemas, for `kubectl explain`: names and types, by the
-// table of fields (api/schema.h). Without descriptions: the table has none.
+// table of fields (api/schema.h). Short descriptions are ours (openapi_texts.h).
 #pragma once
 
 #include <string_view>
