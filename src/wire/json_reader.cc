@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct JsonReader::State {
     ondemand::array_iterator item, item_end;
   };
 
-  simdjson::padded_string text;
+  std::string text;  // with the padding that the parser asks for
   ondemand::parser parser;
   ondemand::document document;
   ondemand::value value;  // the value at hand
@@ -88,10 +89,26 @@ struct JsonReader::State {
   std::string_view number_text() { return trimmed(value.raw_json_token()); }
 };
 
-JsonReader::JsonReader(std::string_view json) : state_(std::make_unique<State>()) {
+JsonReader::Memory::Memory() : state_(std::make_unique<State>()) {}
+JsonReader::Memory::~Memory() = default;
+
+JsonReader::JsonReader(std::string_view json)
+    : own_(std::make_unique<State>()), state_(own_.get()) {
+  start(json);
+}
+
+JsonReader::JsonReader(std::string_view json, Memory& memory) : state_(memory.state_.get()) {
+  start(json);
+}
+
+void JsonReader::start(std::string_view json) {
   State& state = *state_;
-  state.text = simdjson::padded_string(json);
-  if (const auto code = state.parser.iterate(state.text).get(state.document)) {
+  state.levels.clear();
+  state.error.reset();
+  state.text.assign(json);
+  state.text.append(simdjson::SIMDJSON_PADDING, '\0');
+  const simdjson::padded_string_view padded(state.text.data(), json.size(), state.text.size());
+  if (const auto code = state.parser.iterate(padded).get(state.document)) {
     state.fail_with(code);
     return;
   }

@@ -24,8 +24,23 @@
 namespace berth {
 
 class JsonReader {
+  struct State;
+
  public:
+  // What a reader needs beside the text. Readers that use the same one after the other do not ask
+  // for memory again. It outlives them; texts that they handed out end with the next reader.
+  class Memory {
+   public:
+    Memory();
+    ~Memory();
+
+   private:
+    friend class JsonReader;
+    std::unique_ptr<State> state_;
+  };
+
   explicit JsonReader(std::string_view json);
+  JsonReader(std::string_view json, Memory& memory);
   JsonReader(const JsonReader&) = delete;
   JsonReader& operator=(const JsonReader&) = delete;
   ~JsonReader();
@@ -73,14 +88,16 @@ class JsonReader {
 
  private:
   enum class Shape : std::uint8_t { kObject, kArray };
-  struct State;
 
   bool enter(Shape shape);
   bool next_field(std::string_view& name, bool with_null);
   bool next_item();
   std::optional<std::int64_t> integer();
 
-  std::unique_ptr<State> state_;
+  void start(std::string_view json);
+
+  std::unique_ptr<State> own_;  // null: the memory is the caller's
+  State* state_;
 };
 
 }  // namespace berth

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 
-#include "base/keyed_hash.h"
 #include "base/utf8.h"
+#include "wire/json_scanner.h"
 
 namespace berth {
 namespace {
@@ -64,146 +63,6 @@ std::string scientific(const Digits& number, int exponent_digits) {
   return fmt::format("{}{}e{}{:0{}}", number.negative ? "-" : "", mantissa, power < 0 ? '-' : '+',
                      std::abs(power), exponent_digits);
 }
-
-// Walks over JSON without keeping anything but the keys of the open objects.
-class JsonChecker {
- public:
-  explicit JsonChecker(std::string_view text) : text_(text) {}
-
-  void skip_space() {
-    for (; at_ < text_.size(); ++at_) {
-      const char c = text_[at_];
-      if (c == '\n') ++line_;
-      if (c != ' ' && c != '\t' && c != '\n' && c != '\r') break;
-    }
-  }
-  bool at_end() const { return at_ == text_.size(); }
-  std::size_t position() const { return at_; }
-  std::size_t line() const { return line_; }
-
-  bool object(std::size_t depth) {
-    if (depth > kMaxNesting || !take('{')) return false;
-    boost::unordered_flat_set<std::string_view, TextHash> keys;
-    skip_space();
-    if (take('}')) return true;
-    do {
-      skip_space();
-      const std::size_t begin = at_;
-      if (!string()) return false;
-      const std::string_view key = text_.substr(begin, at_ - begin);
-      // Two ways to write one key: left to the slow road.
-      if (key.find('\\') != key.npos || !keys.insert(key).second) return false;
-      skip_space();
-      if (!take(':') || !value(depth)) return false;
-      skip_space();
-    } while (take(','));
-    return take('}');
-  }
-
- private:
-  bool take(char c) {
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  bool word(std::string_view expected) {
-    if (!text_.substr(at_).starts_with(expected)) return false;
-    at_ += expected.size();
-    return true;
-  }
-  std::size_t digits() {
-    const std::size_t from = at_;
-    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
-    return at_ - from;
-  }
-
-  bool value(std::size_t depth) {
-    skip_space();
-    if (at_end()) return false;
-    switch (text_[at_]) {
-      case '{': return object(depth + 1);
-      case '[': return array(depth + 1);
-      case '"': return string();
-      case 't': return word("true");
-      case 'f': return word("false");
-      case 'n': return word("null");
-      default: return number();
-    }
-  }
-
-  bool array(std::size_t depth) {
-    if (depth > kMaxNesting || !take('[')) return false;
-    skip_space();
-    if (take(']')) return true;
-    do {
-      if (!value(depth)) return false;
-      skip_space();
-    } while (take(','));
-    return take(']');
-  }
-
-  bool number() {
-    take('-');
-    const bool zero = at_ < text_.size() && text_[at_] == '0';
-    const std::size_t whole = digits();
-    if (whole == 0 || (zero && whole > 1)) return false;
-    if (take('.') && digits() == 0) return false;
-    if (take('e') || take('E')) {
-      if (!take('+')) take('-');
-      if (digits() == 0) return false;
-    }
-    return true;
-  }
-
-  bool string() {
-    if (!take('"')) return false;
-    while (at_ < text_.size()) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      if (c == '"') {
-        ++at_;
-        return true;
-      }
-      if (c < 0x20) return false;
-      if (c == '\\') {
-        if (!escape()) return false;
-      } else if (c < 0x80) {
-        ++at_;
-      } else {
-        const std::size_t length = utf8_length(text_.substr(at_));
-        if (length == 0) return false;
-        at_ += length;
-      }
-    }
-    return false;
-  }
-
-  std::optional<std::uint32_t> hex4() {
-    std::uint32_t code = 0;
-    if (at_ + 4 > text_.size()) return std::nullopt;
-    const auto [end, error] = std::from_chars(&text_[at_], &text_[at_] + 4, code, 16);
-    if (error != std::errc() || end != &text_[at_] + 4) return std::nullopt;
-    at_ += 4;
-    return code;
-  }
-
-  bool escape() {
-    ++at_;
-    if (at_end()) return false;
-    const char c = text_[at_++];
-    if (c != 'u') return std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos;
-    const auto code = hex4();
-    if (!code) return false;
-    if (*code < 0xD800 || *code > 0xDFFF) return true;
-    // Half a pair is no character.
-    if (*code > 0xDBFF || !take('\\') || !take('u')) return false;
-    const auto low = hex4();
-    return low && *low >= 0xDC00 && *low <= 0xDFFF;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::size_t line_ = 1;
-};
 
 // How many characters at the beginning of `text` stand for themselves.
 std::size_t plain_length(std::string_view text) {
@@ -262,13 +121,13 @@ std::string go_float_general(float value) {
 }
 
 std::optional<std::vector<JsonSlice>> split_json_objects(std::string_view text) {
-  JsonChecker checker(text);
+  JsonScanner json(text);
   std::vector<JsonSlice> objects;
-  for (checker.skip_space(); !checker.at_end(); checker.skip_space()) {
-    const std::size_t begin = checker.position();
-    const std::size_t line = checker.line();
-    if (!checker.object(1)) return std::nullopt;
-    objects.push_back({text.substr(begin, checker.position() - begin), line});
+  for (json.skip_space(); !json.at_end(); json.skip_space()) {
+    const std::size_t begin = json.position();
+    const std::size_t line = json.line();
+    if (!json.object(1)) return std::nullopt;
+    objects.push_back({text.substr(begin, json.position() - begin), line});
   }
   return objects;
 }
