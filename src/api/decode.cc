@@ -44,8 +44,8 @@ constexpr KnownKind kKinds[] = {
     {"resource.k8s.io", ObjectKind::kDeviceTaintRule, false},
 };
 
-Result<AnyObject> decode_as_pod(std::string_view json, Interner& interner,
-                                const Admission* admission, std::string_view name) {
+Result<AnyObject> decode_as_pod(JsonReader& json, Interner& interner, const Admission* admission,
+                                std::string_view name) {
   Result<WrittenPod> pod = decode_written_pod(json, interner);
   if (!pod) return fail(std::move(pod).error());
   if (pod->own.name.empty()) pod->own.name = name;
@@ -81,13 +81,30 @@ bool is_namespaced(ObjectKind kind) {
   return false;
 }
 
+bool is_workload(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kDeployment:
+    case ObjectKind::kReplicaSet:
+    case ObjectKind::kStatefulSet:
+    case ObjectKind::kDaemonSet:
+    case ObjectKind::kJob: return true;
+    default: return false;
+  }
+}
+
 Result<AnyObject> decode_object(ObjectKind kind, std::string_view json, Interner& interner,
+                                const Admission* admission, std::string_view name) {
+  if (kind != ObjectKind::kPod && decoder_of<JsonReader>(kind) == nullptr) return AnyObject();
+  JsonReader reader(json);
+  return decode_object(kind, reader, interner, admission, name);
+}
+
+Result<AnyObject> decode_object(ObjectKind kind, JsonReader& json, Interner& interner,
                                 const Admission* admission, std::string_view name) {
   if (kind == ObjectKind::kPod) return decode_as_pod(json, interner, admission, name);
   const KindDecoder<JsonReader> decode = decoder_of<JsonReader>(kind);
   if (decode == nullptr) return AnyObject();
-  JsonReader reader(json);
-  Result<Ref<Object>> object = decode(reader, interner);
+  Result<Ref<Object>> object = decode(json, interner);
   if (!object) return fail(std::move(object).error());
   Object& written = **object;
   if (written.name.empty()) written.name = name;

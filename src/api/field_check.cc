@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "api/schema.h"
 #include "base/ascii.h"
 #include "base/go_quote.h"
+#include "wire/json_scanner.h"
 
 namespace berth {
 namespace {
@@ -140,6 +142,112 @@ std::vector<FieldFault> check_fields(std::string_view api_version, std::string_v
 std::vector<FieldFault> check_patch_fields(std::string_view api_version, std::string_view kind,
                                            const JsonValue& patch) {
   return check(api_version, kind, patch, /*patch=*/true);
+}
+
+// ---- the quick answer ---------------------------------------------------------------------------
+
+// The fields of one message by name, in slots by a hash of it.
+struct KnownFields::Names {
+  explicit Names(schema::MessageId message) {
+    std::vector<const schema::Field*> fields;
+    each_named(message, [&](const schema::Field& field) { fields.push_back(&field); });
+    slots.resize(std::bit_ceil(fields.size() * 2 + 1));
+    for (const schema::Field* field : fields) {
+      std::size_t at = slot_of(field->name);
+      while (slots[at] != nullptr) at = (at + 1) & (slots.size() - 1);
+      slots[at] = field;
+      has_metadata = has_metadata || field->name == "metadata";
+    }
+  }
+
+  // Nobody chooses these names so that they meet: the schema is fixed, and others are not kept.
+  std::size_t slot_of(std::string_view name) const {
+    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
+    if (name.empty()) return 0;
+    const std::size_t parts =
+        name.size() * 31 + at(0) * 7U + at(name.size() / 2) * 13U + at(name.size() - 1) * 3U;
+    return parts & (slots.size() - 1);
+  }
+  const schema::Field* find(std::string_view name) const {
+    for (std::size_t at = slot_of(name); slots[at] != nullptr; at = (at + 1) & (slots.size() - 1))
+      if (slots[at]->name == name) return slots[at];
+    return nullptr;
+  }
+
+  std::vector<const schema::Field*> slots;
+  bool has_metadata = false;
+};
+
+KnownFields::KnownFields() = default;
+KnownFields::~KnownFields() = default;
+
+const KnownFields::Names& KnownFields::names_of(schema::MessageId message) {
+  if (message >= names_.size()) names_.resize(std::size_t{message} + 1);
+  std::unique_ptr<Names>& names = names_[message];
+  if (!names) names = std::make_unique<Names>(message);
+  return *names;
+}
+
+bool KnownFields::cover(std::string_view api_version, std::string_view kind,
+                        std::string_view json) {
+  const auto message = schema::find_message(api_version, kind);
+  if (!message) return true;
+  JsonScanner scanner(json);
+  return object(scanner, *message);
+}
+
+namespace {
+
+// Calls on_value(name) at the value of each member, which goes past it, until it is false.
+template <typename OnValue>
+bool scan_members(JsonScanner& json, OnValue&& on_value) {
+  if (!json.take('{')) return false;
+  json.skip_space();
+  if (json.take('}')) return true;
+  do {
+    json.skip_space();
+    std::string_view name;
+    if (!json.name(name)) return false;
+    json.skip_space();
+    if (!on_value(name)) return false;
+    json.skip_space();
+  } while (json.take(','));
+  return json.take('}');
+}
+
+template <typename OnItem>
+bool scan_items(JsonScanner& json, OnItem&& on_item) {
+  if (!json.take('[')) return false;
+  json.skip_space();
+  if (json.take(']')) return true;
+  do {
+    json.skip_space();
+    if (!on_item()) return false;
+    json.skip_space();
+  } while (json.take(','));
+  return json.take(']');
+}
+
+}  // namespace
+
+// What is not of the shape that the schema says is nobody's concern here.
+bool KnownFields::object(JsonScanner& json, schema::MessageId message) {
+  if (json.next() != '{') return json.value(1);
+  const Names& names = names_of(message);
+  return scan_members(json, [&](std::string_view name) {
+    if (const schema::Field* field = names.find(name)) return value(json, *field, false);
+    const bool names_kind = (name == "kind" || name == "apiVersion") && names.has_metadata;
+    return names_kind && json.value(1);
+  });
+}
+
+bool KnownFields::value(JsonScanner& json, const schema::Field& field, bool one) {
+  if (field.type != schema::Type::kMessage) return json.value(1);
+  if (!one && field.is(schema::kMap) && json.next() == '{')
+    return scan_members(json, [&](std::string_view) { return value(json, field, true); });
+  if (!one && field.is(schema::kRepeated) && json.next() == '[')
+    return scan_items(json, [&] { return value(json, field, true); });
+  return object(json, field.message);
 }
 
 }  // namespace berth

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "wire/json_tree.h"
 
 namespace berth {
+
+class JsonScanner;
 
 struct FieldFault {
   enum class Kind : std::uint8_t { kUnknown, kDuplicate };
@@ -33,5 +36,28 @@ std::vector<FieldFault> check_fields(std::string_view api_version, std::string_v
 // The same for a patch, in which nulls and directives are no fields.
 std::vector<FieldFault> check_patch_fields(std::string_view api_version, std::string_view kind,
                                            const JsonValue& patch);
+
+// Whether objects have only fields that their kind has: the answer of check_fields(), mostly, in a
+// fraction of its time. Names are hashed when a message is first met, so that one is used for many
+// objects.
+class KnownFields {
+ public:
+  KnownFields();
+  ~KnownFields();
+  KnownFields(const KnownFields&) = delete;
+  KnownFields& operator=(const KnownFields&) = delete;
+
+  // Of `json`, which is JSON in which no key stands twice in a map. False when in doubt.
+  bool cover(std::string_view api_version, std::string_view kind, std::string_view json);
+
+ private:
+  struct Names;
+
+  const Names& names_of(schema::MessageId message);
+  bool object(JsonScanner& json, schema::MessageId message);
+  bool value(JsonScanner& json, const schema::Field& field, bool one);
+
+  std::vector<std::unique_ptr<Names>> names_;  // by message
+};
 
 }  // namespace berth

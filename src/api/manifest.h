@@ -37,6 +37,9 @@ Result<std::vector<ManifestObject>> read_manifest(std::string_view text,
 //   web.yaml: document 2 (line 17): Pod default/web-1: unknown field "spec.nodeSelectr", did you
 //   mean "nodeSelector"?
 std::vector<std::string> name_unknown_fields(const std::vector<ManifestObject>& objects);
+// The same of one object, which is written as `json`, appended to `lines`.
+void name_unknown_fields(const ManifestObject& object, std::string_view json,
+                         std::vector<std::string>& lines);
 
 // Makes of the objects, all files together, what an API server would (defaulting.h). After reading,
 // because a pod may name a PriorityClass that comes later.

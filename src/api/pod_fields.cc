@@ -211,8 +211,7 @@ void take_extra(std::unique_ptr<PodExtra> extra, WrittenPod& pod) {
 }
 
 template <typename Reader>
-Result<WrittenPod> read_written_pod(std::string_view encoded, Interner& interner) {
-  Reader reader(encoded);
+Result<WrittenPod> read_written_pod(Reader& reader, Interner& interner) {
   WrittenPod pod(interner);
   auto extra = std::make_unique<PodExtra>(interner.hold());
   PodTarget<WrittenPod> target(pod, pod.own.node_name, *extra);
@@ -231,11 +230,17 @@ Result<Ref<const Pod>> frozen(Result<WrittenPod> pod, Interner& interner) {
 }  // namespace
 
 Result<WrittenPod> decode_written_pod(std::string_view json, Interner& interner) {
-  return read_written_pod<JsonReader>(json, interner);
+  JsonReader reader(json);
+  return read_written_pod(reader, interner);
+}
+
+Result<WrittenPod> decode_written_pod(JsonReader& json, Interner& interner) {
+  return read_written_pod(json, interner);
 }
 
 Result<WrittenPod> decode_written_pod_proto(std::string_view message, Interner& interner) {
-  return read_written_pod<ProtoReader>(message, interner);
+  ProtoReader reader(message);
+  return read_written_pod(reader, interner);
 }
 
 Result<Ref<const Pod>> decode_pod(std::string_view json, Interner& interner) {

@@ -13,6 +13,8 @@
 
 namespace berth {
 
+class JsonReader;
+
 // Labels and spec, as a workload's template has them. Copies are independent: one for every
 // replica.
 struct PodTemplate {
@@ -35,6 +37,7 @@ struct WrittenPod : PodTemplate {
 };
 
 Result<WrittenPod> decode_written_pod(std::string_view json, Interner& interner);
+Result<WrittenPod> decode_written_pod(JsonReader& json, Interner& interner);
 Result<WrittenPod> decode_written_pod_proto(std::string_view message, Interner& interner);
 Ref<const Pod> freeze(WrittenPod pod, Interner& interner);
 

@@ -59,7 +59,7 @@ struct Perform {
   }
 
   Result<void> apply(const ManifestObject& object) const {
-    if (Workloads::is_workload(object.kind)) return stage.workloads.apply(object);
+    if (is_workload(object.kind)) return stage.workloads.apply(object);
     if (std::holds_alternative<std::monostate>(object.object))
       return fail(ErrorKind::kInvalid,
                   fmt::format("kind {} means nothing to scheduling", object.kind_text));
@@ -76,7 +76,7 @@ struct Perform {
   }
 
   Result<void> operator()(const DeleteObject& action) const {
-    if (Workloads::is_workload(action.kind))
+    if (is_workload(action.kind))
       return stage.workloads.remove(action.kind, action.namespace_name, action.name);
     return stage.cluster.remove_object(action.kind, action.namespace_name, action.name);
   }
