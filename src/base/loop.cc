@@ -17,7 +17,8 @@ struct VirtualLoop::Waiting {
 
 TimerId Timers::set(TimePoint when, Callback work, TimerKind kind) {
   const TimerId id{when, ++last_sequence_ << 1 | static_cast<std::uint64_t>(kind)};
-  timers_.emplace(id, std::move(work));
+  // Most are due after all others.
+  timers_.emplace_hint(timers_.end(), id, std::move(work));
   if (kind == TimerKind::kWork) ++work_;
   return id;
 }

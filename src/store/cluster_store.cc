@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "api/owned_fields.h"
@@ -11,19 +12,9 @@
 namespace berth {
 namespace {
 
-std::string store_key(std::string_view namespace_name, std::string_view name) {
-  return fmt::format("{}/{}", namespace_name, name);
-}
-
 ObjectKind kind_of(const AnyObject& object) {
   const auto* other = std::get_if<Ref<const Object>>(&object);
   return other ? (*other)->kind : ObjectKind::kPod;
-}
-
-std::string key_of(const AnyObject& object) {
-  if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) return (*pod)->full_name();
-  const Object& other = *std::get<Ref<const Object>>(object);
-  return store_key(namespace_of(other), other.name);
 }
 
 Result<void> not_stored(ObjectKind kind, std::string_view key) {
@@ -52,8 +43,6 @@ ClusterStore::~ClusterStore() = default;
 
 // ---- changes
 
-std::string ClusterStore::Change::key() const { return key_of(object); }
-
 std::string ClusterStore::next_version(std::string_view than) {
   std::uint64_t number = 0;
   std::from_chars(than.data(), than.data() + than.size(), number);
@@ -62,9 +51,11 @@ std::string ClusterStore::next_version(std::string_view than) {
 }
 
 void ClusterStore::commit(ObjectKind kind, DeltaType type, AnyObject object) {
-  Change change{type, version_, std::move(object), {}};
-  table(kind).commit(change);
-  const Delta delta{type, std::move(change.object)};
+  const Delta delta{type, std::move(object)};
+  if (type == DeltaType::kDeleted)
+    table(kind).erase(namespace_of(delta.object), name_of(delta.object));
+  else
+    table(kind).put(delta.object);
   watch_.show(delta);
   for (const DeltaSink& controller : controllers_) controller(delta);
 }
@@ -101,10 +92,9 @@ Ref<const Object> ClusterStore::versioned(const Ref<const Object>& object) {
 
 Result<void> ClusterStore::create_object(AnyObject object) {
   const ObjectKind kind = kind_of(object);
-  const std::string key = key_of(object);
-  if (table(kind).contains(key))
+  if (table(kind).contains(namespace_of(object), name_of(object)))
     return fail(ErrorKind::kConflict,
-                fmt::format("{} \"{}\" already exists", to_string(kind), key));
+                fmt::format("{} \"{}\" already exists", to_string(kind), key_of(object)));
   if (const auto* pod = std::get_if<Ref<const Pod>>(&object)) {
     if (!(*pod)->node().empty()) ++changes_;
     PodDraft draft = draft_of(**pod);
@@ -123,8 +113,8 @@ Result<void> ClusterStore::create_object(AnyObject object) {
 
 Result<void> ClusterStore::update_object(AnyObject object) {
   const ObjectKind kind = kind_of(object);
-  const std::string key = key_of(object);
-  if (!table(kind).contains(key)) return not_stored(kind, key);
+  if (!table(kind).contains(namespace_of(object), name_of(object)))
+    return not_stored(kind, key_of(object));
   ++changes_;
   if (const auto* pod = std::get_if<Ref<const Pod>>(&object))
     store(draft_of(**pod), DeltaType::kUpdated);
@@ -135,22 +125,21 @@ Result<void> ClusterStore::update_object(AnyObject object) {
 
 Result<void> ClusterStore::remove_object(ObjectKind kind, std::string_view namespace_name,
                                          std::string_view name) {
-  const std::string key = store_key(namespace_name, name);
-  const AnyObject present = table(kind).find(key);
+  const AnyObject present = table(kind).find(namespace_name, name);
   if (const auto* pod = std::get_if<Ref<const Pod>>(&present))
     delete_pod(*pod);
   else if (const auto* other = std::get_if<Ref<const Object>>(&present))
     delete_object(*other);
   else
-    return not_stored(kind, key);
+    return not_stored(kind, object_key(namespace_name, name));
   return {};
 }
 
 Result<void> ClusterStore::remove_at_once(ObjectKind kind, std::string_view namespace_name,
                                           std::string_view name) {
-  const std::string key = store_key(namespace_name, name);
-  AnyObject last = table(kind).find(key);
-  if (std::holds_alternative<std::monostate>(last)) return not_stored(kind, key);
+  AnyObject last = table(kind).find(namespace_name, name);
+  if (std::holds_alternative<std::monostate>(last))
+    return not_stored(kind, object_key(namespace_name, name));
   ++changes_;
   ++version_;
   commit(kind, DeltaType::kDeleted, std::move(last));
@@ -158,28 +147,28 @@ Result<void> ClusterStore::remove_at_once(ObjectKind kind, std::string_view name
 }
 
 Ref<const Pod> ClusterStore::pod(std::string_view namespace_name, std::string_view name) const {
-  const AnyObject found = table(ObjectKind::kPod).find(store_key(namespace_name, name));
+  const AnyObject found = table(ObjectKind::kPod).find(namespace_name, name);
   const auto* pod = std::get_if<Ref<const Pod>>(&found);
   return pod ? *pod : nullptr;
 }
 
 Ref<const Object> ClusterStore::object(ObjectKind kind, std::string_view namespace_name,
                                        std::string_view name) const {
-  const AnyObject found = table(kind).find(store_key(namespace_name, name));
+  const AnyObject found = table(kind).find(namespace_name, name);
   const auto* object = std::get_if<Ref<const Object>>(&found);
   return object ? *object : nullptr;
 }
 
 std::vector<Ref<const Pod>> ClusterStore::pods() const {
   std::vector<Ref<const Pod>> all;
-  for (const auto& [key, object] : table(ObjectKind::kPod).objects())
+  for (const AnyObject& object : table(ObjectKind::kPod).sorted())
     all.push_back(std::get<Ref<const Pod>>(object));
   return all;
 }
 
 std::vector<Ref<const Object>> ClusterStore::objects(ObjectKind kind) const {
   std::vector<Ref<const Object>> all;
-  for (const auto& [key, object] : table(kind).objects())
+  for (const AnyObject& object : table(kind).sorted())
     if (const auto* other = std::get_if<Ref<const Object>>(&object)) all.push_back(*other);
   return all;
 }
@@ -187,8 +176,7 @@ std::vector<Ref<const Object>> ClusterStore::objects(ObjectKind kind) const {
 std::vector<AnyObject> ClusterStore::relist() {
   watch_.clear();
   std::vector<AnyObject> all;
-  for (const Table& table : tables_)
-    for (const auto& [key, object] : table.objects()) all.push_back(object);
+  for (const ObjectSet& table : tables_) std::ranges::move(table.sorted(), std::back_inserter(all));
   return all;
 }
 

@@ -11,10 +11,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "api/defaulting.h"
@@ -22,8 +23,8 @@
 #include "berth/loop.h"
 #include "berth/result.h"
 #include "store/delayed_watch.h"
-#include "store/kind_table.h"
 #include "store/object_backend.h"
+#include "store/object_set.h"
 
 namespace berth {
 
@@ -56,6 +57,9 @@ class ClusterStore : public ObjectBackend {
   Ref<const Pod> pod(std::string_view namespace_name, std::string_view name) const;
   Ref<const Object> object(ObjectKind kind, std::string_view namespace_name,
                            std::string_view name) const;
+  bool has(ObjectKind kind, std::string_view namespace_name, std::string_view name) const {
+    return table(kind).contains(namespace_name, name);
+  }
   std::vector<Ref<const Pod>> pods() const;  // by namespace and name
   std::vector<Ref<const Object>> objects(ObjectKind kind) const;
 
@@ -69,7 +73,7 @@ class ClusterStore : public ObjectBackend {
   // pending pod that failed after the last of them has nothing new to hope for.
   std::uint64_t changes() const { return changes_; }
   // Bindings that took effect, by pod UID: more than one for a pod would be a disaster.
-  const std::map<Uid, int>& bindings() const { return bindings_; }
+  const std::unordered_map<Uid, int>& bindings() const { return bindings_; }
 
   // ---- ObjectBackend: what a StoreApi does
   Ref<const Pod> stored_pod(const Pod& named_alike) const override;
@@ -83,18 +87,8 @@ class ClusterStore : public ObjectBackend {
   Result<Ref<const Object>> create_claim(const ResourceClaim& claim) override;
 
  private:
-  struct Change {
-    DeltaType type = DeltaType::kAdded;
-    std::uint64_t version = 0;
-    AnyObject object;
-    AnyObject previous;
-
-    std::string key() const;  // "namespace/name", "/name"
-  };
-  using Table = KindTable<Change>;
-
-  Table& table(ObjectKind kind) { return tables_[static_cast<std::size_t>(kind)]; }
-  const Table& table(ObjectKind kind) const { return tables_[static_cast<std::size_t>(kind)]; }
+  ObjectSet& table(ObjectKind kind) { return tables_[static_cast<std::size_t>(kind)]; }
+  const ObjectSet& table(ObjectKind kind) const { return tables_[static_cast<std::size_t>(kind)]; }
   void commit(ObjectKind kind, DeltaType type, AnyObject object);
   Ref<const Pod> store(PodDraft draft, DeltaType type);
   void store(const Ref<const Object>& object, DeltaType type);
@@ -104,11 +98,11 @@ class ClusterStore : public ObjectBackend {
   Loop& loop_;
   DelayedWatch watch_;
   std::vector<DeltaSink> controllers_;
-  std::array<Table, static_cast<std::size_t>(ObjectKind::kOther) + 1> tables_;
+  std::array<ObjectSet, static_cast<std::size_t>(ObjectKind::kOther) + 1> tables_;
   std::uint64_t version_ = 0;
   std::uint64_t changes_ = 0;
-  std::map<Uid, int> bindings_;
-  std::set<Uid> pods_ever_;
+  std::unordered_map<Uid, int> bindings_;
+  std::unordered_set<Uid> pods_ever_;
   std::set<std::string> objects_ever_;  // UIDs
   Lifetime lifetime_;
 };

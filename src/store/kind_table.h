@@ -1,7 +1,7 @@
 // KindTable: the objects of one kind by key, and the last changes of them, up to a bound.
 //
 // An object never changes: a write puts another in its place. What a stored object is, is the
-// caller's: `ClusterStore` keeps lean objects, the embedded API server JSON. A `Change` has
+// caller's: the embedded API server keeps JSON. A `Change` has
 //
 //   type      an enum with kDeleted
 //   version   of the change; grows from one change to the next

@@ -17,6 +17,14 @@ Task<Result<T>> take_effect(Effect effect) {
   co_return effect();
 }
 
+// The same after a while.
+template <typename T, typename Effect>
+Task<Result<T>> take_effect_after(Loop& loop, Duration latency, Effect effect) {
+  SleepUntil arrived(loop, loop.now() + latency);
+  co_await arrived;
+  co_return effect();
+}
+
 }  // namespace
 
 StoreApi::StoreApi(Loop& loop, ObjectBackend& objects, StoreApiOptions options)
@@ -26,9 +34,8 @@ StoreApi::~StoreApi() = default;
 
 // ---- when and how an effect takes place
 
-bool StoreApi::at_once(ApiCall call) const {
-  return options_.latency == Duration::zero() &&
-         (is_about_pods(call) ? !fate_of_ : !object_fate_of_);
+bool StoreApi::goes_well(ApiCall call) const {
+  return is_about_pods(call) ? !fate_of_ : !object_fate_of_;
 }
 
 CallFate StoreApi::fate(ApiCall call, const Pod& pod) const {
@@ -44,14 +51,20 @@ CallFate StoreApi::fate(ApiCall call, ObjectKind kind, std::string_view namespac
 }
 
 template <typename T, typename Effect>
+Task<Result<T>> StoreApi::go_well(Effect effect) {
+  if (options_.latency == Duration::zero()) return take_effect<T>(std::move(effect));
+  return take_effect_after<T>(loop_, options_.latency, std::move(effect));
+}
+
+template <typename T, typename Effect>
 Task<Result<T>> StoreApi::call(ApiCall call, const Pod& pod, Effect effect) {
-  if (at_once(call)) return take_effect<T>(std::move(effect));
+  if (goes_well(call)) return go_well<T>(std::move(effect));
   return carry_out<T>(fate(call, pod), std::move(effect));
 }
 
 template <typename T, typename Effect>
 Task<Result<T>> StoreApi::call(ApiCall call, const Object& object, Effect effect) {
-  if (at_once(call)) return take_effect<T>(std::move(effect));
+  if (goes_well(call)) return go_well<T>(std::move(effect));
   return carry_out<T>(fate(call, object.kind, namespace_of(object), object.name),
                       std::move(effect));
 }
@@ -135,7 +148,7 @@ Task<Result<AnyObject>> StoreApi::get(ObjectKind kind, std::string namespace_nam
   const auto effect = [this, kind, namespace_name, name] {
     return do_get(kind, namespace_name, name);
   };
-  if (at_once(ApiCall::kGet)) return take_effect<AnyObject>(effect);
+  if (goes_well(ApiCall::kGet)) return go_well<AnyObject>(effect);
   return carry_out<AnyObject>(fate(ApiCall::kGet, kind, namespace_name, name), effect);
 }
 

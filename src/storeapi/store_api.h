@@ -57,7 +57,10 @@ class StoreApi : public ClusterApi {
 
  private:
   // ---- when and how an effect takes place
-  bool at_once(ApiCall call) const;
+  // Whether no fault plan has a say in such calls.
+  bool goes_well(ApiCall call) const;
+  template <typename T, typename Effect>
+  Task<Result<T>> go_well(Effect effect);
   CallFate fate(ApiCall call, const Pod& pod) const;
   CallFate fate(ApiCall call, ObjectKind kind, std::string_view namespace_name,
                 std::string_view name) const;
