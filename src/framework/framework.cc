@@ -145,33 +145,59 @@ PermitRun Framework::ask_permit(Cycle& cycle, std::string_view node_name) const 
 
 // ---- Bind, PostBind
 
-// Timed in here, not by `timed` around it: every pod goes this way, and a coroutine more is not for
-// nothing.
+namespace {
+
+Task<Outcome> answered(Outcome outcome) { co_return outcome; }
+
+Task<Outcome> begin_bind(const BindPlugin& plugin, Cycle& cycle, std::string_view node_name) {
+  try {
+    return plugin.bind(cycle, node_name);
+  } catch (...) {
+    return answered(thrown_by(plugin));
+  }
+}
+
+// Awaitable: the answer of a Bind plugin. One that is not a plain success is kept on the heap: as a
+// local variable it would take space in the frame of every pod that is being bound.
+struct BindAnswer {
+  const BindPlugin& plugin;
+  Task<Outcome> task;
+  std::unique_ptr<Outcome> other;  // null: a plain success
+
+  bool await_ready() const noexcept { return task.await_ready(); }
+  auto await_suspend(std::coroutine_handle<> awaiter) { return task.await_suspend(awaiter); }
+  void await_resume() {
+    Outcome outcome = guarded(plugin, [this] { return task.await_resume(); });
+    const bool plain = outcome.ok() && outcome.plugin.empty() && outcome.reasons.empty();
+    if (!plain) other = std::make_unique<Outcome>(std::move(outcome));
+  }
+
+  Code code() const { return other ? other->code : Code::kSuccess; }
+  Outcome take(std::string_view name) {
+    if (!other) return Outcome::success();
+    Outcome outcome = std::move(*other);
+    if (outcome.rejected()) outcome.plugin = name;
+    if (outcome.ok() || outcome.rejected()) return outcome;
+    return wrap_failure(fmt::format("running Bind plugin \"{}\": ", name), outcome, name);
+  }
+};
+
+}  // namespace
+
+// Timed in here, not by `timed` around it: one more coroutine frame per pod is measurable.
 Task<Outcome> Framework::run_bind(Cycle& cycle, std::string_view node_name) const {
   const PointTimer whole(measured_, Point::kBind);
-  Outcome outcome = Outcome::skip();
   for (const Placed<BindPlugin>& placed : plugins_.bind) {
     const PluginTimer timer = time_plugin(cycle, placed.index, Point::kBind);
-    try {
-      Task<Outcome> task = placed->bind(cycle, node_name);
-      outcome = co_await task;
-    } catch (...) {
-      outcome = thrown_by(*placed.plugin);
-    }
-    timer.ended(outcome.code);
-    if (outcome.code == Code::kSkip) {
-      outcome = Outcome::skip();
-      continue;
-    }
-    if (outcome.rejected())
-      outcome.plugin = placed.name();
-    else if (!outcome.ok())
-      outcome = wrap_failure(fmt::format("running Bind plugin \"{}\": ", placed->name()), outcome,
-                             placed->name());
-    break;
+    BindAnswer answer{*placed.plugin, begin_bind(*placed.plugin, cycle, node_name), nullptr};
+    co_await answer;
+    timer.ended(answer.code());
+    if (answer.code() == Code::kSkip) continue;
+    whole.ended(answer.code());
+    co_return answer.take(placed->name());
   }
-  whole.ended(outcome.code);
-  co_return outcome;
+  whole.ended(Code::kSkip);
+  co_return Outcome::skip();
 }
 
 void Framework::run_post_bind(Cycle& cycle, std::string_view node_name) const {
