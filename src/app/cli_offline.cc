@@ -42,6 +42,8 @@ class SimulateCommand : public CliCommand {
                      "Say which pods went elsewhere than in the trace, and why");
     add_flag_of(command, "--scenario", options_.scenario, "FILE",
                 "What happens over time (docs/scenario.md)");
+    add_flag_of(command, "--timeline", options_.timeline, "FILE",
+                "Write the timeline there as it happens, a JSON object a line");
     add_config_flags(command, options_.config, options_.feature_gates);
     add_seed_flag(command, seed_);
     add_flag_of(command, "--until", until_, "DURATION",

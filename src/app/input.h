@@ -7,11 +7,14 @@
 
 #include "api/manifest.h"
 #include "berth/interner.h"
+#include "berth/loop.h"
 #include "berth/result.h"
 #include "config/configuration.h"
 #include "config/feature_gates.h"
 
 namespace berth::app {
+
+class Progress;
 
 // "-" is standard input.
 Result<std::string> read_file(const std::string& path);
@@ -19,6 +22,12 @@ Result<std::string> read_file(const std::string& path);
 // line, or, if `strict`, in the error.
 Result<std::vector<ManifestObject>> read_manifests(const std::string& path, bool strict,
                                                    Interner& interner, std::ostream& warnings);
+// The objects of all these files as an API server would have them (api/manifest_loader.h), for
+// clusters of any size.
+Result<std::vector<ManifestObject>> load_manifests(const std::vector<std::string>& paths,
+                                                   bool strict, Interner& interner, WallTime now,
+                                                   std::ostream& warnings,
+                                                   Progress* progress = nullptr);
 // What messages call the file.
 std::string shown_path(const std::string& path);
 

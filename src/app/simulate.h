@@ -21,6 +21,7 @@ struct SimulateOptions {
   bool differences = false;  // of the trace: say who went elsewhere, and why
   std::string config;
   std::string scenario;
+  std::string timeline;  // a file that gets the timeline as it happens
   std::string feature_gates;
   std::vector<std::string> trace_pods;  // NAME or NAMESPACE/NAME, with * for any text
   bool verify_increments = false;
@@ -36,7 +37,7 @@ struct SimulateOptions {
 std::string check_simulate(const SimulateOptions& options);
 
 // Prints the result to `out`, and to `err` one line per object it skipped and per field that an
-// object does not have.
+// object does not have; if that is a terminal, also how far it is.
 Result<void> simulate(const SimulateOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace berth::app

@@ -54,16 +54,44 @@ controllers::PodFacts facts_of(const Pod& pod, WallTime now) {
 
 }  // namespace
 
-PodWatch::PodWatch(Loop& loop, SimCluster& cluster) {
-  for (const Ref<const Pod>& pod : cluster.pods()) index_.put(facts_of(*pod, loop.wall_now()));
-  cluster.on_change(lifetime_.guard([this, &loop](const Delta& delta) {
-    const auto* pod = std::get_if<Ref<const Pod>>(&delta.object);
-    if (pod == nullptr) return;
-    if (delta.type == DeltaType::kDeleted)
-      index_.remove((*pod)->full_name());
-    else
-      index_.put(facts_of(**pod, loop.wall_now()));
+PodWatch::PodWatch(Loop& loop, SimCluster& cluster) : loop_(loop), cluster_(cluster) {
+  for (const Ref<const Pod>& pod : cluster.pods()) pod_changed(DeltaType::kAdded, *pod);
+  cluster.on_change(lifetime_.guard([this](const Delta& delta) {
+    if (const auto* pod = std::get_if<Ref<const Pod>>(&delta.object))
+      pod_changed(delta.type, **pod);
+    else if (matters(delta))
+      begin();
   }));
+}
+
+void PodWatch::begin() {
+  if (begun_) return;
+  begun_ = true;
+  for (const Ref<const Pod>& pod : cluster_.pods()) index_.put(facts_of(*pod, loop_.wall_now()));
+}
+
+// Whether some controller has to do with an object that is no pod.
+bool PodWatch::matters(const Delta& delta) {
+  const ObjectKind kind = std::get<Ref<const Object>>(delta.object)->kind;
+  return kind == ObjectKind::kResourceClaim || kind == ObjectKind::kResourceClaimTemplate ||
+         (kind == ObjectKind::kNode && delta.type == DeltaType::kDeleted);
+}
+
+bool PodWatch::matters(const Pod& pod) const {
+  return !pod.spec().resource_claims.empty() ||
+         (!pod.node().empty() && !cluster_.has(ObjectKind::kNode, "", pod.node_name()));
+}
+
+void PodWatch::pod_changed(DeltaType type, const Pod& pod) {
+  if (!begun_) {
+    // The index has what the store has: this change, too.
+    if (type != DeltaType::kDeleted && matters(pod)) begin();
+    return;
+  }
+  if (type == DeltaType::kDeleted)
+    index_.remove(pod.full_name());
+  else
+    index_.put(facts_of(pod, loop_.wall_now()));
 }
 
 }  // namespace berth::sim

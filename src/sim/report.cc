@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ostream>
+#include <sstream>
 #include <utility>
 
 #include "base/time_text.h"
@@ -15,7 +17,7 @@
 namespace berth::sim {
 namespace {
 
-using Row = std::array<std::string, 6>;
+using Row = std::array<std::string, 7>;
 
 std::string counts_of(const SimulationReport& report) {
   // In the order in which a reader wants them, whatever there is.
@@ -32,6 +34,10 @@ std::string counts_of(const SimulationReport& report) {
   }
   return fmt::format("{} pods{}{}", report.pods.size(), parts.empty() ? "" : ": ",
                      fmt::join(parts, ", "));
+}
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 JsonLine pod_json(const PodReport& pod) {
@@ -121,48 +127,89 @@ std::string differences_text(const ReplayReport& replay) {
 }
 
 std::string to_table(const SimulationReport& report) {
-  std::vector<Row> rows{{"NAMESPACE", "NAME", "STATUS", "NODE", "AT", "TRIES"}};
-  std::vector<std::string> messages{"REASON"};
-  for (const PodReport& pod : report.pods) {
-    rows.push_back({pod.namespace_name, pod.name, pod.status, pod.node,
-                    pod.bound ? go_duration(pod.bound->since_start) : "",
-                    std::to_string(pod.attempts)});
-    messages.push_back(pod.message);
-  }
-  std::array<std::size_t, 6> widths{};
-  for (const Row& row : rows)
-    for (std::size_t column = 0; column < row.size(); ++column)
+  std::ostringstream text;
+  write_table(report, text);
+  return std::move(text).str();
+}
+
+void write_table(const SimulationReport& report, std::ostream& out) {
+  constexpr std::array<std::string_view, 7> kHeader{"NAMESPACE", "NAME",  "STATUS", "NODE",
+                                                    "AT",        "TRIES", "REASON"};
+  // One row at a time: there may be a million.
+  const auto row_of = [](const PodReport& pod, Row& row) {
+    row = {pod.namespace_name, pod.name, pod.status, pod.node, {}, {}, pod.message};
+    if (pod.bound) row[4] = go_duration(pod.bound->since_start);
+    row[5] = std::to_string(pod.attempts);
+  };
+  std::array<std::size_t, 7> widths{};
+  const auto widen = [&widths](const Row& row) {
+    for (std::size_t column = 0; column + 1 < row.size(); ++column)
       widths[column] = std::max(widths[column], row[column].size());
-  std::string text = traces_text(report.traces);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  };
+  const auto write_row = [&widths, &out](const Row& row) {
     std::string line;
-    for (std::size_t column = 0; column < widths.size(); ++column)
-      line += fmt::format("{:<{}}  ", rows[i][column], widths[column]);
-    line += messages[i];
+    for (std::size_t column = 0; column + 1 < row.size(); ++column) {
+      if (!is_ascii(row[column])) {
+        line += fmt::format("{:<{}}  ", row[column], widths[column]);
+        continue;
+      }
+      line += row[column];
+      line.append(widths[column] - row[column].size() + 2, ' ');
+    }
+    line += row.back();
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
+    out << line << '\n';
+  };
+  Row header;
+  std::ranges::copy(kHeader, header.begin());
+  widen(header);
+  Row row;
+  for (const PodReport& pod : report.pods) {
+    row_of(pod, row);
+    widen(row);
   }
-  text += fmt::format("\n{} after {} of virtual time{}\n", counts_of(report),
-                      go_duration(report.duration),
-                      report.cut_short ? ", cut short by --until"
-                      : report.stuck   ? ", given up: a pod fails again and again with no change"
-                                       : "");
-  return report.replay ? text + agreement_text(*report.replay) : text;
+  out << traces_text(report.traces);
+  write_row(header);
+  for (const PodReport& pod : report.pods) {
+    row_of(pod, row);
+    write_row(row);
+  }
+  out << fmt::format("\n{} after {} of virtual time{}\n", counts_of(report),
+                     go_duration(report.duration),
+                     report.cut_short ? ", cut short by --until"
+                     : report.stuck   ? ", given up: a pod fails again and again with no change"
+                                      : "");
+  if (report.replay) out << agreement_text(*report.replay);
 }
 
 std::string to_json(const SimulationReport& report) {
-  std::vector<std::string> pods;
-  for (const PodReport& pod : report.pods) pods.push_back(pod_json(pod).done());
-  std::vector<std::string> traces;
-  for (const PodTrace& trace : report.traces) traces.push_back(trace_json(trace).done());
-  std::string duration = go_duration(report.duration);
-  return fmt::format(
-      "{{\n  \"duration\": \"{}\",\n  \"cutShort\": {},\n{}{}  \"pods\": {},\n  \"timeline\": "
-      "{}{}\n}}\n",
-      duration, report.cut_short, report.stuck ? "  \"stuck\": true,\n" : "",
-      report.replay ? fmt::format("  \"replay\": {},\n", replay_json(*report.replay)) : "",
-      json_list(pods, "  "), json_list(report.timeline, "  "),
-      traces.empty() ? "" : ",\n  \"traces\": " + json_list(traces, "  "));
+  std::ostringstream text;
+  write_json(report, text);
+  return std::move(text).str();
+}
+
+void write_json(const SimulationReport& report, std::ostream& out,
+                const std::function<void(std::ostream& out)>& write_timeline) {
+  out << fmt::format(
+      "{{\n  \"duration\": \"{}\",\n  \"cutShort\": {},\n{}{}  \"pods\": ",
+      go_duration(report.duration), report.cut_short, report.stuck ? "  \"stuck\": true,\n" : "",
+      report.replay ? fmt::format("  \"replay\": {},\n", replay_json(*report.replay)) : "");
+  std::string_view before = "[\n    ";
+  for (const PodReport& pod : report.pods) {
+    out << before << pod_json(pod).done();
+    before = ",\n    ";
+  }
+  out << (report.pods.empty() ? "[]" : "\n  ]") << ",\n  \"timeline\": ";
+  if (write_timeline)
+    write_timeline(out);
+  else
+    out << json_list(report.timeline, "  ");
+  if (!report.traces.empty()) {
+    std::vector<std::string> traces;
+    for (const PodTrace& trace : report.traces) traces.push_back(trace_json(trace).done());
+    out << ",\n  \"traces\": " << json_list(traces, "  ");
+  }
+  out << "\n}\n";
 }
 
 }  // namespace berth::sim

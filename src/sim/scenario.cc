@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <utility>
@@ -14,7 +15,9 @@
 namespace berth::sim {
 namespace {
 
-constexpr std::int64_t kMostNodes = 1'000'000;  // in one pool; a slip of the finger, beyond that
+// A slip of the finger, beyond that.
+constexpr std::int64_t kMostNodes = 1'000'000;       // in one pool
+constexpr std::int64_t kMostArrivals = 100'000'000;  // of one rule
 
 // Reads one scenario. Unlike manifests, unknown fields are errors: a misspelt event would otherwise
 // silently not happen.
@@ -34,6 +37,8 @@ class ScenarioReader {
         read_timing(scenario.timing);
       else if (name == "nodePools")
         json_.items([&] { scenario.node_pools.push_back(read_node_pool()); });
+      else if (name == "arrivals")
+        json_.items([&] { scenario.arrivals.push_back(read_arrivals()); });
       else if (name == "events")
         json_.items([&] { scenario.events.push_back(read_event()); });
       else if (name == "faults")
@@ -327,6 +332,24 @@ class ScenarioReader {
     if (pool.count < 0 || pool.count > kMostNodes)
       json_.fail(fmt::format("count must be between 0 and {}", kMostNodes));
     return pool;
+  }
+
+  Arrivals read_arrivals() {
+    Arrivals rule;
+    read_fields({{"name", into(rule.name)},
+                 {"count", [&] { rule.count = json_.int64(); }},
+                 {"from", [&] { rule.from = duration(); }},
+                 {"over", [&] { rule.over = duration(); }},
+                 {"runs", [&] { json_.items([&] { rule.runs.push_back(duration()); }); }},
+                 {"pods", [&] { json_.items([&] { rule.pods.emplace_back(json_.raw()); }); }}});
+    if (rule.name.empty() || rule.pods.empty()) json_.fail("needs name and pods");
+    if (rule.count < 1 || rule.count > kMostArrivals)
+      json_.fail(fmt::format("count must be between 1 and {}", kMostArrivals));
+    const bool negative =
+        std::ranges::any_of(rule.runs, [](Duration run) { return run < run.zero(); });
+    if (rule.from < Duration(0) || rule.over < Duration(0) || negative)
+      json_.fail("from, over and runs must not be negative");
+    return rule;
   }
 
   QuorumRule read_quorum() {

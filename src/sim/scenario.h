@@ -101,9 +101,20 @@ struct NodePool {
   std::string node_json;           // a Node without a name
 };
 
+// Pods that come one after the other, evenly over a time.
+struct Arrivals {
+  std::string name;  // pods are called <name>-1, <name>-2, …
+  std::int64_t count = 1;
+  Duration from{0};
+  Duration over{0};
+  std::vector<Duration> runs;  // how long a pod runs after it was bound, drawn from these; none: on
+  std::vector<std::string> pods;  // Pods without names, taken in turn
+};
+
 struct Scenario {
   SimTiming timing;
   std::vector<NodePool> node_pools;
+  std::vector<Arrivals> arrivals;
   std::vector<ScenarioEvent> events;
   std::vector<FaultRule> faults;
   std::vector<QuorumRule> quorums;

@@ -7,8 +7,9 @@
 #include <tuple>
 #include <utility>
 
-#include "api/defaulting.h"
+#include "api/decode.h"
 #include "sim/actions.h"
+#include "sim/arriving_pods.h"
 #include "sim/node_pools.h"
 #include "sim/pod_watch.h"
 #include "sim/quorum.h"
@@ -25,6 +26,9 @@ constexpr std::int32_t kErrorsUntilHopeless = 5;
 constexpr std::int32_t kFailuresUntilStuck = 1000;
 // In a trace of months a pod may wait, and be tried every five minutes, with nothing else happening.
 constexpr std::int32_t kFailuresUntilStuckInTrace = 1'000'000;
+// Draws of arrivals come from a stream of their own: with or without them, ties are broken alike.
+constexpr std::uint64_t kArrivalsSeed = 0x617272697665;
+constexpr std::size_t kTurnsPerCall = 64;  // of on_turn
 
 }  // namespace
 
@@ -90,6 +94,7 @@ Result<void> Simulation::assemble(PluginTable plugins) {
 
   cluster_ = std::make_unique<SimCluster>(loop_, scenario_.timing);
   timeline_.keep_entries(options_.keep_timeline);
+  timeline_.on_entry(options_.on_timeline_entry);
   timeline_.count_changes_with([this] { return cluster_->changes(); });
   std::vector<Observer*> observers{&timeline_};
   if (!options_.trace_pods.empty()) observers.push_back(&traces_);
@@ -110,6 +115,14 @@ Result<void> Simulation::assemble(PluginTable plugins) {
       [this](std::string_view text) { note("trouble", "workloads", text); });
   volumes_ = std::make_unique<VolumeController>(loop_, *cluster_, interner_, scenario_.volumes);
   claims_ = std::make_unique<ResourceClaimController>(loop_, *cluster_, *pods_, interner_);
+  arrivals_ = std::make_unique<ArrivingPods>(
+      loop_, *cluster_, interner_, options_.seed ^ kArrivalsSeed,
+      ArrivingPods::Reports{[this](std::string_view text) { note("trouble", "arrivals", text); },
+                            [this](const Pod& pod) {
+                              if (timeline_.wants_entries() || options_.keep_history)
+                                note("scenario", "finish " + pod.full_name(), "");
+                            }});
+  if (Result<void> added = arrivals_->add(scenario_.arrivals); !added) return added;
   if (!scenario_.faults.empty()) {
     cluster_->set_fates([this](ApiCall call, const Pod& pod) { return fate_of(call, pod); });
     cluster_->set_object_fates([this](ApiCall call, ObjectKind, const std::string& full_name) {
@@ -141,13 +154,13 @@ Result<void> Simulation::load(const std::vector<ManifestObject>& objects) {
   // Nodes before the pods that may go there, as in a cluster that is up when work arrives.
   const auto rank = [](const ManifestObject& object) {
     if (object.kind == ObjectKind::kPod) return 2;
-    return Workloads::is_workload(object.kind) ? 1 : 0;
+    return is_workload(object.kind) ? 1 : 0;
   };
   for (int pass = 0; pass < 3; ++pass)
     for (const ManifestObject& object : objects) {
       if (rank(object) != pass) continue;
       Result<void> done;
-      if (Workloads::is_workload(object.kind))
+      if (is_workload(object.kind))
         done = workloads_->apply(object);
       else if (std::holds_alternative<std::monostate>(object.object))
         skipped_.push_back(fmt::format("{}: {} {} is not read by scheduling, skipped", object.where,
@@ -231,10 +244,12 @@ SimulationReport Simulation::run() {
   for (const ScenarioEvent& event : scenario_.events)
     loop_.at(TimePoint{event.at}, [this, &event] { play(event); });
   if (replay_) replay_->start();
+  arrivals_->start();
   engine_->start();
 
   SimulationReport report;
-  while (!finished()) {
+  for (std::size_t turn = 0; !finished(); ++turn) {
+    if (on_turn_ && turn % kTurnsPerCall == 0) on_turn_();
     const std::optional<TimePoint> next = loop_.next_deadline();
     if (options_.until && !loop_.has_posted() && next && *next > TimePoint{*options_.until}) {
       loop_.run_until(TimePoint{*options_.until});
@@ -250,7 +265,7 @@ SimulationReport Simulation::run() {
   report.increment_difference = engine_->increment_difference();
   report.duration = loop_.now().since_start;
   report.pods = report_pods();
-  report.timeline = timeline_.entries();
+  report.timeline = timeline_.take_entries();
   if (options_.keep_history) report.history = history_.json(report.duration);
   report.traces = traces_.traces();
   report.not_traced = traces_.unused_names();
@@ -264,9 +279,10 @@ bool Simulation::finished() const {
   bool hopeless = true;
   engine_->queue().for_each([&](const QueuedPod& queued, QueuePlace) {
     if (queued.gated()) return;
-    const PodRecord* record = timeline_.find(queued.pod->full_name());
-    if (!record || !record->last_failed || record->failed_after_change < cluster_->changes() ||
-        (record->last_was_error && record->alike < kErrorsUntilHopeless))
+    const PodRecord* record = timeline_.find(Timeline::name_of(*queued.pod));
+    const PodRecord::Failure* failure = record ? record->failure.get() : nullptr;
+    if (!failure || failure->after_change < cluster_->changes() ||
+        (failure->was_error && failure->alike < kErrorsUntilHopeless))
       hopeless = false;
   });
   return hopeless;
@@ -277,24 +293,27 @@ std::vector<PodReport> Simulation::report_pods() {
   std::vector<PodReport> pods;
   for (const Ref<const Pod>& pod : cluster_->pods()) pods.push_back(report_of(*pod));
   for (const auto& [full_name, record] : timeline_.pods()) {
-    if (record.preempted_by.empty() || cluster_->pod(record.namespace_name, record.name)) continue;
+    const PodName name(full_name);
+    if (!record.preemption || cluster_->pod(name.namespace_name, name.name)) continue;
     PodReport gone;
-    gone.namespace_name = record.namespace_name;
-    gone.name = record.name;
+    gone.namespace_name = name.namespace_name;
+    gone.name = name.name;
     gone.status = "Preempted";
-    gone.node = record.preempted_on;
+    gone.node = record.preemption->node;
     gone.bound = record.bound;
     gone.attempts = record.attempts;
-    gone.message = fmt::format("preempted by {}", record.preempted_by);
-    gone.preempted_by = record.preempted_by;
+    gone.message = fmt::format("preempted by {}", record.preemption->by);
+    gone.preempted_by = record.preemption->by;
     pods.push_back(std::move(gone));
   }
   if (replay_)
     for (const RemovedPod& removed : replay_->removed())
       if (std::optional<PodReport> gone = report_of(removed)) pods.push_back(*std::move(gone));
   std::ranges::stable_sort(pods, [](const PodReport& a, const PodReport& b) {
+  const auto comes_before = [](const PodReport& a, const PodReport& b) {
     return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
-  });
+  };
+  if (!std::ranges::is_sorted(pods, comes_before)) std::ranges::sort(pods, comes_before);
   return pods;
 }
 
@@ -319,7 +338,7 @@ PodReport Simulation::report_of(const Pod& pod) {
   report.namespace_name = pod.namespace_name();
   report.name = pod.name();
   report.node = pod.node_name();
-  const PodRecord* record = timeline_.find(pod.full_name());
+  const PodRecord* record = timeline_.find(Timeline::name_of(pod));
   if (record) {
     report.attempts = record->attempts;
     report.bound = record->bound;
@@ -328,9 +347,9 @@ PodReport Simulation::report_of(const Pod& pod) {
     report.status = "Finished";
   } else if (!pod.node().empty()) {
     report.status = pod.terminating() ? "Terminating" : "Bound";
-    if (pod.terminating() && record && !record->preempted_by.empty()) {
-      report.preempted_by = record->preempted_by;
-      report.message = fmt::format("preempted by {}", record->preempted_by);
+    if (pod.terminating() && record && record->preemption) {
+      report.preempted_by = record->preemption->by;
+      report.message = fmt::format("preempted by {}", record->preemption->by);
     }
   } else if (!pod.spec().scheduling_gates.empty()) {
     report.status = "Gated";
@@ -346,7 +365,7 @@ PodReport Simulation::report_of(const Pod& pod) {
     report.message = fmt::format("held by {}", fmt::join(waiting->pending_plugins, ", "));
   } else {
     report.status = "Pending";
-    if (record) report.message = record->message;
+    if (record) report.message = record->message();
   }
   return report;
 }

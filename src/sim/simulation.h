@@ -4,7 +4,9 @@
 // pending pod has failed since the last change that could have helped it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,8 +35,9 @@ struct SimulationOptions {
   config::Configuration configuration;
   config::FeatureGates gates;
   std::uint64_t seed = 0;
-  std::optional<Duration> until;  // stop there, whatever is left
-  bool keep_timeline = true;
+  std::optional<Duration> until;          // stop there, whatever is left
+  bool keep_timeline = true;              // SimulationReport::timeline
+  Timeline::EntrySink on_timeline_entry;  // is handed each entry as it is made
   bool keep_history = false;
   bool verify_increments = false;       // stop at the first difference
   std::vector<std::string> trace_pods;  // whose attempts are told of in full (PodTraces)
@@ -88,7 +91,13 @@ class Simulation {
   Result<void> load(const std::vector<ManifestObject>& objects);
   const std::vector<std::string>& skipped() const { return skipped_; }
 
+  // Called now and then during run(), as long as something happens.
+  void on_turn(std::function<void()> callback) { on_turn_ = std::move(callback); }
   SimulationReport run();
+
+  // How far it is.
+  Duration virtual_time() const { return loop_.now().since_start; }
+  std::size_t bound_pods() const { return cluster_->bindings().size(); }
 
   Engine& engine() { return *engine_; }
   SimCluster& cluster() { return *cluster_; }
@@ -127,9 +136,11 @@ class Simulation {
   std::unique_ptr<class Workloads> workloads_;
   std::unique_ptr<VolumeController> volumes_;
   std::unique_ptr<class ResourceClaimController> claims_;
+  std::unique_ptr<class ArrivingPods> arrivals_;
   std::unique_ptr<Engine> engine_;
   std::vector<std::string> skipped_;
   std::vector<std::int64_t> fault_uses_;
+  std::function<void()> on_turn_;
 };
 
 }  // namespace berth::sim

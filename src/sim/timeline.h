@@ -1,12 +1,19 @@
 // Timeline: everything that happened in a run, in order, with virtual times; and for each pod how
 // it stands. An Observer of the engine.
+//
+// An entry is made only if somebody takes it (keep_entries, on_entry): most of a run's cost beside
+// the scheduler would be texts that nobody reads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "berth/loop.h"
@@ -17,22 +24,59 @@ namespace berth::sim {
 
 // How one pod stands, by what the scheduler did with it.
 struct PodRecord {
-  std::string namespace_name;
-  std::string name;
+  // The last failure.
+  struct Failure {
+    std::optional<TimePoint> at;
+    std::uint64_t after_change = 0;  // how many changes the cluster had seen before that attempt
+    std::string message;
+    std::int32_t alike = 0;    // how often in a row it failed in these words
+    bool was_error = false;    // it was not turned away: something went wrong
+    std::int32_t in_vain = 0;  // how often in a row it failed with no change in between
+  };
+
+  // It had to make room.
+  struct Preemption {
+    std::string by;  // full name of who needed its place
+    std::string node;
+  };
+
   std::int32_t attempts = 0;
-  std::string node;  // bound there
+  bool has_node = false;
   std::optional<TimePoint> bound;
-  std::optional<TimePoint> last_failed;
-  std::uint64_t failed_after_change =
-      0;                        // how many changes the cluster had seen before that attempt
-  std::string message;          // of the last failure
-  std::int32_t alike = 0;       // how often in a row it failed in these words
-  bool last_was_error = false;  // it was not turned away: something went wrong
-  std::int32_t in_vain = 0;     // how often in a row it failed with no change in between
-  std::vector<std::string> waiting_for;  // Permit plugins that hold it
-  std::string preempted_by;              // full name of who needed its place
-  std::string preempted_on;              // that node
+  std::uint64_t changes_at_start = 0;  // of the attempt at hand
+  std::unique_ptr<Failure> failure;    // null: it has never failed
+  std::unique_ptr<Preemption> preemption;
+
+  std::string_view message() const {
+    return failure ? std::string_view(failure->message) : std::string_view();
+  }
 };
+
+// A pod's full name, "namespace/name", in its parts.
+struct PodName {
+  PodName(std::string_view in_namespace, std::string_view own)
+      : namespace_name(in_namespace), name(own) {}
+  PodName(const std::string& full_name) {  // NOLINT: one is as good as the other
+    const std::size_t slash = full_name.find('/');
+    namespace_name = std::string_view(full_name).substr(0, slash);
+    name = std::string_view(full_name).substr(slash + 1);
+  }
+
+  friend bool operator==(const PodName&, const PodName&) = default;
+
+  std::string_view namespace_name, name;
+};
+
+// Finds full names by their parts, so that none has to be put together for it.
+struct PodNameHash {
+  using is_transparent = void;
+  std::size_t operator()(const PodName& name) const;
+};
+struct PodNameEqual {
+  using is_transparent = void;
+  bool operator()(const PodName& a, const PodName& b) const { return a == b; }
+};
+using PodRecords = std::unordered_map<std::string, PodRecord, PodNameHash, PodNameEqual>;
 
 class Timeline final : public Observer {
  public:
@@ -45,19 +89,26 @@ class Timeline final : public Observer {
   void note(std::string_view what, std::string_view about, std::string_view detail = {});
 
   // The pod was made with a node: nobody bound it.
-  void made_on_node(const Pod& pod) { record(pod).node = pod.node_name(); }
+  void made_on_node(const Pod& pod) { record(pod).has_node = true; }
   // The store shows the pod on a node. The scheduler may not know yet: its call may have failed
   // although it worked.
   void assigned(const Pod& pod);
 
   // Each a JSON object on one line.
   const std::vector<std::string>& entries() const { return entries_; }
-  const std::map<std::string, PodRecord>& pods() const { return pods_; }  // by full name
-  const PodRecord* find(const std::string& full_name) const;
+  std::vector<std::string> take_entries() { return std::move(entries_); }
+  // Whether somebody takes them.
+  bool wants_entries() const { return keep_entries_ || sink_ != nullptr; }
+  const PodRecords& pods() const { return pods_; }  // by full name
+  const PodRecord* find(const PodName& name) const;
+  static PodName name_of(const Pod& pod) { return {pod.namespace_name(), pod.name()}; }
   // The most often that a pod has failed in a row with no change in between.
   std::int32_t most_in_vain() const { return most_in_vain_; }
   // Kept only when asked for: a long run has many entries.
   void keep_entries(bool keep) { keep_entries_ = keep; }
+  // Hands each entry out as it is made.
+  using EntrySink = std::function<void(const std::string& entry)>;
+  void on_entry(EntrySink sink) { sink_ = std::move(sink); }
 
   void queued(const Pod& pod, QueueName queue, std::string_view event) override;
   void attempt_started(const Pod& pod, std::int32_t attempt) override;
@@ -73,17 +124,15 @@ class Timeline final : public Observer {
  private:
   PodRecord& record(const Pod& pod);
   JsonLine entry(std::string_view what, const Pod& pod) const;
-  void keep(const JsonLine& line) {
-    if (keep_entries_) entries_.push_back(line.done());
-  }
+  void add(const JsonLine& line);
 
   Loop& loop_;
   std::function<std::uint64_t()> changes_;
   bool keep_entries_ = true;
   std::int32_t most_in_vain_ = 0;
   std::vector<std::string> entries_;
-  std::map<std::string, PodRecord> pods_;
-  std::map<std::string, std::uint64_t> changes_at_start_;  // of the attempt at hand, by full name
+  EntrySink sink_;
+  PodRecords pods_;
 };
 
 }  // namespace berth::sim

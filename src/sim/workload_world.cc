@@ -121,7 +121,7 @@ bool Workloads::delete_pod(const controllers::PodFacts& pod) {
 }
 
 bool Workloads::has_node(const std::string& name) const {
-  return static_cast<bool>(cluster_.object(ObjectKind::kNode, "", name));
+  return cluster_.has(ObjectKind::kNode, "", name);
 }
 
 void Workloads::remove_orphan(const controllers::PodFacts& pod) {

@@ -14,6 +14,7 @@ Workloads::Workloads(Loop& loop, SimCluster& cluster, PodWatch& pods, Interner& 
                      std::function<void(std::string_view)> trouble)
     : loop_(loop),
       cluster_(cluster),
+      pod_watch_(pods),
       pods_(pods.index()),
       interner_(interner),
       trouble_(std::move(trouble)),
@@ -30,17 +31,6 @@ Workloads::Workloads(Loop& loop, SimCluster& cluster, PodWatch& pods, Interner& 
     for (const auto& [key, entry] : entries_)
       if (key.first == ObjectKind::kDaemonSet) daemon_sets_.enqueue(key.second);
   }));
-}
-
-bool Workloads::is_workload(ObjectKind kind) {
-  switch (kind) {
-    case ObjectKind::kDeployment:
-    case ObjectKind::kReplicaSet:
-    case ObjectKind::kStatefulSet:
-    case ObjectKind::kDaemonSet:
-    case ObjectKind::kJob: return true;
-    default: return false;
-  }
 }
 
 // ---- what people do
@@ -76,6 +66,7 @@ Result<Workloads::Entry> Workloads::read(const ManifestObject& manifest) {
 }
 
 Result<void> Workloads::apply(const ManifestObject& manifest) {
+  pod_watch_.begin();
   Result<Entry> read_entry = read(manifest);
   if (!read_entry) return fail(read_entry.error());
   const Key key = key_of(read_entry->workload);

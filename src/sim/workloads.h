@@ -38,8 +38,6 @@ class Workloads final : private controllers::WorkloadWorld, private controllers:
   Workloads(const Workloads&) = delete;
   Workloads& operator=(const Workloads&) = delete;
 
-  static bool is_workload(ObjectKind kind);
-
   // Creates the workload's pods, or brings them in line with a changed one. Errors are the
   // manifest's.
   Result<void> apply(const ManifestObject& workload);
@@ -101,6 +99,7 @@ class Workloads final : private controllers::WorkloadWorld, private controllers:
 
   Loop& loop_;
   SimCluster& cluster_;
+  PodWatch& pod_watch_;
   controllers::PodIndex& pods_;
   Interner& interner_;
   std::function<void(std::string_view)> trouble_;

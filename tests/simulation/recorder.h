@@ -31,7 +31,7 @@ class Recorder final : public Observer {
   }
   const std::vector<std::string>& timeline() const { return timeline_.entries(); }
   // How pods stand by what was done with them, by full name.
-  const std::map<std::string, sim::PodRecord>& pods() const { return timeline_.pods(); }
+  const sim::PodRecords& pods() const { return timeline_.pods(); }
   void note(std::string_view what, std::string_view about);
 
   void queued(const Pod& pod, QueueName queue, std::string_view event) override;
