@@ -8,7 +8,18 @@
 #     TEST_LIBRARIES berth_api_testing   # for tests and benchmarks only
 #     BENCHMARKS scheduling_queue_bench.cc)
 #
-# Tests of a room are one program, <room>_test; benchmarks one program, <room>_bench.
+# Tests of a room are one program, <room>_test; benchmarks one program, <room>_bench, which only the target
+# `berth_benchmarks` builds.
+
+add_custom_target(berth_benchmarks)
+
+# berth_benchmark(NAME SOURCES... LIBRARIES...)
+function(berth_benchmark name)
+  cmake_parse_arguments(BENCHMARK "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} EXCLUDE_FROM_ALL ${BENCHMARK_SOURCES})
+  target_link_libraries(${name} PRIVATE ${BENCHMARK_LIBRARIES} benchmark::benchmark_main)
+  add_dependencies(berth_benchmarks ${name})
+endfunction()
 
 # What all our code is compiled with. The warnings stay here: an embedder has its own.
 add_library(berth_flags INTERFACE)
@@ -51,8 +62,7 @@ function(berth_room name)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST)
   endif()
   if(BERTH_BENCHMARKS AND ROOM_BENCHMARKS)
-    add_executable(${name}_bench ${ROOM_BENCHMARKS})
-    target_link_libraries(${name}_bench PRIVATE
-      ${library} ${ROOM_TEST_LIBRARIES} ${ROOM_LIBRARIES} benchmark::benchmark_main)
+    berth_benchmark(${name}_bench SOURCES ${ROOM_BENCHMARKS}
+      LIBRARIES ${library} ${ROOM_TEST_LIBRARIES} ${ROOM_LIBRARIES})
   endif()
 endfunction()

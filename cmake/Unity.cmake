@@ -7,7 +7,7 @@
 # SKIP_UNITY_BUILD_INCLUSION is compiled by itself.
 
 option(BERTH_UNITY "Compile the sources of a room as a few large units" OFF)
-set(BERTH_UNITY_SOURCES 10 CACHE STRING "Sources in a unit, at most")
+set(BERTH_UNITY_SOURCES 20 CACHE STRING "Sources in a unit, at most")
 
 # berth_unity(TARGET SOURCE...): also leaves in TARGET's property BERTH_COMPILED the paths of what
 # the compiler is given, sources or units.
@@ -34,7 +34,7 @@ function(berth_unity target)
   set(few)
   foreach(folder ${folders})
     list(LENGTH sources_${folder} count)
-    if(count LESS 4)
+    if(count LESS 10)
       list(APPEND few ${sources_${folder}})
     else()
       berth_unity_group(${target} ${folder} ${sources_${folder}})
