@@ -2,7 +2,7 @@
 // event: which resource and how much of it is missing, which taint, which term of an affinity.
 //
 // Filter plugins name their obstacles on request (ObstaclePlugin in plugin.h); `berth explain`
-// shows them. docs/explain.md lists all codes.
+// shows them. docs/explain-codes.md lists all codes.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// Pod: everything about a pod that scheduling reads, as an immutable value.
+// Pod: everything about a pod that scheduling reads, as an immutable value. Annotations are not kept: a
+// plugin that needs a mark on pods takes a label.
 //
 // A cluster has a million pods but few kinds of them, so a pod is three parts:
 //

@@ -1,5 +1,5 @@
-// What feature_gates.cc knows besides the public table: which gates need which, and what they were
-// in earlier versions. Only for this room.
+// Which gates need which, and what they were in earlier versions; known_gates.cc also has the table of all
+// gates that feature_gates.h declares. Only for this room.
 #pragma once
 
 #include <span>

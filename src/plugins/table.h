@@ -1,5 +1,5 @@
-// The plugins of the default profile, in upstream's order: the one list of what there is. What
-// `berth plugins` and the manual print about a plugin is printed from here.
+// The one list of all plugins: those of the default profile in upstream's order, then those that are off by
+// default. What `berth plugins` and the manual print about a plugin is printed from here.
 #pragma once
 
 #include "berth/plugin_table.h"
