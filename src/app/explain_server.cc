@@ -18,7 +18,7 @@
 namespace berth::app {
 namespace {
 
-constexpr Duration kTimeout = std::chrono::minutes(2);
+constexpr Duration kExplainTimeout = std::chrono::minutes(2);
 // NAMESPACE/NAME of a pod as it is typed.
 std::string full_name(const std::string& typed, const std::string& namespace_name) {
   std::string name = typed;
@@ -88,7 +88,7 @@ Result<JsonValue> ask_scheduler_to_explain(const ExplainOptions& options, std::o
   Result<kube::ClientConfig> config = scheduler_client_config(scheduler, err);
   if (!config) return fail(config.error());
   const std::string server = config->server;
-  CommandClient client(*std::move(config), kTimeout);
+  CommandClient client(*std::move(config), kExplainTimeout);
   JsonValue all = JsonValue::object();
   all.add("pods", JsonValue::array());
   for (kube::ApiCall& call : *calls) {

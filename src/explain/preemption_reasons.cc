@@ -31,7 +31,7 @@ enum class Why : std::uint8_t {
 // More are not tried one by one: a cluster of many thousand full nodes would take too long.
 constexpr std::size_t kMostTried = 2'000;
 
-std::string_view code_of(Why why) {
+std::string_view code_of_reason(Why why) {
   switch (why) {
     case Why::kPossible: return "PreemptionPossible";
     case Why::kViolatesBudget: return "ViolatesDisruptionBudget";
@@ -45,7 +45,7 @@ std::string_view code_of(Why why) {
   return "";
 }
 
-std::string sentence_of(Why why, const Pod& pod, const std::string& plugins) {
+std::string text_of_reason(Why why, const Pod& pod, const std::string& plugins) {
   switch (why) {
     case Why::kPossible: return "evicting pods of lower priority would make room, too";
     case Why::kViolatesBudget:
@@ -145,8 +145,8 @@ std::vector<Explanation::PreemptionReason> preemption_reasons(Evaluator& evaluat
   std::vector<Explanation::PreemptionReason> reasons;
   for (auto& [why, names] : groups) {
     std::ranges::sort(names);
-    reasons.push_back({std::string(code_of(why.first)), sentence_of(why.first, *pod, why.second),
-                       std::move(names)});
+    reasons.push_back({std::string(code_of_reason(why.first)),
+                       text_of_reason(why.first, *pod, why.second), std::move(names)});
   }
   return reasons;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using explain::testing::LoadedManifest;
 
-// Four nodes of 4 cpu: with a pod of priority 0, of 10, with a protected one, and with a taint.
+// Four nodes of 4 cpu: with pods of priority 0 and 50, of 10, with a protected one, and with a taint.
 constexpr char kCluster[] = R"(
 {apiVersion: v1, kind: Node, metadata: {name: low}, status: {allocatable: {cpu: "4", pods: "10"}}}
 ---
@@ -27,6 +27,8 @@ constexpr char kCluster[] = R"(
 {apiVersion: v1, kind: Pod, metadata: {name: b, namespace: default}, spec: {nodeName: high, priority: 10, containers: [{name: c, resources: {requests: {cpu: "3"}}}]}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: c, namespace: default, labels: {app: db}}, spec: {nodeName: guarded, containers: [{name: c, resources: {requests: {cpu: "3"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: d, namespace: default}, spec: {nodeName: low, priority: 50, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
 ---
 {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: db, namespace: default}, spec: {selector: {matchLabels: {app: db}}}, status: {disruptionsAllowed: 0}}
 ---
@@ -60,9 +62,10 @@ TEST(PreemptionReasonsTest, EachNodeSaysWhyEvictionsDoNotHelpThere) {
             "ViolatesDisruptionBudget: guarded\n"
             "NoLowerPriorityPods: high\n"
             "NotAboutPods: tainted\n");
-  EXPECT_EQ(reasons_of(pending_pod("priority: 5, ", "5")),
+  EXPECT_EQ(reasons_of(pending_pod("priority: 5, ", "4")),
+            "chosen: guarded\n"
             "NoLowerPriorityPods: high\n"
-            "VictimsNotEnough: guarded low\n"
+            "VictimsNotEnough: low\n"
             "NotAboutPods: tainted\n");
   EXPECT_EQ(reasons_of(pending_pod("priority: 20, nodeSelector: {zone: a}, ")),
             "NotAboutPods: guarded high low\nNotAboutPods: tainted\n");
