@@ -309,6 +309,24 @@ def a_comparison_is_shown(pages):
     expect(pages.complaints(), [], "complaints")
 
 
+def fragmentation_is_what_is_free_where_the_commonest_pod_does_not_fit(pages):
+    def pod(name, **spec):
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+                "spec": {"containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": "3"}}}], **spec}}
+
+    def node(name, cpu, **spec):
+        return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": spec,
+                "status": {"capacity": {"cpu": cpu, "pods": "10"}}}
+
+    # Of 10 cpu that are free 2 are on nodes without room for another pod; a cordoned node does not count.
+    manifests = {"kind": "List", "apiVersion": "v1", "items": [
+        node("full-1", "4"), node("full-2", "4"), node("empty", "8"), node("cordoned", "100", unschedulable=True),
+        pod("a", nodeName="full-1"), pod("b", nodeName="full-2"), pod("pending", nodeSelector={"no": "node"})]}
+    browser = pages.show(pages.page("fragmented", "-f", pages.write("fragmented.json", json.dumps(manifests))))
+    plot = browser.run("return [...document.querySelectorAll('.plot')].find((plot) => plot.textContent.startsWith('Fragmentation')).textContent")
+    assert "cpu 20\u00a0%" in plot, f"the plot says {plot!r}"
+
+
 def nothing_is_wider_than_the_window(pages):
     browser = pages.show(journey(pages), width=400, height=800)
     for tab in ("queues", "decisions", "node", "pod"):
@@ -375,6 +393,7 @@ CASES = [
     names_are_text_and_nothing_else,
     an_explanation_is_shown,
     a_comparison_is_shown,
+    fragmentation_is_what_is_free_where_the_commonest_pod_does_not_fit,
     nothing_is_wider_than_the_window,
     dark_follows_the_system_and_the_button,
     everything_can_be_read,
