@@ -241,6 +241,10 @@ void ApiServer::State::handle(net::HttpRequest http,
     return;
   }
   const Place place = locate(request);
+  if (auto fits = check_timeout(request); !fits) {
+    respond(responder, request, fits.error());
+    return;
+  }
   const auto form = negotiate(request.http.headers.joined("Accept"),
                               views_.have_protobuf() && has_protobuf(request.resource));
   if (place == Place::kElsewhere) {
@@ -310,10 +314,6 @@ void ApiServer::State::respond_openapi_v2(const ApiRequest& request, const Respo
 }
 
 void ApiServer::State::handle_resource(const ApiRequest& request, const Responder& responder) {
-  if (auto fits = check_timeout(request); !fits) {
-    respond(responder, request, fits.error());
-    return;
-  }
   if (request.http.method != "GET") {
     if (auto fits = check_write_options(request); !fits) {
       respond(responder, request, fits.error());

@@ -269,7 +269,7 @@ Answer<void> apply_json_patch(JsonValue& object, const JsonValue& patch, PatchWo
   if (patch.kind != Kind::kArray) {
     return refuse(ApiError::bad_request(
         "error decoding patch: json: cannot unmarshal object into Go value of type "
-        "jsonpatch.Patch"));
+        "[]handlers.jsonPatchOp"));
   }
   if (patch.items.size() > kMaxOperations) {
     ApiError error = ApiError::bad_request(

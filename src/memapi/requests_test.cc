@@ -119,6 +119,8 @@ TEST(Requests, ATimeoutIsADuration) {
   EXPECT_EQ(client.message("GET", kConfigMaps + "?timeout=abc"),
             "invalid timeout specified in the request URL - time: invalid duration \"abc\"");
   EXPECT_EQ(client.code, 400);
+  client.ask("GET", "/version?timeout=abc");
+  EXPECT_EQ(client.code, 400);
   client.ask("GET", kConfigMaps + "?timeout=30s");
   EXPECT_EQ(client.code, 200);
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <charconv>
 #include <set>
 #include <string>
 
@@ -29,6 +29,15 @@ unsigned hash_of(std::string_view text) {
   return hash;
 }
 
+// What follows a member's name, wherever it stands. Reading every service whole for each new one
+// would cost more than all else; within texts the quotes are escaped.
+template <typename F>
+void each_value(std::string_view json, std::string_view member, F&& f) {
+  for (std::size_t at = json.find(member); at != std::string_view::npos;
+       at = json.find(member, at + 1))
+    f(json.substr(at + member.size()));
+}
+
 struct TakenAddresses {
   std::set<std::string, std::less<>> cluster_ips;
   std::set<std::int64_t> node_ports;
@@ -42,10 +51,14 @@ TakenAddresses taken_addresses(const Store& store, const JsonValue& service) {
     if (one->name == text_at(service, "metadata.name") &&
         one->namespace_name == text_at(service, "metadata.namespace"))
       continue;
-    const JsonValue tree = one->tree();
-    taken.cluster_ips.emplace(text_at(tree, "spec.clusterIP"));
-    for (const JsonValue& port : items_at(tree, "spec.ports"))
-      taken.node_ports.insert(int_at(port, "nodePort").value_or(0));
+    each_value(one->json, R"("clusterIP":")", [&](std::string_view rest) {
+      taken.cluster_ips.emplace(rest.substr(0, rest.find('"')));
+    });
+    each_value(one->json, R"("nodePort":)", [&](std::string_view rest) {
+      std::int64_t number = 0;
+      std::from_chars(rest.data(), rest.data() + rest.size(), number);
+      taken.node_ports.insert(number);
+    });
   }
   return taken;
 }
@@ -70,7 +83,11 @@ bool has_node_ports(const JsonValue& spec) {
 
 void assign_node_ports(JsonValue& spec, const JsonValue* old, TakenAddresses& taken,
                        unsigned hash) {
-  if (!has_node_ports(spec)) return;
+  if (!has_node_ports(spec)) {
+    // Those that it had are given back.
+    if (old == nullptr || !has_node_ports(*old)) return;
+    return each_item(spec, "ports", [](JsonValue& port) { erase(port, "nodePort"); });
+  }
   each_item(spec, "ports", [&](JsonValue& port) {
     if (int_at(port, "nodePort").value_or(0) != 0) return;
     if (old != nullptr) {
@@ -102,6 +119,7 @@ void assign_addresses(JsonValue& service, const JsonValue* old, const Store& sto
     const bool was_inside = before != nullptr && text_at(*before, "type") != "ExternalName" &&
                             text_at(spec, "clusterIP") == text_at(*before, "clusterIP");
     if (was_inside) {
+      erase(spec, "internalTrafficPolicy");
       for (const std::string_view name :
            {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"})
         erase(spec, name);

@@ -26,6 +26,9 @@ namespace {
 
 constexpr int kTries = 100;
 
+// What errors about a scale are about.
+constexpr Resource kScale = {.group = "autoscaling", .version = "v1", .kind = "Scale"};
+
 constexpr std::string_view kJsonPatch = "application/json-patch+json";
 constexpr std::string_view kMergePatch = "application/merge-patch+json";
 constexpr std::string_view kStrategicPatch = "application/strategic-merge-patch+json";
@@ -70,6 +73,18 @@ bool same_wish(const JsonValue& a, const JsonValue& b) {
     return object;
   };
   return equal(wish(a), wish(b));
+}
+
+// The object that a PUT brings is the one of its URL.
+Answer<void> check_name(const ApiRequest& request, std::string_view name) {
+  if (name == request.name) return {};
+  return refuse(ApiError::bad_request(
+      name.empty()
+          ? fmt::format("the name of the object ({} based on URL) was undeterminable: name must be "
+                        "provided",
+                        request.name)
+          : fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
+                        request.name)));
 }
 
 // No version, or "0": whatever is stored is replaced.
@@ -274,13 +289,7 @@ Answer<Written> Writes::update(const ApiRequest& request) {
   if (!given) return refuse(std::move(given.error()));
   if (!request.resource->stored_as.empty()) event_to_stored_view(*given);
   const std::string_view name = text_at(*given, "metadata.name");
-  if (name != request.name) {
-    return refuse(ApiError::bad_request(
-        name.empty() ? "name must be provided"
-                     : fmt::format("the name of the object ({}) does not match the name on the URL "
-                                   "({})",
-                                   name, request.name)));
-  }
+  if (auto fits = check_name(request, name); !fits) return refuse(std::move(fits.error()));
   const std::string_view space = text_at(*given, "metadata.namespace");
   if (!space.empty() && space != request.namespace_name) {
     return refuse(ApiError::bad_request(
@@ -370,13 +379,9 @@ Answer<JsonValue> Writes::scale_body(const ApiRequest& request) const {
   if (request.http.method == "PUT") {
     Answer<JsonValue> scale = decode(request, "Scale");
     if (!scale) return scale;
-    const std::string_view name = text_at(*scale, "metadata.name");
-    if (name == request.name) return scale;
-    return refuse(ApiError::bad_request(
-        name.empty() ? "name must be provided"
-                     : fmt::format("the name of the object ({}) does not match the name on the URL "
-                                   "({})",
-                                   name, request.name)));
+    if (auto fits = check_name(request, text_at(*scale, "metadata.name")); !fits)
+      return refuse(std::move(fits.error()));
+    return scale;
   }
   Result<JsonValue> patch = parse_json(request.http.body);
   if (patch) return std::move(*patch);
@@ -415,7 +420,7 @@ Answer<std::string> Writes::scale(const ApiRequest& request) {
     const std::int64_t replicas = int_at(scale, "spec.replicas").value_or(0);
     if (replicas < 0) {
       return refuse(
-          ApiError::invalid(resource, current->name,
+          ApiError::invalid(kScale, current->name,
                             {FieldProblem::invalid("spec.replicas", fmt::format("{}", replicas),
                                                    "must be greater than or equal to 0")}));
     }
