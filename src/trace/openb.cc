@@ -26,7 +26,7 @@ constexpr int kPodsOfNode = 1000;
 // More of anything than a machine has.
 constexpr std::int64_t kMostGpus = 1024;
 constexpr std::int64_t kMostAmount = std::int64_t{1} << 40;
-constexpr std::int64_t kMostSeconds = 2'500'000'000;
+constexpr std::int64_t kMostSeconds = std::chrono::duration_cast<seconds>(kLongestTrace).count();
 // A table without times: a pod after the other.
 constexpr Duration kBetweenRows = std::chrono::milliseconds(1);
 

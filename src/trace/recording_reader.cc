@@ -9,13 +9,13 @@
 #include "api/decode.h"
 #include "base/time_text.h"
 #include "trace/recording.h"
+#include "trace/trace.h"
 #include "wire/json_reader.h"
 
 namespace berth::trace {
 namespace {
 
-// More than a lifetime.
-constexpr double kMostSeconds = 1e10 / 4;
+constexpr double kMostSeconds = std::chrono::duration<double>(kLongestTrace).count();
 // Starts of recordings: so that the end can be reckoned with, too.
 constexpr WallTime kEarliest{};
 constexpr WallTime kLatest{std::chrono::seconds(4'000'000'000)};
@@ -42,7 +42,7 @@ Duration read_seconds(JsonReader& json) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
       seconds > kMostSeconds) {
-    json.fail("expected a number of seconds since the start");
+    json.fail("expected a number of seconds since the start, ten years at most");
     return Duration{0};
   }
   return Duration(static_cast<std::int64_t>(std::llround(seconds * 1e6)) * 1000);

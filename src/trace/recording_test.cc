@@ -223,7 +223,7 @@ TEST_F(RecordingTest, SaysWhereItIsWrong) {
                   "\n"),
             ": line 1: a recording of version 2; this berth reads version 1");
   EXPECT_THAT(error(kHead + std::string("{\"at\":\"soon\",\"type\":\"END\"}\n") + kEnd),
-              ": line 2: at: expected a number of seconds since the start");
+              ": line 2: at: expected a number of seconds since the start, ten years at most");
   EXPECT_THAT(error(kHead + std::string("{\"at\":-1,\"type\":\"END\"}\n") + kEnd),
               HasSubstr("line 2: at: expected"));
   EXPECT_THAT(error(kHead + std::string("{\"at\":1,\"type\":\"ADDED\"}\n") + kEnd),

@@ -18,8 +18,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr Duration kLongest = seconds(2'500'000'000);
-
 std::string text_of(const JsonValue& object, std::string_view name) {
   const JsonValue* const found = object.find(name);
   return found && found->kind == JsonValue::Kind::kString ? found->text : "";
@@ -74,7 +72,9 @@ class SimKubeReader {
       const JsonValue& event = events->items[i];
       const std::optional<std::int64_t> at = second_of(event.find("ts"));
       if (!at) return wrong(fmt::format("events[{}].ts: expected a number of seconds", i));
-      at_ = std::max(at_, std::min(Duration(seconds(*at - start_)), kLongest));
+      if (seconds(*at - start_) > kLongestTrace)
+        return wrong(fmt::format("events[{}].ts: more than ten years after the first event", i));
+      at_ = std::max(at_, Duration(seconds(*at - start_)));
       trace_.length = std::max(trace_.length, at_);
       for (const auto& [list, applied] : {std::pair("applied_objs", true), {"deleted_objs", false}})
         if (Result<void> read = read_objects(event.find(list), applied); !read)
@@ -166,7 +166,8 @@ class SimKubeReader {
     const auto lifetimes = lifetimes_.find("Pod " + pod.full_name());
     if (lifetimes == lifetimes_.end() || lifetimes->second.empty()) return;
     const Lifetime& lifetime = lifetimes->second.front();
-    past.bound = std::clamp(Duration(seconds(lifetime.start - start_)), at_, kLongest);
+    past.bound =
+        std::clamp(Duration(seconds(lifetime.start - start_)), at_, std::max(at_, kLongestTrace));
     if (lifetime.end) past.run_time = seconds(*lifetime.end - lifetime.start);
   }
 

@@ -62,6 +62,9 @@ struct Trace {
   std::vector<std::string> notes;  // what a reader should know: lines for standard error
 };
 
+// No trace is longer: what is later than this is taken for a mistake.
+inline constexpr Duration kLongestTrace = std::chrono::hours(24 * 366 * 10);
+
 // What a part of a GPU becomes, of traces that have such parts (docs/trace.md).
 enum class GpuShare : std::uint8_t {
   kDevices,           // a share of a device's capacity
