@@ -64,6 +64,7 @@ Result<AnyObject> ManifestLoader::admit_again(const Pod& pod, const Unsettled& u
   if (!unsettled.class_named) written.spec.priority_class_name = unsaid.priority_class_name;
   if (!unsettled.priority_given) written.spec.priority = unsaid.priority;
   if (!unsettled.policy_given) written.spec.preemption_policy = unsaid.preemption_policy;
+  admission_.resource_version = unsettled.object + 1;  // if it has none yet
   if (Result<void> admitted = admit(written, admission_); !admitted) return fail(admitted.error());
   return AnyObject(freeze(std::move(written), interner_));
 }

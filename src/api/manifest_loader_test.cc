@@ -183,10 +183,10 @@ TEST_F(ManifestLoaderTest, ErrorsOfALongTextSayWhere) {
   const std::string begin = R"({"kind":"List","apiVersion":"v1","items":[)" + filler() + "\n";
   const Row rows[] = {
       {begin + pod_json("a") + ",\n" + pod_json("b").substr(0, 30),
-       "c.json: document 1 (line 1): line 3, byte 1048724: invalid JSON: the text ends in the "
+       "c.json: document 1 (line 1): line 3, byte 1048718: invalid JSON: the text ends in the "
        "middle"},
       {begin + pod_json("a") + "\n" + pod_json("b") + "]}",
-       "c.json: document 1 (line 1): line 3, byte 1048694: invalid JSON: expected ',' or ']', got "
+       "c.json: document 1 (line 1): line 3, byte 1048687: invalid JSON: expected ',' or ']', got "
        "'{'"},
       {begin + pod_json("a") + ", " + pod_json("b", "\"priority\": \"x\"") + "]}",
        "c.json: document 1 (line 1): items[1]: Pod default/b: spec.priority: expected an integer, "

@@ -77,8 +77,8 @@ struct JsonStreamTest : public ::testing::Test {
 TEST_F(JsonStreamTest, ItemsAreHandedOutOneByOneAndLeftOutOfTheirObject) {
   EXPECT_THAT(handed(R"({"kind": "List", "items": [{"a": [1, {"b": "]"}]}, 12.5, "x" ],
  "metadata": {"items": [7]}})"),
-              ElementsAre("line 1", R"(items of {"kind":"List"})",
-                          R"(item {"a": [1, {"b": "]"}]})", "item 12.5", R"(item "x")",
+              ElementsAre("line 1", R"(items of {"kind":"List"})", R"(item {"a": [1, {"b": "]"}]})",
+                          "item 12.5", R"(item "x")",
                           R"(object {"kind":"List","items":[],"metadata":{"items": [7]}})"));
 }
 
