@@ -31,13 +31,20 @@ void ScoreTree::assign(std::vector<Group> group_by_row, std::size_t groups,
   by_super_.assign(groups * supers_, {});
   tops_.assign(groups, {});
   scored_.assign(groups, 0);
-  for (std::size_t row = 0; row < scores_.size(); ++row) {
-    const std::int32_t score = scores_[row];
-    if (score == kNone) continue;
-    ++scored_[group_by_row_[row]];
-    Best& best = by_block_[at_block(group_by_row_[row], row / kFan)];
-    if (score > best.score) best = {score, 0};
-    if (score == best.score) ++best.rows;
+  if (groups == 1) {
+    // Most classes: block by block, which is vector code.
+    for (std::size_t block = 0; block < blocks_; ++block) by_block_[block] = of_rows(0, block);
+    scored_[0] = static_cast<std::uint32_t>(scores_.size()) -
+                 static_cast<std::uint32_t>(std::ranges::count(scores_, kNone));
+  } else {
+    for (std::size_t row = 0; row < scores_.size(); ++row) {
+      const std::int32_t score = scores_[row];
+      if (score == kNone) continue;
+      ++scored_[group_by_row_[row]];
+      Best& best = by_block_[at_block(group_by_row_[row], row / kFan)];
+      if (score > best.score) best = {score, 0};
+      if (score == best.score) ++best.rows;
+    }
   }
   for (std::size_t g = 0; g < groups; ++g) {
     const Group group = static_cast<Group>(g);
