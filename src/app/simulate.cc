@@ -71,10 +71,10 @@ Result<std::optional<trace::Trace>> trace_of(const SimulateOptions& options, Int
 void show_progress(sim::Simulation& simulation, Progress& progress) {
   simulation.on_turn([&simulation, &progress] {
     progress.update([&](Duration taken) {
-      const std::size_t pods = simulation.bound_pods();
+      const std::size_t pods = simulation.scheduled_pods();
       const double seconds = std::chrono::duration<double>(taken).count();
       return fmt::format(
-          "{} of virtual time, {} pods bound, {:.0f}/s",
+          "{} of virtual time, {} pods scheduled, {:.0f}/s",
           go_duration(std::chrono::floor<std::chrono::milliseconds>(simulation.virtual_time())),
           pods, static_cast<double>(pods) / seconds);
     });

@@ -97,7 +97,7 @@ class Simulation {
 
   // How far it is.
   Duration virtual_time() const { return loop_.now().since_start; }
-  std::size_t bound_pods() const { return cluster_->bindings().size(); }
+  std::size_t scheduled_pods() const { return timeline_.scheduled(); }
 
   Engine& engine() { return *engine_; }
   SimCluster& cluster() { return *cluster_; }

@@ -16,8 +16,13 @@ std::size_t PodNameHash::operator()(const PodName& name) const {
 }
 
 PodRecord& Timeline::record(const Pod& pod) {
-  if (const auto found = pods_.find(name_of(pod)); found != pods_.end()) return found->second;
-  return pods_[pod.full_name()];
+  const PodName name = name_of(pod);
+  if (last_ == nullptr || !PodNameEqual()(last_->first, name)) {
+    auto found = pods_.find(name);
+    if (found == pods_.end()) found = pods_.try_emplace(pod.full_name()).first;
+    last_ = &*found;
+  }
+  return last_->second;
 }
 
 const PodRecord* Timeline::find(const PodName& name) const {
@@ -66,6 +71,7 @@ void Timeline::attempt_started(const Pod& pod, std::int32_t attempt) {
 }
 
 void Timeline::decided(const Decision& decision) {
+  if (decision.outcome.ok()) ++scheduled_;
   if (!wants_entries()) return;
   JsonLine line = entry("decided", *decision.pod);
   line.text("outcome", to_string(decision.outcome.code))

@@ -74,7 +74,15 @@ struct PodNameHash {
 };
 struct PodNameEqual {
   using is_transparent = void;
-  bool operator()(const PodName& a, const PodName& b) const { return a == b; }
+  bool operator()(const std::string& a, const std::string& b) const { return a == b; }
+  bool operator()(const std::string& full_name, const PodName& name) const {
+    const std::size_t slash = name.namespace_name.size();
+    return full_name.size() == slash + 1 + name.name.size() && full_name.ends_with(name.name) &&
+           full_name[slash] == '/' && full_name.starts_with(name.namespace_name);
+  }
+  bool operator()(const PodName& name, const std::string& full_name) const {
+    return (*this)(full_name, name);
+  }
 };
 using PodRecords = std::unordered_map<std::string, PodRecord, PodNameHash, PodNameEqual>;
 
@@ -102,6 +110,8 @@ class Timeline final : public Observer {
   const PodRecords& pods() const { return pods_; }  // by full name
   const PodRecord* find(const PodName& name) const;
   static PodName name_of(const Pod& pod) { return {pod.namespace_name(), pod.name()}; }
+  // How often a node was found for a pod.
+  std::size_t scheduled() const { return scheduled_; }
   // The most often that a pod has failed in a row with no change in between.
   std::int32_t most_in_vain() const { return most_in_vain_; }
   // Kept only when asked for: a long run has many entries.
@@ -130,9 +140,12 @@ class Timeline final : public Observer {
   std::function<std::uint64_t()> changes_;
   bool keep_entries_ = true;
   std::int32_t most_in_vain_ = 0;
+  std::size_t scheduled_ = 0;
   std::vector<std::string> entries_;
   EntrySink sink_;
   PodRecords pods_;
+  PodRecords::value_type* last_ =
+      nullptr;  // the record that was asked for last, as it often is again
 };
 
 }  // namespace berth::sim
