@@ -18,6 +18,7 @@ constexpr std::size_t kMostNameBytes = 128;
 constexpr std::size_t kMostUpdaters = 10;
 constexpr std::string_view kAncient = "ancient-changes";
 constexpr std::string_view kBeforeFirst = "before-first-apply";
+constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr std::string_view kLocalManager = "berth";
 
 // What nobody manages: the server writes it, or it says which object is meant.
@@ -62,6 +63,20 @@ struct ApplyConflict {
   std::string manager;
   std::string path;
 };
+
+// Parity: who has applied with kubectl on the client's side before may go on on the server's; the
+// fields are still as they were applied then.
+FieldSet applied_by_kubectl(const FieldManager& manager, const JsonValue& live,
+                            const Shape& shape) {
+  const JsonValue* annotations = at(live, "metadata.annotations");
+  const JsonValue* last = is_object(annotations) ? annotations->find(kLastApplied) : nullptr;
+  if (manager.name != "kubectl" || last == nullptr) return {};
+  const Result<JsonValue> said = parse_json(last->text);
+  if (!said || said->kind != JsonValue::Kind::kObject) return {};
+  FieldSet fields = fields_of_value(*said, shape);
+  fields.remove(compare_fields(*said, live, shape).modified);
+  return fields;
+}
 
 ApiError conflict_error(const std::vector<ApplyConflict>& conflicts) {
   ApiError error;
@@ -244,16 +259,17 @@ Answer<void> FieldManagers::apply(FieldManager manager, JsonValue& object, const
   }
   const FieldChanges changes = compare_fields(live, object, shape);
   const FieldSet touched = changed(changes);
+  const FieldSet allowed = applied_by_kubectl(manager, live, shape);
   std::vector<ApplyConflict> conflicts;
   for (FieldManager& other : managers_) {
     if (other.same_as(manager)) continue;
     const FieldSet taken = other.fields.common(touched);
-    if (force) {
-      other.fields.remove(taken);
-    } else {
-      taken.for_each(
-          [&](const FieldPath& path) { conflicts.push_back({other.text(), path_text(path)}); });
+    if (!force) {
+      taken.for_each([&](const FieldPath& path) {
+        if (!allowed.has(path)) conflicts.push_back({other.text(), path_text(path)});
+      });
     }
+    other.fields.remove(taken);
     other.fields.remove(changes.removed);
   }
   if (!conflicts.empty()) return refuse(conflict_error(conflicts));

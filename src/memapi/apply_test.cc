@@ -110,6 +110,16 @@ TEST_F(ApplyTest, TellsOfThoseWhoUpdate) {
                                              R"(other Update {"f:data":{"f:a":{}}})"));
 }
 
+TEST_F(ApplyTest, LetsKubectlGoOnFromItsOwnClientSideApply) {
+  client.ask(
+      "POST", std::string(kMaps) + "?fieldManager=kubectl-client-side-apply",
+      R"({"metadata":{"name":"m","annotations":{"kubectl.kubernetes.io/last-applied-configuration":)"
+      R"("{\"data\":{\"a\":\"1\"}}"}},"data":{"a":"1","b":"1"}})");
+  EXPECT_EQ(data(apply_map("kubectl", R"({"a":"2"})")), R"({"a":"2","b":"1"})");
+  apply_map("kubectl", R"({"a":"2","b":"2"})");
+  EXPECT_EQ(client.code, 409);
+}
+
 TEST_F(ApplyTest, MergesListsByTheirKeys) {
   apply_web("one", web_spec(R"([{"name":"c","image":"i:1","ports":[{"containerPort":80}]}])"));
   EXPECT_EQ(client.code, 201);
