@@ -9,6 +9,7 @@
 
 #include "base/time_text.h"
 #include "berth/resources.h"
+#include "memapi/admission_runtime.h"
 #include "memapi/json_edit.h"
 #include "memapi/service_addresses.h"
 
@@ -201,6 +202,13 @@ Answer<void> admit_pod(const Resource& resource, JsonValue& pod, const Store& st
   if (plugins.priority) {
     if (auto done = admit_priority(resource, pod, store); !done) return done;
   }
+  if (plugins.runtime_class) {
+    if (auto done = admit_runtime_class(resource, pod, store); !done) return done;
+  }
+  if (plugins.limit_ranger) {
+    if (auto done = admit_pod_limits(resource, pod, store); !done) return done;
+    set_text(object_at(pod, "status"), "qosClass", qos_class(object_at(pod, "spec")));
+  }
   if (plugins.default_toleration_seconds) add_default_tolerations(object_at(pod, "spec"));
   return {};
 }
@@ -320,6 +328,9 @@ Answer<void> admit_new(const Resource& resource, JsonValue& object, const Store&
     admit_node(object, plugins);
   } else if (plural == "namespaces") {
     admit_namespace(object);
+  }
+  if (plural == "persistentvolumeclaims" && plugins.limit_ranger) {
+    if (auto done = admit_claim_limits(resource, object, store); !done) return done;
   }
   if (plural == "jobs") select_own_pods(object);
   if (plural == "daemonsets") count_templates(object, nullptr);

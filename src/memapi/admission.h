@@ -16,6 +16,8 @@ struct AdmissionPlugins {
   bool default_toleration_seconds = true;
   bool taint_nodes_by_condition = true;
   bool namespace_lifecycle = true;
+  bool runtime_class = true;
+  bool limit_ranger = true;
 };
 
 // Defaults of the kind, of new objects and of changed ones, and the canonical form.

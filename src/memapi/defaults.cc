@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "base/time_text.h"
 #include "memapi/admission.h"
+#include "memapi/admission_runtime.h"
 #include "memapi/crd_definition.h"
 #include "memapi/crd_objects.h"
 #include "memapi/json_edit.h"
@@ -163,6 +164,10 @@ void apply_defaults(const Resource& resource, JsonValue& object, WallTime now) {
     default_device_taint(at(object, "spec.taint"), now);
   } else if (plural == "resourceslices") {
     default_device_taints(object, now);
+  } else if (plural == "limitranges") {
+    default_limit_range(object);
+  } else if (plural == "podtemplates") {
+    if (JsonValue* spec = at(object, "template.spec"); is_object(spec)) default_pod_spec(*spec);
   } else if (plural == "customresourcedefinitions") {
     default_definition(object);
   } else if (plural == "priorityclasses") {

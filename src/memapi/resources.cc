@@ -19,16 +19,19 @@ constexpr Resource kResources[] = {
     {.group = "", .version = "v1", .plural = "configmaps", .singular = "configmap", .kind = "ConfigMap", .short_names = "cm"},
     {.group = "", .version = "v1", .plural = "endpoints", .singular = "endpoints", .kind = "Endpoints", .short_names = "ep"},
     {.group = "", .version = "v1", .plural = "events", .singular = "event", .kind = "Event", .short_names = "ev"},
+    {.group = "", .version = "v1", .plural = "limitranges", .singular = "limitrange", .kind = "LimitRange", .short_names = "limits"},
     {.group = "", .version = "v1", .plural = "namespaces", .singular = "namespace", .kind = "Namespace", .namespaced = false, .verbs = Verbs::kNoCollection, .short_names = "ns", .subresources = "finalize,status", .names = NameRule::kLabel},
     {.group = "", .version = "v1", .plural = "nodes", .singular = "node", .kind = "Node", .namespaced = false, .short_names = "no", .subresources = "status"},
     {.group = "", .version = "v1", .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim", .kind = "PersistentVolumeClaim", .short_names = "pvc", .subresources = "status"},
     {.group = "", .version = "v1", .plural = "persistentvolumes", .singular = "persistentvolume", .kind = "PersistentVolume", .namespaced = false, .short_names = "pv", .subresources = "status"},
     {.group = "", .version = "v1", .plural = "pods", .singular = "pod", .kind = "Pod", .short_names = "po", .categories = "all", .subresources = "binding,eviction,status", .generation = true},
+    {.group = "", .version = "v1", .plural = "podtemplates", .singular = "podtemplate", .kind = "PodTemplate"},
     {.group = "", .version = "v1", .plural = "replicationcontrollers", .singular = "replicationcontroller", .kind = "ReplicationController", .short_names = "rc", .categories = "all", .subresources = "scale,status", .generation = true},
     {.group = "", .version = "v1", .plural = "secrets", .singular = "secret", .kind = "Secret"},
     {.group = "", .version = "v1", .plural = "serviceaccounts", .singular = "serviceaccount", .kind = "ServiceAccount", .short_names = "sa", .subresources = "token"},
     {.group = "", .version = "v1", .plural = "services", .singular = "service", .kind = "Service", .short_names = "svc", .categories = "all", .subresources = "status", .names = NameRule::kLabel},
 
+    {.group = "apps", .version = "v1", .plural = "controllerrevisions", .singular = "controllerrevision", .kind = "ControllerRevision"},
     {.group = "apps", .version = "v1", .plural = "daemonsets", .singular = "daemonset", .kind = "DaemonSet", .short_names = "ds", .categories = "all", .subresources = "status", .generation = true},
     {.group = "apps", .version = "v1", .plural = "deployments", .singular = "deployment", .kind = "Deployment", .short_names = "deploy", .categories = "all", .subresources = "scale,status", .generation = true},
     {.group = "apps", .version = "v1", .plural = "replicasets", .singular = "replicaset", .kind = "ReplicaSet", .short_names = "rs", .categories = "all", .subresources = "scale,status", .generation = true},
@@ -44,7 +47,13 @@ constexpr Resource kResources[] = {
     {.group = "authorization.k8s.io", .version = "v1", .plural = "selfsubjectaccessreviews", .singular = "selfsubjectaccessreview", .kind = "SelfSubjectAccessReview", .namespaced = false, .verbs = Verbs::kCreate},
     {.group = "authorization.k8s.io", .version = "v1", .plural = "subjectaccessreviews", .singular = "subjectaccessreview", .kind = "SubjectAccessReview", .namespaced = false, .verbs = Verbs::kCreate},
 
+    {.group = "autoscaling", .version = "v2", .plural = "horizontalpodautoscalers", .singular = "horizontalpodautoscaler", .kind = "HorizontalPodAutoscaler", .short_names = "hpa", .categories = "all", .subresources = "status"},
+
     {.group = "batch", .version = "v1", .plural = "jobs", .singular = "job", .kind = "Job", .categories = "all", .subresources = "status", .generation = true},
+
+    {.group = "discovery.k8s.io", .version = "v1", .plural = "endpointslices", .singular = "endpointslice", .kind = "EndpointSlice", .generation = true},
+
+    {.group = "node.k8s.io", .version = "v1", .plural = "runtimeclasses", .singular = "runtimeclass", .kind = "RuntimeClass", .namespaced = false},
 
     {.group = "policy", .version = "v1", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget", .kind = "PodDisruptionBudget", .short_names = "pdb", .subresources = "status", .generation = true},
 
