@@ -21,6 +21,8 @@ class Planner {
  public:
   Planner(const Checked& checked, const Environment& environment) : checked_(checked) {
     for (const auto& [name, type] : environment.variables) number(name);
+    // The same ones by the names that no fold hides.
+    for (const auto& [name, type] : environment.variables) number("." + name);
   }
 
   NodePtr plan(const Expr& expr) {

@@ -42,7 +42,8 @@ struct Program {
 };
 
 // Errors are those of "program instantiation failed".
-// The variables of the environment have the numbers of their places in it.
+// The variables of the environment have the numbers of their places in it, and once more behind
+// those: by the names that begin with a dot.
 Result<Program> plan(const Parsed& parsed, const Checked& checked, const Environment& environment);
 
 // Variables that a fold brings, from the inside to the outside.
@@ -66,7 +67,7 @@ class Evaluation {
 
   const Value& lookup(int variable) {
     return scope != nullptr ? scope->lookup(variable)
-                            : variables_[static_cast<std::size_t>(variable)];
+                            : variables_[static_cast<std::size_t>(variable) % variables_.size()];
   }
 
   CostTracker cost;
