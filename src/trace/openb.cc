@@ -26,7 +26,8 @@ constexpr int kPodsOfNode = 1000;
 // More of anything than a machine has.
 constexpr std::int64_t kMostGpus = 1024;
 constexpr std::int64_t kMostAmount = std::int64_t{1} << 40;
-constexpr std::int64_t kMostSeconds = std::chrono::duration_cast<seconds>(kLongestTrace).count();
+constexpr std::int64_t kMostTableSeconds =
+    std::chrono::duration_cast<seconds>(kLongestTrace).count();
 // A table without times: a pod after the other.
 constexpr Duration kBetweenRows = std::chrono::milliseconds(1);
 
@@ -56,7 +57,7 @@ class OpenbRow {
   std::optional<Duration> moment(std::string_view column) {
     const std::optional<std::int64_t> second = table_.number(column);
     if (!second) return std::nullopt;
-    return seconds(amount(column, kMostSeconds));
+    return seconds(amount(column, kMostTableSeconds));
   }
 
   std::string name(std::string_view column) {

@@ -38,14 +38,14 @@ bool has_object(RecordType type) {
 
 Duration read_seconds(JsonReader& json) {
   const std::string_view text = json.raw();
-  double seconds = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
-      seconds > kMostSeconds) {
+  double since_start = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), since_start);
+  if (error != std::errc() || end != text.data() + text.size() || !(since_start >= 0) ||
+      since_start > kMostSeconds) {
     json.fail("expected a number of seconds since the start, ten years at most");
     return Duration{0};
   }
-  return Duration(static_cast<std::int64_t>(std::llround(seconds * 1e6)) * 1000);
+  return Duration(static_cast<std::int64_t>(std::llround(since_start * 1e6)) * 1000);
 }
 
 ObjectKind kind_named(std::string_view name) {
