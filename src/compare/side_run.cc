@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "api/decode.h"
 #include "api/manifest.h"
 #include "compare/figures.h"
 #include "compare/run_meter.h"
@@ -58,9 +59,7 @@ Result<void> SideSimulation::read(const SideQuestion& question,
   if (!input.cluster.name.empty()) {
     if (Result<void> added = add_file(input.cluster, question.strict, warnings); !added)
       return added;
-    std::erase_if(objects_, [](const ManifestObject& object) {
-      return sim::Workloads::is_workload(object.kind);
-    });
+    std::erase_if(objects_, [](const ManifestObject& object) { return is_workload(object.kind); });
   }
   for (const NamedText& file : input.files)
     if (Result<void> added = add_file(file, question.strict, warnings); !added) return added;

@@ -309,11 +309,10 @@ std::vector<PodReport> Simulation::report_pods() {
   if (replay_)
     for (const RemovedPod& removed : replay_->removed())
       if (std::optional<PodReport> gone = report_of(removed)) pods.push_back(*std::move(gone));
-  std::ranges::stable_sort(pods, [](const PodReport& a, const PodReport& b) {
   const auto comes_before = [](const PodReport& a, const PodReport& b) {
     return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
   };
-  if (!std::ranges::is_sorted(pods, comes_before)) std::ranges::sort(pods, comes_before);
+  if (!std::ranges::is_sorted(pods, comes_before)) std::ranges::stable_sort(pods, comes_before);
   return pods;
 }
 
@@ -326,9 +325,9 @@ std::optional<PodReport> Simulation::report_of(const RemovedPod& removed) const 
   gone.node = removed.node;
   gone.bound = removed.bound;
   if (const PodRecord* record = timeline_.find(removed.namespace_name + "/" + removed.name)) {
-    if (!record->preempted_by.empty()) return std::nullopt;
+    if (record->preemption) return std::nullopt;
     gone.attempts = record->attempts;
-    if (removed.node.empty()) gone.message = record->message;
+    if (removed.node.empty()) gone.message = record->message();
   }
   return gone;
 }

@@ -44,7 +44,7 @@ struct SimulationOptions {
   // What is replayed; outlives the simulation. Without it time starts at VirtualLoop::kDefaultStart.
   const trace::Trace* trace = nullptr;
   bool explain_differences = false;  // from the trace; costs time
-  std::vector<Observer*> observers;     // are told of everything, too; they outlive the run
+  std::vector<Observer*> observers;  // are told of everything, too; they outlive the run
 };
 
 // When a run is ended if nobody says: after a day, of a trace a day after twice its length. Some
