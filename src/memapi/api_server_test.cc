@@ -180,11 +180,11 @@ TEST(ApiServer, ATaintRuleSaysSinceWhenItsEffectHolds) {
   EXPECT_EQ(to_json(*at(made, "status")), "{}");
   EXPECT_EQ(int_at(made, "metadata.generation"), 1);
   const std::string rule = rules + "/r";
-  const JsonValue same = client.ask("PATCH", rule, R"({"spec":{"taint":{"value":"v"}}})",
-                                    "application/merge-patch+json");
+  const JsonValue same =
+      client.ask("PATCH", rule, R"({"spec":{"taint":{"value":"v"}}})", kMergePatch);
   EXPECT_EQ(text_at(same, "spec.taint.timeAdded"), "2026-01-02T03:04:05Z");
-  const JsonValue changed = client.ask("PATCH", rule, R"({"spec":{"taint":{"effect":"None"}}})",
-                                       "application/merge-patch+json");
+  const JsonValue changed =
+      client.ask("PATCH", rule, R"({"spec":{"taint":{"effect":"None"}}})", kMergePatch);
   EXPECT_NE(text_at(changed, "spec.taint.timeAdded"), "2026-01-02T03:04:05Z");
   EXPECT_EQ(int_at(changed, "metadata.generation"), 3);
 }
@@ -250,8 +250,7 @@ TEST(ApiServer, StatusAndSpecAreWrittenApart) {
              "application/strategic-merge-patch+json");
   EXPECT_EQ(client.code, 200);
   client.ask("PATCH", kPodList + "/p",
-             R"({"metadata":{"labels":{"l":"1"}},"status":{"phase":"Running"}})",
-             "application/merge-patch+json");
+             R"({"metadata":{"labels":{"l":"1"}},"status":{"phase":"Running"}})", kMergePatch);
   const JsonValue pod = client.ask("GET", kPodList + "/p");
   EXPECT_EQ(text_at(pod, "spec.schedulerName"), "default-scheduler");
   EXPECT_EQ(text_at(pod, "status.nominatedNodeName"), "n1");
@@ -263,8 +262,7 @@ TEST(ApiServer, WhatIsTheSameIsNotWritten) {
   Client client;
   client.ask("POST", kPodList, pod_json("p"));
   const std::uint64_t before = client.server.version();
-  client.ask("PATCH", kPodList + "/p", R"({"metadata":{"labels":{}}})",
-             "application/merge-patch+json");
+  client.ask("PATCH", kPodList + "/p", R"({"metadata":{"labels":{}}})", kMergePatch);
   EXPECT_EQ(client.server.version(), before);
 }
 
@@ -272,8 +270,7 @@ TEST(ApiServer, APodsSpecHardlyChanges) {
   Client client;
   client.ask("POST", kPodList, pod_json("p", R"(,"schedulingGates":[{"name":"x/y"}])"));
   EXPECT_THAT(
-      client.message("PATCH", kPodList + "/p", R"({"spec":{"nodeName":"x"}})",
-                     "application/merge-patch+json"),
+      client.message("PATCH", kPodList + "/p", R"({"spec":{"nodeName":"x"}})", kMergePatch),
       HasSubstr("Pod \"p\" is invalid: spec: Forbidden: pod updates may not change fields"));
   EXPECT_EQ(client.code, 422);
   EXPECT_THAT(client.message("PATCH", kPodList + "/p",
@@ -281,8 +278,7 @@ TEST(ApiServer, APodsSpecHardlyChanges) {
                              "application/strategic-merge-patch+json"),
               HasSubstr("only deletion is allowed, but found new scheduling gate 'new/one'"));
   const JsonValue freed =
-      client.ask("PATCH", kPodList + "/p", R"({"spec":{"schedulingGates":null}})",
-                 "application/merge-patch+json");
+      client.ask("PATCH", kPodList + "/p", R"({"spec":{"schedulingGates":null}})", kMergePatch);
   EXPECT_EQ(client.code, 200);
   EXPECT_EQ(at(freed, "spec.schedulingGates"), nullptr);
   EXPECT_EQ(int_at(freed, "metadata.generation"), 2);
@@ -314,8 +310,7 @@ TEST(ApiServer, FinalizersKeepAnObjectUntilTheyAreGone) {
   client.ask("POST", path, R"({"metadata":{"name":"a","finalizers":["f/x"]}})");
   const JsonValue kept = client.ask("DELETE", path + "/a");
   EXPECT_NE(at(kept, "metadata.deletionTimestamp"), nullptr);
-  client.ask("PATCH", path + "/a", R"({"metadata":{"finalizers":null}})",
-             "application/merge-patch+json");
+  client.ask("PATCH", path + "/a", R"({"metadata":{"finalizers":null}})", kMergePatch);
   EXPECT_EQ(client.code, 200);
   client.ask("GET", path + "/a");
   EXPECT_EQ(client.code, 404);
@@ -345,7 +340,7 @@ TEST(ApiServer, ANamespaceTakesItsContentWithIt) {
       "is being terminated");
   EXPECT_EQ(text_at(client.ask("GET", "/api/v1/namespaces/t"), "status.phase"), "Terminating");
   client.ask("PATCH", "/api/v1/namespaces/t/configmaps/a", R"({"metadata":{"finalizers":[]}})",
-             "application/merge-patch+json");
+             kMergePatch);
   client.ask("GET", "/api/v1/namespaces/t");
   EXPECT_EQ(client.code, 404);
 }
@@ -417,14 +412,13 @@ TEST(ApiServer, EvictionAsksTheBudget) {
              R"({"metadata":{"name":"b"},"spec":{"selector":{"matchLabels":{"a":"b"}}}})");
   client.ask("PATCH", budgets + "/b/status",
              R"({"status":{"observedGeneration":1,"desiredHealthy":1,"currentHealthy":1}})",
-             "application/merge-patch+json");
+             kMergePatch);
   const std::string eviction = R"({"metadata":{"name":"p"}})";
   const JsonValue refused = client.ask("POST", kPodList + "/p/eviction", eviction);
   EXPECT_EQ(client.code, 429);
   EXPECT_EQ(text_at(refused, "message"),
             "Cannot evict pod as it would violate the pod's disruption budget.");
-  client.ask("PATCH", budgets + "/b/status", R"({"status":{"disruptionsAllowed":1}})",
-             "application/merge-patch+json");
+  client.ask("PATCH", budgets + "/b/status", R"({"status":{"disruptionsAllowed":1}})", kMergePatch);
   client.ask("POST", kPodList + "/p/eviction", eviction);
   EXPECT_EQ(client.code, 201);
   EXPECT_NE(at(client.ask("GET", kPodList + "/p"), "metadata.deletionTimestamp"), nullptr);
@@ -484,8 +478,8 @@ TEST(ApiServer, ScaleChangesReplicas) {
       R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":)"
       R"({"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
   EXPECT_EQ(client.code, 201);
-  const JsonValue scale = client.ask("PATCH", path + "/d/scale", R"({"spec":{"replicas":3}})",
-                                     "application/merge-patch+json");
+  const JsonValue scale =
+      client.ask("PATCH", path + "/d/scale", R"({"spec":{"replicas":3}})", kMergePatch);
   EXPECT_EQ(text_at(scale, "kind"), "Scale");
   const JsonValue deployment = client.ask("GET", path + "/d");
   EXPECT_EQ(int_at(deployment, "spec.replicas"), 3);
@@ -545,8 +539,7 @@ TEST(ApiServer, SavesAndLoads) {
   // Versions, too, where there is nothing newer.
   for (int i = 0; i < 20; ++i)
     client.ask("PATCH", kPodList + "/p",
-               R"({"metadata":{"labels":{"a":")" + std::to_string(i) + "\"}}}",
-               "application/merge-patch+json");
+               R"({"metadata":{"labels":{"a":")" + std::to_string(i) + "\"}}}", kMergePatch);
   Client third;
   ASSERT_TRUE(third.server.load(client.server.save()).has_value());
   EXPECT_EQ(text_at(third.ask("GET", kPodList + "/p"), "metadata.resourceVersion"),

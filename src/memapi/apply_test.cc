@@ -12,7 +12,6 @@ namespace berth::memapi::testing {
 namespace {
 
 constexpr const char* kApply = "application/apply-patch+yaml";
-constexpr const char* kMerge = "application/merge-patch+json";
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kWeb = "/apis/apps/v1/namespaces/default/deployments/web";
 
@@ -105,7 +104,7 @@ TEST_F(ApplyTest, TellsOfThoseWhoUpdate) {
   apply_map("team", R"({"a":"1"})");
   EXPECT_EQ(client.code, 200);
   const JsonValue changed = client.ask("PATCH", fmt::format("{}/m?fieldManager=other", kMaps),
-                                       R"({"data":{"a":"3"}})", kMerge);
+                                       R"({"data":{"a":"3"}})", kMergePatch);
   EXPECT_THAT(managers(changed), ElementsAre(R"(maker Update {"f:data":{}})",
                                              R"(other Update {"f:data":{"f:a":{}}})"));
 }

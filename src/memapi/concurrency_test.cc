@@ -40,7 +40,7 @@ int unexpected_answers(ApiServer& server, int client) {
   for (int i = 0; i < kPodsOfAClient; ++i) {
     const std::string name = "p-" + std::to_string(client) + "-" + std::to_string(i);
     const std::string pod = std::string(kPods) + "/" + name;
-    const std::string merge = "application/merge-patch+json";
+    const std::string merge = kMergePatch;
     const auto watch = answer_of(server, "GET", "/api/v1/pods?watch=1");
     expect(201, answer_of(server, "POST", std::string(kPods), pod_json(name)));
     expect(200, answer_of(server, "PATCH", pod, R"({"metadata":{"labels":{"a":"b"}}})", merge));

@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 constexpr const char* kWidgets = "/apis/example.com/v1/namespaces/default/widgets";
-constexpr const char* kMerge = "application/merge-patch+json";
 
 std::string definition_json(std::string_view schema, std::string_view more_version = "") {
   return fmt::format(
@@ -144,7 +143,7 @@ TEST_F(CrdTest, DeletesTheObjectsOfADefinitionThatGoes) {
   EXPECT_EQ(client.message("POST", kWidgets, widget("{}", "new")),
             "create not allowed while custom resource definition is terminating");
   client.ask("PATCH", std::string(kWidgets) + "/kept", R"({"metadata":{"finalizers":null}})",
-             kMerge);
+             kMergePatch);
   client.ask("GET", self);
   EXPECT_EQ(client.code, 404);
   EXPECT_TRUE(watch->ended);
@@ -247,8 +246,9 @@ TEST_F(CrdTest, ComparesWithTheOldObjectInRules) {
          R"([{"rule":"self.a == oldSelf.a","message":"a stays"}]})");
   client.ask("POST", kWidgets, widget(R"({"a":"x"})"));
   EXPECT_EQ(client.code, 201);
-  EXPECT_EQ(client.message("PATCH", std::string(kWidgets) + "/w", R"({"spec":{"a":"y"}})", kMerge),
-            "Widget.example.com \"w\" is invalid: spec: Invalid value: a stays");
+  EXPECT_EQ(
+      client.message("PATCH", std::string(kWidgets) + "/w", R"({"spec":{"a":"y"}})", kMergePatch),
+      "Widget.example.com \"w\" is invalid: spec: Invalid value: a stays");
 }
 
 TEST_F(CrdTest, KeepsSpecAndStatusApart) {
@@ -259,11 +259,11 @@ TEST_F(CrdTest, KeepsSpecAndStatusApart) {
   client.ask("POST", kWidgets,
              R"({"metadata":{"name":"w"},"spec":{"replicas":1},"status":{"replicas":5}})");
   JsonValue object = client.ask("PATCH", self + "/status",
-                                R"({"spec":{"replicas":7},"status":{"replicas":2}})", kMerge);
+                                R"({"spec":{"replicas":7},"status":{"replicas":2}})", kMergePatch);
   EXPECT_EQ(int_at(object, "spec.replicas"), 1);
   EXPECT_EQ(int_at(object, "status.replicas"), 2);
   EXPECT_EQ(int_at(object, "metadata.generation"), 1);
-  object = client.ask("PATCH", self + "/scale", R"({"spec":{"replicas":3}})", kMerge);
+  object = client.ask("PATCH", self + "/scale", R"({"spec":{"replicas":3}})", kMergePatch);
   EXPECT_EQ(text_at(object, "kind"), "Scale");
   object = client.ask("GET", self);
   EXPECT_EQ(int_at(object, "spec.replicas"), 3);

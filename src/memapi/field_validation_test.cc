@@ -42,10 +42,9 @@ TEST(FieldValidation, PatchesAreLookedAtToo) {
                      "application/strategic-merge-patch+json"),
       R"( "" is invalid: patch: Invalid value: "map[spec:map[foo:bar]]": strict decoding error: unknown field "spec.foo")");
   EXPECT_EQ(client.code, 422);
-  client.message("PATCH", strict, R"({"spec":{"foo":"bar"}})", "application/merge-patch+json");
+  client.message("PATCH", strict, R"({"spec":{"foo":"bar"}})", kMergePatch);
   EXPECT_EQ(client.code, 422);
-  client.message("PATCH", strict, R"({"metadata":{"labels":{"a":"b"}}})",
-                 "application/merge-patch+json");
+  client.message("PATCH", strict, R"({"metadata":{"labels":{"a":"b"}}})", kMergePatch);
   EXPECT_EQ(client.code, 200);
 }
 

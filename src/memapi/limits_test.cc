@@ -164,8 +164,7 @@ TEST(Limits, EventsGoAnHourAfterTheyWereLastWritten) {
       client.send("GET", std::string(kEvents) + "?watch=1&timeoutSeconds=9999&resourceVersion=" +
                              std::to_string(client.server.version()));
   client.loop.run_until(TimePoint{std::chrono::minutes(40)});
-  client.ask("PATCH", std::string(kEvents) + "/a", R"({"count":2})",
-             "application/merge-patch+json");
+  client.ask("PATCH", std::string(kEvents) + "/a", R"({"count":2})", kMergePatch);
   client.loop.run_until(TimePoint{std::chrono::minutes(59)});
   EXPECT_THAT(names(client, kEvents), ElementsAre("a", "b"));
   client.loop.run_until(TimePoint{std::chrono::minutes(62)});
@@ -194,8 +193,7 @@ TEST(Limits, TheOldestEventsMakeRoomForNewOnes) {
   for (const char* name : {"a", "b", "c", "d"})
     client.ask("POST", kEvents, event_json(name, std::string(3000, 'x')));
   EXPECT_THAT(names(client, kEvents), ElementsAre("c", "d"));
-  client.ask("PATCH", std::string(kEvents) + "/c", R"({"count":2})",
-             "application/merge-patch+json");
+  client.ask("PATCH", std::string(kEvents) + "/c", R"({"count":2})", kMergePatch);
   client.ask("POST", kEvents, event_json("e", std::string(3000, 'x')));
   EXPECT_THAT(names(client, kEvents), ElementsAre("c", "e"));
   // Through the other view, too; and one that is too large by itself is alone.

@@ -49,13 +49,11 @@ TEST(Requests, OptionsOfEveryGroupAreReadFromProtobuf) {
     const JsonValue left = client.send_protobuf("DELETE", kDeployments + "/d", options);
     EXPECT_EQ(client.code, 200) << version;
     EXPECT_EQ(items_at(left, "metadata.finalizers")[0].text, "orphan");
-    client.ask("PATCH", kDeployments + "/d", R"({"metadata":{"finalizers":null}})",
-               "application/merge-patch+json");
+    client.ask("PATCH", kDeployments + "/d", R"({"metadata":{"finalizers":null}})", kMergePatch);
     client.ask("POST", kDeployments, kDeployment);
     client.send_protobuf("DELETE", kDeployments, options);
     EXPECT_EQ(client.code, 200) << version;
-    client.ask("PATCH", kDeployments + "/d", R"({"metadata":{"finalizers":null}})",
-               "application/merge-patch+json");
+    client.ask("PATCH", kDeployments + "/d", R"({"metadata":{"finalizers":null}})", kMergePatch);
   }
 }
 
@@ -91,7 +89,7 @@ TEST(Requests, AValueOfAWrongTypeIsRefusedWhoeverSaysIt) {
             " \"\" is invalid: patch: Invalid value: \"map[spec:map[terminationGracePeriodSeconds:"
             "abc]]\": unrecognized type: int64");
   EXPECT_EQ(client.code, 422);
-  EXPECT_THAT(client.message("PATCH", path, patch, "application/merge-patch+json"),
+  EXPECT_THAT(client.message("PATCH", path, patch, kMergePatch),
               HasSubstr("cannot unmarshal string into Go struct field PodSpec.spec."
                         "terminationGracePeriodSeconds of type int64"));
   EXPECT_EQ(client.code, 422);
@@ -188,7 +186,7 @@ TEST(Requests, ADaemonSetCountsItsTemplatesAndBeginsWithCountsOfZero) {
   EXPECT_EQ(generation(made), "1");
   EXPECT_EQ(int_at(made, "status.desiredNumberScheduled"), 0);
   const auto patch = [&](const std::string& text) {
-    return client.ask("PATCH", path + "/d", text, "application/merge-patch+json");
+    return client.ask("PATCH", path + "/d", text, kMergePatch);
   };
   EXPECT_EQ(generation(patch(R"({"spec":{"minReadySeconds":3}})")), "1");
   EXPECT_EQ(generation(patch(R"({"spec":{"template":{"metadata":{"labels":{"c":"d"}}}}})")), "2");

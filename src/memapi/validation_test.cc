@@ -172,10 +172,9 @@ TEST(Validation, WhatIsImmutableStays) {
   Client client;
   const std::string map = "/api/v1/namespaces/default/configmaps";
   client.ask("POST", map, R"({"metadata":{"name":"m"},"immutable":true,"data":{"a":"1"}})");
-  EXPECT_EQ(
-      client.message("PATCH", map + "/m", R"({"data":{"a":"2"}})", "application/merge-patch+json"),
-      "ConfigMap \"m\" is invalid: data: Forbidden: field is immutable when `immutable` is "
-      "set");
+  EXPECT_EQ(client.message("PATCH", map + "/m", R"({"data":{"a":"2"}})", kMergePatch),
+            "ConfigMap \"m\" is invalid: data: Forbidden: field is immutable when `immutable` is "
+            "set");
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ TEST(Watch, TellsWhatHappensInOrder) {
   Client client;
   const auto watch = client.send("GET", "/api/v1/pods?watch=true" + after_now(client));
   client.ask("POST", kWatchedPods, pod_json("p"));
-  client.ask("PATCH", kWatchedPods + "/p", R"({"metadata":{"labels":{"a":"b"}}})",
-             "application/merge-patch+json");
+  client.ask("PATCH", kWatchedPods + "/p", R"({"metadata":{"labels":{"a":"b"}}})", kMergePatch);
   client.ask("DELETE", kWatchedPods + "/p");
   EXPECT_THAT(watch->events(), ElementsAre("ADDED p", "MODIFIED p", "DELETED p"));
   const JsonValue last = parse_json(watch->chunks.back()).value();
@@ -45,8 +44,7 @@ TEST(Watch, WhoLeavesTheSelectionIsDeletedWhoEntersIsAdded) {
       "GET", "/api/v1/pods?watch=true&fieldSelector=status.phase!%3DSucceeded" + after_now(client));
   for (const char* phase : {"Succeeded", "Failed", "Running"}) {
     client.ask("PATCH", kWatchedPods + "/p/status",
-               std::string(R"({"status":{"phase":")") + phase + R"("}})",
-               "application/merge-patch+json");
+               std::string(R"({"status":{"phase":")") + phase + R"("}})", kMergePatch);
   }
   EXPECT_THAT(watch->events(), ElementsAre("DELETED p", "ADDED p", "MODIFIED p"));
   // As it last was in the selection, with the version of the change that took it out.

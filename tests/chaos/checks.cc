@@ -157,9 +157,9 @@ void ChaosRun::look_at_conditions(SimulatedScheduler& leading) {
       violated(fmt::format("{} was never tried", name));
       continue;
     }
-    if (condition.status != "False" || condition.message != known->second.message)
+    if (condition.status != "False" || condition.message != known->second.message())
       violated(fmt::format("{}: the condition says {} \"{}\", the last decision \"{}\"", name,
-                           condition.status, condition.message, known->second.message));
+                           condition.status, condition.message, known->second.message()));
   }
 }
 

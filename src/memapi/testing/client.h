@@ -15,6 +15,8 @@
 
 namespace berth::memapi::testing {
 
+inline constexpr const char* kMergePatch = "application/merge-patch+json";
+
 // Keeps what it is given. `capacity` chunks are taken; the one after is refused.
 struct Recorder final : net::HttpResponder {
   void read_body(std::size_t, std::function<void(std::string)>) override {}  // it is whole
