@@ -69,7 +69,7 @@ PodManifests pod_manifests(int number, Random& random, const PodTraits& traits) 
                        made.shared_claims.front()));
   }
   // Devices can also be asked for as a resource: the scheduler makes the claim.
-  const std::string_view device = kind == 5 ? R"(,"example.com/gpu":"1")" : "";
+  const std::string_view device = kind == 5 ? R"("example.com/gpu":"1")" : "";
   if (kind == 3 || kind == 4 || random.chance(0.4)) {
     static constexpr const char* kClasses[] = {"lazy", "lazy", "local", "fast"};
     const std::string claim = fmt::format("data-{}-{}", number, number % 5);
@@ -81,13 +81,13 @@ PodManifests pod_manifests(int number, Random& random, const PodTraits& traits) 
     append(fmt::format(R"("volumes":[{{"name":"v","persistentVolumeClaim":{{"claimName":"{}"}}}}])",
                        claim));
   }
-  made.summary = fmt::format("p{} {}{}", number, spec, device);
+  made.summary = fmt::format("p{} {} {}", number, spec, device);
   append(fmt::format(R"("terminationGracePeriodSeconds":{})", random.below(10)));
   if (traits.priority) append(fmt::format(R"("priority":{})", 100 * random.below(3)));
   made.pod = fmt::format(
       R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p{}","namespace":"default",)"
       R"("labels":{{{}}}}},"spec":{{{},"containers":[{{"name":"c",)"
-      R"("image":"i","resources":{{"requests":{{"cpu":"{}"{}}}}}}}]}}}})",
+      R"("image":"i","resources":{{"requests":{{"cpu":"{}"}},"limits":{{{}}}}}}}]}}}})",
       number, traits.labels, spec, traits.cpu, device);
   return made;
 }
