@@ -302,8 +302,9 @@ void ApiServer::State::handle_elsewhere(const ApiRequest& request, const Respond
 
 void ApiServer::State::respond_openapi_v2(const ApiRequest& request, const Responder& responder) {
   const JsonValue document = openapi_v2_document(*request.custom);
+  const std::string accepted = request.http.headers.joined("Accept");
   const bool protobuf =
-      request.http.headers.joined("Accept").find(kOpenApiV2Protobuf) != std::string::npos;
+      accepted.contains(kOpenApiV2Protobuf) || accepted.contains(kOpenApiV2ProtobufAsked);
   net::HttpResponse response;
   response.status = 200;
   response.body = protobuf ? openapi_v2_protobuf(document) : to_json(document);

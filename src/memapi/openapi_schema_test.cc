@@ -56,12 +56,14 @@ TEST(OpenApiSchema, VersionTwoHasEveryKindInOneDocument) {
   EXPECT_EQ(member(pod, {"properties", "spec", "$ref"}).text,
             "#/definitions/io.k8s.api.core.v1.PodSpec");
   EXPECT_NE(definitions.find("io.k8s.api.apps.v1.Deployment"), nullptr);
-  const auto protobuf = client.send("GET", "/openapi/v2", "", "",
-                                    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
-  EXPECT_EQ(protobuf->response.status, 200);
-  EXPECT_EQ(protobuf->response.headers.find("Content-Type"),
-            "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
-  EXPECT_EQ(protobuf->response.body.substr(0, 5), std::string("\x0a\x03") + "2.0");
+  for (const char* accepted : {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+                               "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"}) {
+    const auto protobuf = client.send("GET", "/openapi/v2", "", "", accepted);
+    EXPECT_EQ(protobuf->response.status, 200);
+    EXPECT_EQ(protobuf->response.headers.find("Content-Type"),
+              "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    EXPECT_EQ(protobuf->response.body.substr(0, 5), std::string("\x0a\x03") + "2.0");
+  }
 }
 
 TEST(OpenApiSchema, EveryReferenceLeadsSomewhere) {

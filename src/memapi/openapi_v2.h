@@ -10,6 +10,9 @@
 namespace berth::memapi {
 
 inline constexpr std::string_view kOpenApiV2Protobuf =
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+// What clients ask for, older than the other: no media type has an "@", so that no answer is called so.
+inline constexpr std::string_view kOpenApiV2ProtobufAsked =
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 JsonValue openapi_v2_document(const CustomKinds& custom);
