@@ -65,6 +65,18 @@ def nodes(count, zones=8):
     return [node(f"n{i}", {ZONE: f"z{i % zones}"}) for i in range(count)]
 
 
+def asking_for(resources):
+    """As a container says it: an API server wants limits for what cannot be overcommitted."""
+    limits = {name: amount for name, amount in resources.items() if "/" in name}
+    return {"requests": resources, **({"limits": limits} if limits else {})}
+
+
+def refused(one):
+    """An object that today's API server refuses: one from before may be there still, and a dump may have it."""
+    one["metadata"]["annotations"] = {"refused": "422"}
+    return one
+
+
 def container(name, image="app:1", **more):
     """With what an API server fills in."""
     return {"name": name, "image": image, "imagePullPolicy": "IfNotPresent",
@@ -74,7 +86,7 @@ def container(name, image="app:1", **more):
 def pod(name, node_name=None, labels=None, namespace="default", requests=None, containers=None, **spec):
     """A pod of one container that asks for a little, unless `containers` says otherwise."""
     asked = {"cpu": "10m", "memory": "16Mi", **(requests or {})}
-    body = {"containers": containers or [container("c", resources={"requests": asked})], **spec}
+    body = {"containers": containers or [container("c", resources=asking_for(asked))], **spec}
     status = {}
     if node_name:
         body["nodeName"] = node_name

@@ -45,9 +45,9 @@ class Server {
  public:
   Server() : server_(loop_, Random(1)) {}
 
-  // Whether it was done, or refused if that is good as well; what went wrong is said.
+  // Whether the answer's code is one of these; what went wrong is said.
   bool send(std::string method, std::string target, std::string_view type, std::string body,
-            std::string_view accept = "application/json", int good_below = 300) {
+            std::string_view accept = "application/json", int good_below = 300, int good_from = 0) {
     net::HttpRequest request;
     request.method = std::move(method);
     request.target = std::move(target);
@@ -57,7 +57,7 @@ class Server {
     const std::string what = request.method + " " + request.target;
     const auto answered = std::make_shared<Answered>();
     server_.handle(std::move(request), answered);
-    if (answered->status < good_below) return true;
+    if (answered->status >= good_from && answered->status < good_below) return true;
     fmt::print(stderr, "{}: {} {}\n", what, answered->status, answered->body.substr(0, 300));
     return false;
   }
@@ -90,9 +90,17 @@ std::string without_version(std::string_view json) {
   return to_json(*tree);
 }
 
+// What the server is to answer to the object, if it is to refuse it (`refused` in cluster.py).
+bool is_refused(const ManifestObject& object) {
+  return object.json.find(R"("annotations":{"refused":"422"})") != std::string::npos;
+}
+
 bool serve(Server& server, const ManifestObject& object) {
   const std::string path = path_of(object);
   if (path.empty()) return true;
+  if (is_refused(object))
+    return server.send("POST", path, "application/json", without_version(object.json),
+                       "application/json", 423, 422);
   const std::string one = path + "/" + object.name;
   if (!server.send("POST", path, "application/json", without_version(object.json))) return false;
   bool good = true;

@@ -1,5 +1,5 @@
 """NodeAffinity: terms, requirements and values, those that match nothing and those that do not parse."""
-from cluster import Case, fill, fill_map, nodes, pod
+from cluster import Case, fill, fill_map, nodes, pod, refused
 
 RULE = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -32,14 +32,14 @@ def cases(scale):
 
     yield one("required terms on keys that no node has",
               required(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Exists")]})))
-    yield one("required terms that do not parse",
-              required(terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Exists", "v")]})))
+    yield Case("required terms that do not parse", all_nodes + [refused(pod("p0", **required(
+        terms(lambda i: {"matchExpressions": [expression(f"k{i}", "Exists", "v")]}))))])
     yield one("required terms by field",
               required(terms(lambda i: {"matchFields": [expression("metadata.name", "In", f"x{i}")]})))
     yield one("required values that no node has",
               required([{"matchExpressions": [expression("kubernetes.io/hostname", "In", *terms(lambda i: f"v{i}"))]}]), times=8)  # sorted
     yield one("required numbers of many digits",
-              required(terms(lambda i: {"matchExpressions": [expression("n", "Gt", "0" * 60 + str(i))]})))
+              required(terms(lambda i: {"matchExpressions": [expression("n", "Gt", "0" * 50 + str(i))]})))
     yield one("requirements of one term",
               required([{"matchExpressions": terms(lambda i: expression(f"k{i}", "DoesNotExist"))}]))
     yield one("preferred terms on keys that no node has",

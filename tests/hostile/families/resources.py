@@ -1,11 +1,11 @@
 """Names of resources and quantities."""
-from cluster import Case, container, fill, fill_map, node, nodes, pod
+from cluster import Case, asking_for, container, fill, fill_map, node, nodes, pod
 
 
 def cases(scale):
     room = scale.object_bytes
     all_nodes = nodes(scale.nodes)
-    names = fill_map(room, lambda i: (f"example.com/r{i}", "1"))
+    names = fill_map(room // 2, lambda i: (f"example.com/r{i}", "1"))
     # Each name is a reason of its own, on each node: a full answer would be gigabytes, upstream's, too.
     yield Case("a pending pod names resources that no node has", all_nodes + [pod("p0", requests=names)], times=16.5,
                memory_times=7.3, ways=("simulate", "codecs"))
@@ -20,10 +20,10 @@ def cases(scale):
                [node("rich", allocatable=fill_map(room // 2, lambda i: (f"example.com/r{i}", "1")))] + all_nodes + [pod("p0")])
     yield Case("each container asks for a resource of its own",
                all_nodes + [pod("p0", containers=fill(room, lambda i: container(
-                   f"c{i}", resources={"requests": {f"example.com/r{10 ** 6 - i}": "1"}})))], times=10, memory_times=3.6, ways=("simulate", "codecs"))
+                   f"c{i}", resources=asking_for({f"example.com/r{10 ** 6 - i}": "1"}))))], times=10, memory_times=3.6, ways=("simulate", "codecs"))
     yield Case("each init container asks for a resource of its own",
                all_nodes + [pod("p0", initContainers=fill(room, lambda i: container(
-                   f"c{i}", resources={"requests": {f"example.com/r{10 ** 6 - i}": "1"}})))], times=10, memory_times=3.6, ways=("simulate", "codecs"))
+                   f"c{i}", resources=asking_for({f"example.com/r{10 ** 6 - i}": "1"}))))], times=10, memory_times=3.6, ways=("simulate", "codecs"))
 
     def quantity(name, text, **budget):
         return Case(name, all_nodes + [pod("placed", "n0", requests={"ephemeral-storage": text}),
