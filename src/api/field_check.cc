@@ -162,10 +162,10 @@ struct KnownFields::Names {
 
   // Nobody chooses these names so that they meet: the schema is fixed, and others are not kept.
   std::size_t slot_of(std::string_view name) const {
-    const auto at = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
+    const auto at = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(name[i])}; };
     if (name.empty()) return 0;
     const std::size_t parts =
-        name.size() * 31 + at(0) * 7U + at(name.size() / 2) * 13U + at(name.size() - 1) * 3U;
+        name.size() * 31 + at(0) * 7 + at(name.size() / 2) * 13 + at(name.size() - 1) * 3;
     return parts & (slots.size() - 1);
   }
   const schema::Field* find(std::string_view name) const {

@@ -53,7 +53,8 @@ struct ExplainServerTest : ::testing::Test {
     explanation.verdict = "Unschedulable";
     explanation.message = "0/1 nodes are available: 1 Insufficient cpu.";
     explanation.all_nodes = 1;
-    explain::Explanation::Queue& queue = explanation.queue.emplace();
+    explanation.queue = explain::Explanation::Queue();
+    explain::Explanation::Queue& queue = *explanation.queue;
     queue.place = "backoff";
     queue.until = VirtualLoop::kDefaultStart;
     queue.attempts = 2;

@@ -11,7 +11,7 @@ namespace {
 using ::testing::Each;
 
 TEST(ParallelConcurrent, EveryJobIsDoneOnce) {
-  for (const std::size_t threads : {1, 2, 7}) {
+  for (const std::size_t threads : {1U, 2U, 7U}) {
     std::vector<int> done(100, 0);
     run_jobs(done.size(), threads, [&](std::size_t job) {
       ++done[job];

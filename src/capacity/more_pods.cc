@@ -8,6 +8,7 @@
 
 #include "api/claim_template.h"
 #include "api/defaulting.h"
+#include "base/stable_sort.h"
 #include "berth/search_trace.h"
 
 namespace berth::capacity {
@@ -53,7 +54,7 @@ void add_objections(const SearchTrace& trace, Ending& ending) {
     }
   }
   for (auto& [key, lack] : lacks) ending.lacks.push_back(std::move(lack));
-  std::ranges::stable_sort(ending.lacks, [](const Lack& a, const Lack& b) {
+  sort_stably(ending.lacks, [](const Lack& a, const Lack& b) {
     return std::pair(a.alone, a.nodes) > std::pair(b.alone, b.nodes);
   });
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/stable_sort.h"
 #include "berth/node.h"
 #include "berth/plugin_table.h"
 #include "berth/pod.h"
@@ -75,7 +76,7 @@ FollowedShapes choose_shapes(const EndStateQuestion& question) {
   }
   FollowedShapes followed;
   followed.left_out = question.shapes.size() - shapes.size();
-  std::ranges::stable_sort(shapes, std::greater<>(), &PodShape::pods);
+  sort_stably(shapes, std::greater<>(), &PodShape::pods);
   if (shapes.size() > question.limits.shapes) {
     followed.left_out += shapes.size() - question.limits.shapes;
     shapes.resize(question.limits.shapes);

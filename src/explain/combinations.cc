@@ -8,13 +8,13 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "explain/new_nodes.h"
 #include "explain/node_edits.h"
 #include "explain/pod_edits.h"
 #include "explain/pods_gone.h"
 #include "explain/request_cuts.h"
 #include "explain/resource_claim_edits.h"
-#include "explain/sort_by.h"
 #include "explain/volume_edits.h"
 
 namespace berth::explain {
@@ -62,7 +62,7 @@ class StepByStep {
   bool take_step(const std::string& plugin) {
     std::vector<Edits> ways = ways_past(plugin);
     std::erase_if(ways, [](const Edits& way) { return way.empty(); });
-    sort_by(ways, [](const Edits& way) { return std::tuple(way.size(), cost_of(way)); });
+    sort_stably(ways, {}, [](const Edits& way) { return std::tuple(way.size(), cost_of(way)); });
     for (const Edits& way : ways) {
       if (!unplaced_.may_ask()) return false;
       Edits with = edits_;
@@ -249,7 +249,7 @@ Edits minimized(const UnplacedPod& unplaced, Edits edits) {
   // Those that cost most are the first that may go.
   std::vector<std::size_t> order(edits.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  sort_by(order, [&](std::size_t i) { return -edits[i].cost; });
+  sort_stably(order, {}, [&](std::size_t i) { return -edits[i].cost; });
   std::vector<bool> needed(edits.size(), true);
   const auto those_needed = [&] {
     Edits rest;
@@ -289,7 +289,8 @@ std::vector<Edits> find_combinations(const UnplacedPod& unplaced,
     if (std::optional<Edit> added = add_node_like(unplaced, row, NewNodeParts::kNode);
         added && unplaced.may_ask())
       keep(StepByStep(unplaced, row, {*added}).find());
-  sort_by(found, [](const Edits& edits) { return std::tuple(edits.size(), cost_of(edits)); });
+  sort_stably(found, {},
+              [](const Edits& edits) { return std::tuple(edits.size(), cost_of(edits)); });
   std::erase_if(found, [fewest = found.empty() ? 0 : found.front().size()](const Edits& edits) {
     return edits.size() > fewest;
   });

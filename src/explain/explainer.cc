@@ -90,7 +90,8 @@ void Explainer::explain_failure(const Ref<const Pod>& pod, const Evaluator::Trac
       explanation.wakes.insert(*events);
   explanation.nominated = nominated_in_the_way(evaluator_, pod);
   if (!trace.post_filter) return;
-  Explanation::Preemption& preemption = explanation.preemption.emplace();
+  explanation.preemption = Explanation::Preemption();
+  Explanation::Preemption& preemption = *explanation.preemption;
   preemption.node = trace.post_filter->nominated;
   if (preemption.node.empty())
     preemption.message = trace.post_filter->message;

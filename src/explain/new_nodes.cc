@@ -9,9 +9,9 @@
 
 #include "api/devices.h"
 #include "api/names.h"
+#include "base/stable_sort.h"
 #include "explain/node_edits.h"
 #include "explain/pod_edits.h"
-#include "explain/sort_by.h"
 
 namespace berth::explain {
 namespace {
@@ -154,7 +154,7 @@ std::vector<NodeRow> kinds_of_nodes(const UnplacedPod& unplaced) {
                     [](const Ranked& one) { return std::tuple(one.lacks, one.size, one.name); });
   std::map<Symbol, std::size_t> turns;
   for (Ranked& one : ranked) one.turn = turns[nodes.node(one.row).labels.get(names::kZone)]++;
-  sort_by(ranked, [](const Ranked& one) { return std::tuple(one.lacks, one.turn); });
+  sort_stably(ranked, {}, [](const Ranked& one) { return std::tuple(one.lacks, one.turn); });
   std::vector<NodeRow> rows;
   for (const Ranked& one : ranked) rows.push_back(one.row);
   return rows;

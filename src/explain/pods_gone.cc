@@ -9,8 +9,8 @@
 
 #include "api/names.h"
 #include "api/storage.h"
+#include "base/stable_sort.h"
 #include "explain/request_cuts.h"
-#include "explain/sort_by.h"
 #include "explain/volume_edits.h"
 
 namespace berth::explain {
@@ -178,7 +178,7 @@ std::vector<ConflictingPods> conflicting_pods(const UnplacedPod& unplaced, std::
   (all_rows ? nodes.nodes() : nodes.with_required_anti_affinity_pods()).for_each([&](NodeRow row) {
     if (nodes.has_node(row)) look_at(row);
   });
-  sort_by(conflicting, [](const auto& one) { return one.pods.size(); });
+  sort_stably(conflicting, {}, [](const auto& one) { return one.pods.size(); });
   if (conflicting.size() > most_rows) conflicting.resize(most_rows);
   return conflicting;
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "explain/cluster_edits.h"
 #include "explain/evaluator_parts.h"
 #include "framework/disruption_budgets.h"
@@ -86,8 +87,8 @@ class ReasonsByNode {
   // As preemption does it: those that a budget protects come back first, then the others, as long as
   // the pod still fits. Whether one that is protected cannot.
   Why budget_counts(NodeRow row, std::vector<Ref<const Pod>> lower) {
-    std::ranges::stable_sort(lower, std::ranges::greater(),
-                             [](const Ref<const Pod>& pod) { return pod->priority(); });
+    sort_stably(lower, std::ranges::greater(),
+                [](const Ref<const Pod>& pod) { return pod->priority(); });
     budgets_.start_over();
     std::vector<Ref<const Pod>> protected_pods;
     for (const Ref<const Pod>& other : lower)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/names.h"
+#include "base/stable_sort.h"
 #include "explain/new_nodes.h"
 #include "explain/node_edits.h"
 #include "explain/pod_edits.h"
@@ -13,7 +14,6 @@
 #include "explain/priorities.h"
 #include "explain/request_cuts.h"
 #include "explain/resource_claim_edits.h"
-#include "explain/sort_by.h"
 #include "explain/volume_edits.h"
 
 namespace berth::explain {
@@ -320,7 +320,7 @@ void SingleEdits::taints_of(const NodeSet& otherwise_feasible) {
   }
   std::vector<std::pair<std::size_t, std::string>> most_first;
   for (const auto& [text, rows] : alone) most_first.emplace_back(rows.size(), text);
-  sort_by(most_first, [](const auto& one) { return ~one.first; });
+  sort_stably(most_first, {}, [](const auto& one) { return ~one.first; });
   if (most_first.size() > most_tries(unplaced_)) most_first.resize(most_tries(unplaced_));
   for (const auto& [count, text] : most_first) {
     if (unplaced_.json()) keep_if_it_helps(tolerate(unplaced_, taints.at(text)));
@@ -368,7 +368,7 @@ void SingleEdits::labels_of(const NodeSet& otherwise_feasible) {
         labels.size() < most_tries(unplaced_))
       labels.push_back(std::move(missing.front()));
   }
-  sort_by(labels, [](const Edit& edit) { return edit.cost; });
+  sort_stably(labels, {}, [](const Edit& edit) { return edit.cost; });
   std::size_t tries = 0, kept = 0;
   for (const Edit& edit : labels) {
     if (++tries > most_tries(unplaced_) || kept == 2) break;

@@ -7,12 +7,12 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "explain/combinations.h"
 #include "explain/commands.h"
 #include "explain/edits.h"
 #include "explain/priorities.h"
 #include "explain/single_edits.h"
-#include "explain/sort_by.h"
 
 namespace berth::explain {
 namespace {
@@ -66,7 +66,7 @@ std::optional<Suggestion> verified(const UnplacedPod& unplaced, const Edits& edi
 }
 
 std::vector<Suggestion> verified_best(const UnplacedPod& unplaced, std::vector<Edits> candidates) {
-  sort_by(candidates, [](const Edits& edits) { return cost_of(edits); });
+  sort_stably(candidates, {}, [](const Edits& edits) { return cost_of(edits); });
   std::vector<Suggestion> suggestions;
   std::map<std::string, std::size_t> of_code;
   std::set<std::string> summaries;

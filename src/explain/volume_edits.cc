@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "berth/views.h"
-#include "explain/sort_by.h"
 
 namespace berth::explain {
 namespace {
@@ -265,7 +265,7 @@ std::vector<std::vector<Edits>> missing_volumes(const UnplacedPod& unplaced) {
       add_for_unbound_claim(unplaced, claim, ways);
     else
       continue;
-    sort_by(ways, [](const Edits& edits) { return edits.size(); });
+    sort_stably(ways, {}, [](const Edits& edits) { return edits.size(); });
     by_claim.push_back(std::move(ways));
   }
   return by_claim;

@@ -364,7 +364,8 @@ LiveExplainer::Asked LiveExplainer::asked(Ref<const Pod> pod) const {
     about.pod = std::move(pod);
     return about;
   }
-  explain::Explanation::Queue& place = about.queue.emplace();
+  about.queue = explain::Explanation::Queue();
+  explain::Explanation::Queue& place = *about.queue;
   place.place = place_of(queue, *pod);
   if (const QueuedPod* const queued = queue.find(*pod)) {
     place.since = queued->timestamp;
@@ -379,7 +380,8 @@ LiveExplainer::Asked LiveExplainer::asked(Ref<const Pod> pod) const {
   place.missed = queue.missed_events(pod->uid());
   if (const std::optional<WaitingPod> waiting = engine_.waiting_pods().find(pod->uid())) {
     place.place = "waitingOnPermit";
-    explain::Explanation::Permit& permit = about.permit.emplace();
+    about.permit = explain::Explanation::Permit();
+    explain::Explanation::Permit& permit = *about.permit;
     permit.node = waiting->node_name;
     permit.since = waiting->since;
     for (std::size_t i = 0; i < waiting->pending_plugins.size(); ++i)

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "base/time_text.h"
 #include "memapi/json_edit.h"
 
@@ -161,7 +162,7 @@ void FieldManagers::begin(const JsonValue& object, const Resource& resource, Wal
 void FieldManagers::write_to(JsonValue& object) const {
   std::vector<const FieldManager*> sorted;
   for (const FieldManager& manager : managers_) sorted.push_back(&manager);
-  std::ranges::stable_sort(sorted, [](const FieldManager* a, const FieldManager* b) {
+  sort_stably(sorted, [](const FieldManager* a, const FieldManager* b) {
     const auto key = [](const FieldManager& one) {
       return std::tuple(one.applies ? 0 : 1, std::string_view(one.time), std::string_view(one.name),
                         std::string_view(one.api_version), std::string_view(one.subresource));
@@ -197,7 +198,7 @@ void FieldManagers::settle(const std::string& now) {
     for (FieldManager& one : managers_)
       if (!one.applies && one.subresource.empty()) updaters.push_back(&one);
     if (updaters.size() <= kMostUpdaters) return;
-    std::ranges::stable_sort(updaters, {}, [](const FieldManager* one) { return one->time; });
+    sort_stably(updaters, {}, [](const FieldManager* one) { return one->time; });
     FieldManager& oldest = *updaters[0];
     FieldManager& next = *updaters[1];
     oldest.fields.add(next.fields);

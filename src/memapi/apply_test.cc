@@ -12,7 +12,7 @@ namespace berth::memapi::testing {
 namespace {
 
 constexpr const char* kApply = "application/apply-patch+yaml";
-constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+constexpr const char* kConfigMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kWeb = "/apis/apps/v1/namespaces/default/deployments/web";
 
 struct ApplyTest : public ::testing::Test {
@@ -23,7 +23,7 @@ struct ApplyTest : public ::testing::Test {
         std::move(body), kApply);
   }
   JsonValue apply_map(std::string_view manager, std::string_view data, bool force = false) {
-    return apply(fmt::format("{}/m", kMaps), manager,
+    return apply(fmt::format("{}/m", kConfigMaps), manager,
                  fmt::format(R"({{"apiVersion":"v1","kind":"ConfigMap","data":{}}})", data), force);
   }
   JsonValue apply_web(std::string_view manager, std::string_view spec, bool force = false) {
@@ -96,14 +96,14 @@ TEST_F(ApplyTest, RefusesToChangeFieldsOfOthersUnlessForced) {
 }
 
 TEST_F(ApplyTest, TellsOfThoseWhoUpdate) {
-  client.ask("POST", std::string(kMaps) + "?fieldManager=maker",
+  client.ask("POST", std::string(kConfigMaps) + "?fieldManager=maker",
              R"({"metadata":{"name":"m"},"data":{"a":"1"}})");
   const JsonValue conflict = apply_map("team", R"({"a":"2"})");
   EXPECT_EQ(text_at(conflict, "message"),
             "Apply failed with 1 conflict: conflict with \"maker\" using v1: .data.a");
   apply_map("team", R"({"a":"1"})");
   EXPECT_EQ(client.code, 200);
-  const JsonValue changed = client.ask("PATCH", fmt::format("{}/m?fieldManager=other", kMaps),
+  const JsonValue changed = client.ask("PATCH", fmt::format("{}/m?fieldManager=other", kConfigMaps),
                                        R"({"data":{"a":"3"}})", kMergePatch);
   EXPECT_THAT(managers(changed), ElementsAre(R"(maker Update {"f:data":{}})",
                                              R"(other Update {"f:data":{"f:a":{}}})"));
@@ -111,7 +111,7 @@ TEST_F(ApplyTest, TellsOfThoseWhoUpdate) {
 
 TEST_F(ApplyTest, LetsKubectlGoOnFromItsOwnClientSideApply) {
   client.ask(
-      "POST", std::string(kMaps) + "?fieldManager=kubectl-client-side-apply",
+      "POST", std::string(kConfigMaps) + "?fieldManager=kubectl-client-side-apply",
       R"({"metadata":{"name":"m","annotations":{"kubectl.kubernetes.io/last-applied-configuration":)"
       R"("{\"data\":{\"a\":\"1\"}}"}},"data":{"a":"1","b":"1"}})");
   EXPECT_EQ(data(apply_map("kubectl", R"({"a":"2"})")), R"({"a":"2","b":"1"})");
@@ -171,10 +171,10 @@ TEST_F(ApplyTest, RefusesFieldsThatTheKindDoesNotHave) {
 }
 
 TEST_F(ApplyTest, DoesNotStoreADryRun) {
-  client.ask("PATCH", fmt::format("{}/m?fieldManager=team&dryRun=All", kMaps),
+  client.ask("PATCH", fmt::format("{}/m?fieldManager=team&dryRun=All", kConfigMaps),
              R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1"}})", kApply);
   EXPECT_EQ(client.code, 201);
-  client.ask("GET", std::string(kMaps) + "/m");
+  client.ask("GET", std::string(kConfigMaps) + "/m");
   EXPECT_EQ(client.code, 404);
 }
 

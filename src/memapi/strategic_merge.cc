@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stable_sort.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/json_lookup.h"
@@ -138,8 +139,8 @@ Items StrategicMerge::in_order(Items merged, const Items& patch_order, const Ite
       others.push_back({std::move(item), server, server});
     }
   }
-  std::ranges::stable_sort(named, {}, &Placed::order);
-  std::ranges::stable_sort(others, {}, &Placed::order);
+  sort_stably(named, {}, &Placed::order);
+  sort_stably(others, {}, &Placed::order);
   Items all;
   auto other = others.begin();
   for (Placed& one : named) {

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "berth/pod.h"
 #include "berth/search_trace.h"
 #include "berth/views.h"
@@ -243,7 +244,7 @@ ReplayReport Replay::report() const {
         pod.agreement == Agreement::kOnlyHere && explain_ ? past.message : state.explanation;
     report.differences.push_back(std::move(pod));
   }
-  std::ranges::stable_sort(report.differences, [](const ReplayedPod& a, const ReplayedPod& b) {
+  sort_stably(report.differences, [](const ReplayedPod& a, const ReplayedPod& b) {
     return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
   });
   return report;

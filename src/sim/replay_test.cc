@@ -9,6 +9,7 @@
 
 #include "api/decode.h"
 #include "api/defaulting.h"
+#include "base/stable_sort.h"
 #include "base/testing/names.h"
 #include "config/load.h"
 #include "plugins/table.h"
@@ -63,7 +64,7 @@ struct ReplayTest : ::testing::Test {
   }
 
   const SimulationReport& replay() {
-    std::ranges::stable_sort(trace.steps, {}, &trace::Step::at);
+    sort_stably(trace.steps, {}, &trace::Step::at);
     SimulationOptions options;
     options.configuration = config::default_configuration(options.gates);
     options.trace = &trace;

@@ -1,4 +1,5 @@
 #include "sim/score_margin.h"
+#include "base/stable_sort.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,8 +26,8 @@ std::string margin(NodeRow wanted, NodeRow chosen, const SearchTrace& trace) {
     const std::int64_t difference = scores.by_row[wanted].weighted - scores.by_row[chosen].weighted;
     if (difference != 0) parts.emplace_back(scores.name, difference);
   }
-  std::ranges::stable_sort(
-      parts, [](const auto& a, const auto& b) { return std::abs(a.second) > std::abs(b.second); });
+  sort_stably(parts,
+              [](const auto& a, const auto& b) { return std::abs(a.second) > std::abs(b.second); });
   std::vector<std::string> texts;
   for (const auto& [plugin, difference] : parts)
     texts.push_back(fmt::format("{} {:+}", plugin, difference));

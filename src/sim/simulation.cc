@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/decode.h"
+#include "base/stable_sort.h"
 #include "sim/actions.h"
 #include "sim/arriving_pods.h"
 #include "sim/node_pools.h"
@@ -312,7 +313,7 @@ std::vector<PodReport> Simulation::report_pods() {
   const auto comes_before = [](const PodReport& a, const PodReport& b) {
     return std::tie(a.namespace_name, a.name) < std::tie(b.namespace_name, b.name);
   };
-  if (!std::ranges::is_sorted(pods, comes_before)) std::ranges::stable_sort(pods, comes_before);
+  if (!std::ranges::is_sorted(pods, comes_before)) sort_stably(pods, comes_before);
   return pods;
 }
 

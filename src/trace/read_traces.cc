@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "trace/compressed_file.h"
 #include "trace/csv.h"
 #include "trace/openb.h"
@@ -78,11 +79,11 @@ Result<Trace> read_traces(const std::vector<std::string>& paths, const TraceOpti
   for (const std::string& path : paths)
     if (Result<void> added = add_file(path, options, interner, trace, paths.size() == 1); !added)
       return fail(added.error());
-  std::ranges::stable_sort(trace.steps, [](const Step& a, const Step& b) {
+  sort_stably(trace.steps, [](const Step& a, const Step& b) {
     // Later on the order in which things are told is right.
     return a.at != b.at ? a.at < b.at : a.at == Duration{0} && rank_of(a) < rank_of(b);
   });
-  std::ranges::stable_sort(trace.pods, {}, &PodPast::arrived);
+  sort_stably(trace.pods, {}, &PodPast::arrived);
   return trace;
 }
 

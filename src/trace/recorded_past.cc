@@ -10,6 +10,7 @@
 #include "api/devices.h"
 #include "api/owned_fields.h"
 #include "api/storage.h"
+#include "base/stable_sort.h"
 #include "berth/pod.h"
 
 namespace berth::trace {
@@ -119,7 +120,7 @@ class PastBuilder {
   Trace finish() {
     for (PodState& state : pods_) trace_.pods.push_back(std::move(state.past));
     // What a new list showed has happened before.
-    std::ranges::stable_sort(trace_.steps, {}, &Step::at);
+    sort_stably(trace_.steps, {}, &Step::at);
     return std::move(trace_);
   }
 

@@ -10,6 +10,7 @@
 
 #include "api/decode.h"
 #include "api/defaulting.h"
+#include "base/stable_sort.h"
 #include "wire/json_tree.h"
 #include "wire/message_pack.h"
 
@@ -104,7 +105,7 @@ class SimKubeReader {
         for (const JsonValue& value : spec.value.items)
           if (const std::optional<Lifetime> lifetime = lifetime_of(value))
             lifetimes.push_back(*lifetime);
-      std::ranges::stable_sort(lifetimes, {}, &Lifetime::start);
+      sort_stably(lifetimes, {}, &Lifetime::start);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 #include "base/go_quote.h"
 #include "base/keyed_hash.h"
@@ -25,8 +26,8 @@ class NameSet {
   // False: it is there already.
   bool insert(std::string_view name) {
     if (count_ < kFew) {
-      if (std::find(few_.begin(), few_.begin() + count_, name) != few_.begin() + count_)
-        return false;
+      const auto known = std::span(few_).first(count_);
+      if (std::ranges::find(known, name) != known.end()) return false;
       few_[count_++] = name;
       return true;
     }
@@ -35,10 +36,10 @@ class NameSet {
   }
 
  private:
-  static constexpr std::ptrdiff_t kFew = 16;
+  static constexpr std::size_t kFew = 16;
 
   std::array<std::string_view, kFew> few_;
-  std::ptrdiff_t count_ = 0;
+  std::size_t count_ = 0;
   boost::unordered_flat_set<std::string_view, TextHash> many_;
 };
 
