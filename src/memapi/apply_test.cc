@@ -12,7 +12,6 @@ namespace berth::memapi::testing {
 namespace {
 
 constexpr const char* kApply = "application/apply-patch+yaml";
-constexpr const char* kConfigMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kWeb = "/apis/apps/v1/namespaces/default/deployments/web";
 
 struct ApplyTest : public ::testing::Test {
@@ -96,7 +95,7 @@ TEST_F(ApplyTest, RefusesToChangeFieldsOfOthersUnlessForced) {
 }
 
 TEST_F(ApplyTest, TellsOfThoseWhoUpdate) {
-  client.ask("POST", std::string(kConfigMaps) + "?fieldManager=maker",
+  client.ask("POST", kConfigMaps + "?fieldManager=maker",
              R"({"metadata":{"name":"m"},"data":{"a":"1"}})");
   const JsonValue conflict = apply_map("team", R"({"a":"2"})");
   EXPECT_EQ(text_at(conflict, "message"),
@@ -111,7 +110,7 @@ TEST_F(ApplyTest, TellsOfThoseWhoUpdate) {
 
 TEST_F(ApplyTest, LetsKubectlGoOnFromItsOwnClientSideApply) {
   client.ask(
-      "POST", std::string(kConfigMaps) + "?fieldManager=kubectl-client-side-apply",
+      "POST", kConfigMaps + "?fieldManager=kubectl-client-side-apply",
       R"({"metadata":{"name":"m","annotations":{"kubectl.kubernetes.io/last-applied-configuration":)"
       R"("{\"data\":{\"a\":\"1\"}}"}},"data":{"a":"1","b":"1"}})");
   EXPECT_EQ(data(apply_map("kubectl", R"({"a":"2"})")), R"({"a":"2","b":"1"})");
@@ -174,7 +173,7 @@ TEST_F(ApplyTest, DoesNotStoreADryRun) {
   client.ask("PATCH", fmt::format("{}/m?fieldManager=team&dryRun=All", kConfigMaps),
              R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1"}})", kApply);
   EXPECT_EQ(client.code, 201);
-  client.ask("GET", std::string(kConfigMaps) + "/m");
+  client.ask("GET", kConfigMaps + "/m");
   EXPECT_EQ(client.code, 404);
 }
 

@@ -125,10 +125,10 @@ void Writes::settle_definitions() {
   const Answer<ListPage> page = store_.list(resource, {}, {});
   if (!page) return;
   std::vector<ObjectRef> refs = page->items;
-  // Who has been there longer keeps its names.
-  std::ranges::sort(refs, {}, [](const ObjectRef& one) { return one->version; });
-  std::ranges::stable_partition(
-      refs, [](const ObjectRef& one) { return one->json.contains("\"acceptedNames\""); });
+  // Who has accepted names keeps them, whoever comes.
+  std::ranges::sort(refs, {}, [](const ObjectRef& one) {
+    return std::pair(!one->json.contains("\"acceptedNames\""), one->version);
+  });
   std::vector<JsonValue> all;
   for (const ObjectRef& ref : refs) all.push_back(ref->tree());
   for (std::size_t i = 0; i < refs.size(); ++i) {

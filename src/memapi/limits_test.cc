@@ -13,7 +13,6 @@ namespace berth::memapi::testing {
 namespace {
 
 constexpr const char* kEvents = "/api/v1/namespaces/default/events";
-constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 
 std::string event_json(const std::string& name, const std::string& note = "") {
   return R"({"metadata":{"name":")" + name +
@@ -31,8 +30,8 @@ std::vector<std::string> names(Client& client, const std::string& path) {
 
 TEST(Limits, PatchesThatNestPastTheLimitAreRefused) {
   Client client;
-  const std::string path = std::string(kMaps) + "/m";
-  client.ask("POST", kMaps, R"({"metadata":{"name":"m"}})");
+  const std::string path = kConfigMaps + "/m";
+  client.ask("POST", kConfigMaps, R"({"metadata":{"name":"m"}})");
   ASSERT_EQ(client.code, 201);
   std::string place = "/metadata/x";
   for (int patch = 0; patch < 3; ++patch) {
@@ -53,12 +52,12 @@ TEST(Limits, PatchesThatNestPastTheLimitAreRefused) {
 TEST(Limits, NoWayToWriteNestsDeeperThanCanBeKept) {
   Client client;
   const std::string deep = R"({"metadata":{"name":"m"},"x":)" + nested_lists(950) + "}";
-  client.ask("POST", kMaps, deep);
+  client.ask("POST", kConfigMaps, deep);
   EXPECT_EQ(client.code, 422);
-  client.ask("POST", kMaps, deep, "application/yaml");
+  client.ask("POST", kConfigMaps, deep, "application/yaml");
   EXPECT_EQ(client.code, 422);
-  client.ask("POST", kMaps, R"({"metadata":{"name":"m"}})");
-  const std::string path = std::string(kMaps) + "/m";
+  client.ask("POST", kConfigMaps, R"({"metadata":{"name":"m"}})");
+  const std::string path = kConfigMaps + "/m";
   EXPECT_EQ(client.message("PUT", path, deep),
             "ConfigMap \"m\" is invalid: it nests deeper than 900 levels");
   EXPECT_EQ(client.code, 422);
@@ -72,7 +71,7 @@ TEST(Limits, NoWayToWriteNestsDeeperThanCanBeKept) {
              R"({"apiVersion":"v1","kind":"ConfigMap","x":)" + nested_lists(950) + "}",
              "application/apply-patch+yaml");
   EXPECT_EQ(client.code, 500);
-  client.ask("POST", kMaps, R"({"metadata":{"name":"m"},"x":)" + nested_lists(1100) + "}");
+  client.ask("POST", kConfigMaps, R"({"metadata":{"name":"m"},"x":)" + nested_lists(1100) + "}");
   EXPECT_EQ(client.code, 400);
 }
 
@@ -81,7 +80,7 @@ TEST(Limits, AListOfShortNamesIsAsLongAsItsText) {
   std::string names;
   while (names.size() < 1'560'000) names += R"("a/x",)";
   names.pop_back();
-  client.ask("POST", kMaps, R"({"metadata":{"name":"m","finalizers":[)" + names + "]}}");
+  client.ask("POST", kConfigMaps, R"({"metadata":{"name":"m","finalizers":[)" + names + "]}}");
   EXPECT_EQ(client.code, 201);
 }
 
@@ -91,7 +90,7 @@ TEST(Limits, AnObjectThatIsWrongInManyWaysHasABoundedAnswer) {
   while (names.size() < 1'000'000) names += R"("-",)";
   names.pop_back();
   const auto answer =
-      client.send("POST", kMaps, R"({"metadata":{"name":"m","finalizers":[)" + names + "]}}");
+      client.send("POST", kConfigMaps, R"({"metadata":{"name":"m","finalizers":[)" + names + "]}}");
   EXPECT_EQ(answer->response.status, 422);
   EXPECT_LT(answer->response.body.size(), 2'000'000U);
 }
@@ -101,11 +100,11 @@ TEST(Limits, AnObjectIsNotLargerThanEtcdTakes) {
   const auto map = [](std::size_t size) {
     return R"({"metadata":{"name":"m"},"data":{"x":")" + std::string(size, 'x') + "\"}}";
   };
-  client.ask("POST", kMaps, map(1'600'000));
+  client.ask("POST", kConfigMaps, map(1'600'000));
   EXPECT_EQ(client.code, 413);
-  client.ask("POST", kMaps, map(1'000'000));
+  client.ask("POST", kConfigMaps, map(1'000'000));
   EXPECT_EQ(client.code, 201);
-  EXPECT_EQ(client.message("PATCH", std::string(kMaps) + "/m",
+  EXPECT_EQ(client.message("PATCH", kConfigMaps + "/m",
                            R"([{"op":"copy","from":"/data/x","path":"/data/y"}])",
                            "application/json-patch+json"),
             "Request entity too large: limit is 1572864");
@@ -115,7 +114,7 @@ TEST(Limits, WarningsAreBounded) {
   Client client;
   std::string body = R"({"metadata":{"name":"m"})";
   for (int i = 0; i < 10'000; ++i) body += ",\"unknown" + std::to_string(i) + "\":1";
-  const auto answer = client.send("POST", kMaps, body + "}");
+  const auto answer = client.send("POST", kConfigMaps, body + "}");
   EXPECT_EQ(answer->response.status, 201);
   EXPECT_LE(answer->response.headers.joined("Warning").size(), 5000u);
 }
@@ -125,13 +124,14 @@ TEST(Limits, AnObjectOfTheWrongShapeIsRefused) {
   ApiServerOptions options;
   options.protobuf = &codec;
   Client client(options);
-  client.ask("POST", kMaps, R"({"metadata":{"name":"good"},"data":{"x":"1"},"unknown":[[]]})");
+  client.ask("POST", kConfigMaps,
+             R"({"metadata":{"name":"good"},"data":{"x":"1"},"unknown":[[]]})");
   ASSERT_EQ(client.code, 201);
-  EXPECT_EQ(client.message("POST", kMaps, R"({"metadata":{"name":"a"},"data":{"x":[1]}})"),
+  EXPECT_EQ(client.message("POST", kConfigMaps, R"({"metadata":{"name":"a"},"data":{"x":[1]}})"),
             "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal "
             "array into Go struct field ConfigMap.data of type string");
   EXPECT_EQ(client.code, 400);
-  const std::string path = std::string(kMaps) + "/good";
+  const std::string path = kConfigMaps + "/good";
   client.ask("PUT", path, R"({"metadata":{"name":"good"},"data":"x"})");
   EXPECT_EQ(client.code, 400);
   for (const char* type :
@@ -143,14 +143,14 @@ TEST(Limits, AnObjectOfTheWrongShapeIsRefused) {
              "application/json-patch+json");
   EXPECT_EQ(client.code, 422);
   for (const char* name : {"good", "new"}) {
-    client.ask("PATCH", std::string(kMaps) + "/" + name + "?fieldManager=f", R"({"data":{"x":{}}})",
+    client.ask("PATCH", kConfigMaps + "/" + name + "?fieldManager=f", R"({"data":{"x":{}}})",
                "application/apply-patch+yaml");
     EXPECT_EQ(client.code, 400) << name;
   }
   // Otherwise nobody could list the others in protobuf.
-  EXPECT_EQ(
-      client.send("GET", kMaps, "", "", "application/vnd.kubernetes.protobuf")->response.status,
-      200);
+  EXPECT_EQ(client.send("GET", kConfigMaps, "", "", "application/vnd.kubernetes.protobuf")
+                ->response.status,
+            200);
 }
 
 // ---- events -------------------------------------------------------------------------------------
@@ -209,10 +209,10 @@ TEST(Limits, HistoryIsBoundedInBytes) {
   Client client(options);
   const std::string from = std::to_string(client.server.version());
   const std::string small = R"({"metadata":{"generateName":"m"}})";
-  for (int i = 0; i < 50; ++i) client.ask("POST", kMaps, small);
-  const std::string watch = std::string(kMaps) + "?watch=1&resourceVersion=";
+  for (int i = 0; i < 50; ++i) client.ask("POST", kConfigMaps, small);
+  const std::string watch = kConfigMaps + "?watch=1&resourceVersion=";
   EXPECT_THAT(client.send("GET", watch + from)->events(), ::testing::SizeIs(50));
-  client.ask("POST", kMaps,
+  client.ask("POST", kConfigMaps,
              R"({"metadata":{"name":"l"},"data":{"x":")" + std::string(90'000, 'x') + "\"}}");
   EXPECT_THAT(client.send("GET", watch + from)->chunks.at(0),
               HasSubstr("too old resource version"));

@@ -14,7 +14,6 @@ namespace {
 
 const std::string kProtobuf = "application/vnd.kubernetes.protobuf";
 const std::string kDeployments = "/apis/apps/v1/namespaces/default/deployments";
-const std::string kConfigMaps = "/api/v1/namespaces/default/configmaps";
 
 constexpr const char* kDeployment =
     R"({"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":)"

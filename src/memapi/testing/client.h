@@ -16,6 +16,7 @@
 namespace berth::memapi::testing {
 
 inline constexpr const char* kMergePatch = "application/merge-patch+json";
+inline const std::string kConfigMaps = "/api/v1/namespaces/default/configmaps";
 
 // Keeps what it is given. `capacity` chunks are taken; the one after is refused.
 struct Recorder final : net::HttpResponder {
