@@ -16,7 +16,7 @@
 namespace berth::app {
 namespace {
 
-constexpr Duration kTimeout = std::chrono::seconds(30);
+constexpr Duration kUiTimeout = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Result<void> run_ui(const UiOptions& options, std::ostream& out, std::ostream& e
   Result<kube::ClientConfig> config = scheduler_client_config(options.address, err);
   if (!config) return fail(config.error());
   const std::string server = config->server;
-  CommandClient client(std::move(*config), kTimeout, {SIGINT, SIGTERM});
+  CommandClient client(std::move(*config), kUiTimeout, {SIGINT, SIGTERM});
   // What does not work is said here rather than in the browser.
   const std::optional<kube::ApiResult> page = client.wait_for(client.api().call(
       {.method = "GET", .path = "/ui/", .body = {}, .content_type = {}, .accept = "text/html"}));
