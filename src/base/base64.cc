@@ -1,5 +1,6 @@
 #include "base/base64.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace berth {
@@ -7,6 +8,8 @@ namespace {
 
 constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kUrlDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 }  // namespace
 
@@ -59,6 +62,35 @@ std::expected<std::string, std::size_t> decode_base64(std::string_view text) {
       return out;
     }
   }
+}
+
+std::string base64url(std::string_view bytes) {
+  std::string text;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : bytes) {
+    bits = (bits << 8) | static_cast<unsigned char>(c);
+    for (count += 8; count >= 6; count -= 6) text += kUrlDigits[(bits >> (count - 6)) & 63];
+  }
+  if (count > 0) text += kUrlDigits[(bits << (6 - count)) & 63];
+  return text;
+}
+
+std::optional<std::string> decode_base64url(std::string_view text) {
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  while (text.ends_with('=')) text.remove_suffix(1);
+  for (const char c : text) {
+    const std::size_t value = kUrlDigits.find(c);
+    if (value == std::string_view::npos) return std::nullopt;
+    bits = (bits << 6) | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>((bits >> count) & 255);
+  }
+  return bytes;
 }
 
 }  // namespace berth

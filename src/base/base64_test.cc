@@ -20,5 +20,15 @@ TEST(Base64, SaysWhereTheTextIsWrong) {
   EXPECT_EQ(decode_base64("Zg==Zg==").error(), 4U);
 }
 
+TEST(Base64, InUrlsHasAnotherAlphabetAndNoPadding) {
+  for (const auto& [bytes, text] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"", ""}, {"f", "Zg"}, {"fo", "Zm8"}, {"foo", "Zm9v"}, {"\xff\xfe\xfb", "__77"}}) {
+    EXPECT_EQ(base64url(bytes), text);
+    EXPECT_EQ(decode_base64url(text), bytes);
+  }
+  EXPECT_EQ(decode_base64url("Zg=="), "f");
+  EXPECT_EQ(decode_base64url("//4"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace berth

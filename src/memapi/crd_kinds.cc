@@ -254,7 +254,7 @@ void CrdRegistry::refresh() {
 
 // ---- scale --------------------------------------------------------------------------------------
 
-JsonValue custom_scale_of(const CustomKind& kind, const JsonValue& object) {
+JsonValue scale_without_replicas(const JsonValue& object) {
   JsonValue scale = JsonValue::object();
   scale.add("kind", JsonValue::of_text("Scale"));
   scale.add("apiVersion", JsonValue::of_text("autoscaling/v1"));
@@ -263,6 +263,11 @@ JsonValue custom_scale_of(const CustomKind& kind, const JsonValue& object) {
        {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
     copy_member(metadata, *at(object, "metadata"), name);
   scale.add("metadata", std::move(metadata));
+  return scale;
+}
+
+JsonValue custom_scale_of(const CustomKind& kind, const JsonValue& object) {
+  JsonValue scale = scale_without_replicas(object);
   JsonValue spec = JsonValue::object();
   JsonValue status = JsonValue::object();
   if (const auto wanted = int_at(object, kind.scale->spec_replicas))

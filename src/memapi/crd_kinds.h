@@ -104,6 +104,8 @@ bool version_precedes(std::string_view a, std::string_view b);
 // resources.
 void normalize_for(const Resource& resource, JsonValue& object);
 
+// The autoscaling/v1 Scale of an object, as far as it is the same for every kind.
+JsonValue scale_without_replicas(const JsonValue& object);
 // The autoscaling/v1 Scale of a custom resource, and the wish of one put into the object.
 JsonValue custom_scale_of(const CustomKind& kind, const JsonValue& object);
 void set_custom_replicas(const CustomKind& kind, JsonValue& object, std::int64_t replicas);

@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "base/base64.h"
 #include "base/go_quote.h"
-#include "memapi/base64url.h"
 #include "memapi/json_edit.h"
 #include "memapi/reads.h"
 #include "wire/json_text.h"
@@ -16,7 +16,7 @@ std::string continue_token(std::uint64_t version, std::string_view start) {
   token.add("v", JsonValue::of_text("meta.k8s.io/v1"));
   token.add("rv", JsonValue::of_number(fmt::format("{}", version)));
   token.add("start", JsonValue::of_text(start));
-  return to_base64url(to_json(token));
+  return base64url(to_json(token));
 }
 
 Answer<ContinuePoint> parse_continue(std::string_view token) {
@@ -24,7 +24,7 @@ Answer<ContinuePoint> parse_continue(std::string_view token) {
     return refuse(ApiError::bad_request(
         fmt::format("invalid continue token: continue key is not valid: {}", why)));
   };
-  const std::optional<std::string> bytes = from_base64url(token);
+  const std::optional<std::string> bytes = decode_base64url(token);
   if (!bytes) return wrong("illegal base64 data");
   const Result<JsonValue> parsed = parse_json(*bytes);
   if (!parsed) return wrong(parsed.error().message);

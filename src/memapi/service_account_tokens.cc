@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/base64.h"
 #include "base/time_text.h"
-#include "memapi/base64url.h"
 #include "memapi/json_edit.h"
 #include "net/message_digest.h"
 
@@ -58,7 +58,7 @@ std::string ServiceAccountTokens::Account::user() const {
 }
 
 std::string ServiceAccountTokens::sign(std::string_view text) const {
-  return to_base64url(net::hmac_sha256(key_, text));
+  return base64url(net::hmac_sha256(key_, text));
 }
 
 Answer<ObjectRef> ServiceAccountTokens::bound_object(std::string_view namespace_name,
@@ -127,7 +127,7 @@ Answer<JsonValue> ServiceAccountTokens::issue(std::string_view namespace_name,
   claims.add("nbf", JsonValue::of_int(unix_seconds(now)));
   claims.add("sub", JsonValue::of_text(Account{account->namespace_name, account->name, {}}.user()));
   const std::string text =
-      to_base64url(R"({"alg":"HS256","typ":"JWT"})") + "." + to_base64url(to_json(claims));
+      base64url(R"({"alg":"HS256","typ":"JWT"})") + "." + base64url(to_json(claims));
 
   JsonValue status = JsonValue::object();
   status.add("token", JsonValue::of_text(text + "." + sign(text)));
@@ -149,7 +149,7 @@ std::optional<ServiceAccountTokens::Account> ServiceAccountTokens::verify(
   if (last == std::string_view::npos || last == 0) return std::nullopt;
   const std::string_view text = token.substr(0, last);
   if (!same_signature(sign(text), token.substr(last + 1))) return std::nullopt;
-  const std::optional<std::string> json = from_base64url(text.substr(text.find('.') + 1));
+  const std::optional<std::string> json = decode_base64url(text.substr(text.find('.') + 1));
   const Result<JsonValue> claims = json ? parse_json(*json) : Result<JsonValue>(JsonValue());
   if (!claims || int_at(*claims, "exp").value_or(0) <= unix_seconds(loop_.wall_now()))
     return std::nullopt;

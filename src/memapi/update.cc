@@ -150,14 +150,7 @@ std::string selector_text(const JsonValue* selector) {
 }
 
 JsonValue scale_of(const JsonValue& object) {
-  JsonValue scale = JsonValue::object();
-  scale.add("kind", JsonValue::of_text("Scale"));
-  scale.add("apiVersion", JsonValue::of_text("autoscaling/v1"));
-  JsonValue metadata = JsonValue::object();
-  for (const std::string_view name :
-       {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
-    copy_member(metadata, *at(object, "metadata"), name);
-  scale.add("metadata", std::move(metadata));
+  JsonValue scale = scale_without_replicas(object);
   JsonValue spec = JsonValue::object();
   spec.add("replicas", JsonValue::of_int(int_at(object, "spec.replicas").value_or(0)));
   scale.add("spec", std::move(spec));

@@ -38,26 +38,11 @@ bool is_percent(std::string_view text) {
 }
 
 void check_selector_requirement(const JsonValue& one, const std::string& path, Problems& problems) {
-  const std::string_view op = text_at(one, "operator");
   const auto& values = items_at(one, "values");
-  const std::string values_path = path + ".values";
-  if (op == "In" || op == "NotIn") {
-    if (values.empty()) {
-      problems.push_back(FieldProblem::required(
-          values_path, "must be specified when `operator` is 'In' or 'NotIn'"));
-    }
-  } else if (op == "Exists" || op == "DoesNotExist") {
-    if (!values.empty()) {
-      problems.push_back(FieldProblem::forbidden(
-          values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-    }
-  } else {
-    problems.push_back(
-        FieldProblem::invalid(path + ".operator", go_quoted(op), "not a valid selector operator"));
-  }
+  check_set_operator(one, path, problems);
   check_qualified_name(text_at(one, "key"), path + ".key", problems);
   for (std::size_t i = 0; i < values.size(); ++i)
-    check_label_value(values[i].text, item_path(values_path, i), problems);
+    check_label_value(values[i].text, item_path(path + ".values", i), problems);
 }
 
 }  // namespace
@@ -123,6 +108,26 @@ void check_labels(const JsonValue* labels, const std::string& path, Problems& pr
   for (const JsonMember& label : labels->members) {
     check_qualified_name(label.name, path, problems);
     check_label_value(label.value.text, path, problems);
+  }
+}
+
+void check_set_operator(const JsonValue& requirement, const std::string& path, Problems& problems) {
+  const std::string_view op = text_at(requirement, "operator");
+  const auto& values = items_at(requirement, "values");
+  const std::string values_path = path + ".values";
+  if (op == "In" || op == "NotIn") {
+    if (values.empty()) {
+      problems.push_back(FieldProblem::required(
+          values_path, "must be specified when `operator` is 'In' or 'NotIn'"));
+    }
+  } else if (op == "Exists" || op == "DoesNotExist") {
+    if (!values.empty()) {
+      problems.push_back(FieldProblem::forbidden(
+          values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    }
+  } else {
+    problems.push_back(
+        FieldProblem::invalid(path + ".operator", go_quoted(op), "not a valid selector operator"));
   }
 }
 

@@ -56,6 +56,8 @@ void check_dns_subdomain(std::string_view name, const std::string& path, Problem
 void check_qualified_name(std::string_view name, const std::string& path, Problems& problems);
 void check_label_value(std::string_view value, const std::string& path, Problems& problems);
 void check_labels(const JsonValue* labels, const std::string& path, Problems& problems);
+// The operator of a requirement of a selector, and whether it has values, as the operator wants.
+void check_set_operator(const JsonValue& requirement, const std::string& path, Problems& problems);
 // Null: there is none.
 void check_label_selector(const JsonValue* selector, const std::string& path, Problems& problems);
 // The member is one of `allowed`; absent: required.

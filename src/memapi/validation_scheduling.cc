@@ -60,24 +60,11 @@ void check_node_requirement(const JsonValue& one, const std::string& path, bool 
   const std::string_view op = text_at(one, "operator");
   const auto& values = items_at(one, "values");
   const std::string values_path = path + ".values";
-  if (op == "In" || op == "NotIn") {
-    if (values.empty()) {
-      problems.push_back(FieldProblem::required(
-          values_path, "must be specified when `operator` is 'In' or 'NotIn'"));
-    }
-  } else if (op == "Exists" || op == "DoesNotExist") {
-    if (!values.empty()) {
-      problems.push_back(FieldProblem::forbidden(
-          values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
-    }
-  } else if (op == "Gt" || op == "Lt") {
-    if (values.size() != 1) {
-      problems.push_back(FieldProblem::required(
-          values_path, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
-    }
-  } else {
-    problems.push_back(
-        FieldProblem::invalid(path + ".operator", go_quoted(op), "not a valid selector operator"));
+  if (op != "Gt" && op != "Lt") {
+    check_set_operator(one, path, problems);
+  } else if (values.size() != 1) {
+    problems.push_back(FieldProblem::required(
+        values_path, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
   }
   check_qualified_name(text_at(one, "key"), path + ".key", problems);
   if (!check_values) return;
