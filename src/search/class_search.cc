@@ -15,7 +15,6 @@ PodClass* ClassSearch::class_of(const Framework& framework, const Pod& pod) {
   return &classes_.insert(hash, std::make_unique<PodClass>(framework, pod, asked_));
 }
 
-// Whether every plugin that runs for this pod declares what its answers depend on.
 bool ClassSearch::can_keep(Cycle& cycle, const Framework& framework) try {
   const auto declares = [](const Plugin& plugin) {
     return plugin.dependence() != Dependence::kAnything;
@@ -60,7 +59,6 @@ std::optional<ClassSearch::Choice> ClassSearch::run(Cycle& cycle, const Framewor
   return found;
 }
 
-// No row fits: writes the verdicts into the cycle's scratch.
 std::optional<ClassSearch::Choice> ClassSearch::no_feasible_node(Cycle& cycle, PodClass& kept,
                                                                  Evaluation* evaluation) {
   if (!kept.write_verdicts(cycle, cluster_)) return std::nullopt;
@@ -71,8 +69,6 @@ std::optional<ClassSearch::Choice> ClassSearch::no_feasible_node(Cycle& cycle, P
   return Choice{};
 }
 
-// A row with nominated pods of the same or higher priority must fit together with these; rows that
-// do not are hidden for this pod.
 bool ClassSearch::hide_rows_full_of_nominated(Cycle& cycle, const Framework& framework,
                                               PodClass& kept) {
   const Nominator& nominator = framework.nominator();
@@ -180,22 +176,19 @@ std::optional<ClassSearch::Choice> ClassSearch::among_rows(Cycle& cycle, const F
   return found;
 }
 
-// False when a filter failed for some row.
 bool ClassSearch::ask_other_filters(const Cycle& cycle, const Framework& framework, NodeSet& rows) {
-  bool told = true;
+  bool all_decided = true;
   for (const Placed<FilterPlugin>& placed : framework.plugins().filter) {
     if (is_row_plugin(*placed.plugin) || cycle.skip_filter.test(placed.index)) continue;
     looked_at_ = rows;
     framework.ask_filter(placed, cycle, rows);
     looked_at_ -= rows;
     looked_at_.for_each(
-        [&](NodeRow row) { told &= is_rejected(cycle.scratch()->verdicts[row].code); });
+        [&](NodeRow row) { all_decided &= is_rejected(cycle.scratch()->verdicts[row].code); });
   }
-  return told;
+  return all_decided;
 }
 
-// Adds to the totals of the rows what is not kept: the scores of plugins that look further than a
-// row, and those that have to be normalized. Of `feasible` the rows may be samples.
 bool ClassSearch::ask_other_scores(Cycle& cycle, const Framework& framework, const PodClass& kept,
                                    const NodeSet& feasible, const NodeSet& rows) {
   for (const Placed<PreScorePlugin>& placed : framework.plugins().pre_score)
@@ -249,12 +242,12 @@ void ClassSearch::copy_verdicts(const PodClass& kept, Evaluation& evaluation) co
 
 bool ClassSearch::add(const Placed<ScorePlugin>& placed, const NodeSet& rows,
                       std::span<const Score> scores) {
-  bool fine = true;
+  bool in_range = true;
   rows.for_each([&](NodeRow row) {
-    fine &= scores[row] >= kMinScore && scores[row] <= kMaxScore;
+    in_range &= scores[row] >= kMinScore && scores[row] <= kMaxScore;
     totals_[row] += scores[row] * placed.weight;
   });
-  return fine;
+  return in_range;
 }
 
 }  // namespace berth

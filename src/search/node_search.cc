@@ -174,8 +174,20 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
   return result;
 }
 
-// Success when a search from scratch decides the same. With verify_increments a difference fails
-// the attempt; a trace alone changes no decision.
+std::optional<std::string> NodeSearch::difference_from(const SearchResult& kept, Cycle& cycle,
+                                                       const Framework& framework,
+                                                       const NodeSet& feasible) {
+  std::optional<std::string> difference =
+      find_difference(cycle, framework, kept_, feasible, totals_);
+  if (difference || feasible.count() < 2) return difference;
+  // Ties are drawn, so the node may be another; its points may not.
+  const std::int64_t best = find_maxima(feasible, totals_).total;
+  if (kept.score == best && totals_[kept.row] == best) return std::nullopt;
+  return fmt::format("pod {}: node {} was taken for {} points; it has {}, the best {}",
+                     cycle.pod().full_name(), cluster_.nodes().name_text(kept.row), kept.score,
+                     totals_[kept.row], best);
+}
+
 Task<Outcome> NodeSearch::verify(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                                  const SearchResult& result) {
   scratch_.reset(cluster_.nodes().rows());
@@ -184,31 +196,22 @@ Task<Outcome> NodeSearch::verify(Cycle& cycle, const Framework& framework, const
   Task<Outcome> finding = find_feasible(cycle, framework, pre, 0, found);
   const Outcome filtered = co_await finding;
   if (trace_ && filtered.ok()) trace_->feasible = found.feasible;
-  const bool choice = found.feasible.count() > 1;
   Outcome scored;
   if (filtered.ok() && to_be_scored(found.feasible.count())) {
     Task<Outcome> scoring = prioritize(cycle, framework, found.feasible);
     scored = co_await scoring;
   }
-  std::optional<std::string> different;
-  if (const Outcome& failed = filtered.ok() ? scored : filtered;
-      !failed.ok() && (choice || !filtered.ok()))
-    different = fmt::format("pod {}: decided from what is kept, but {}", cycle.pod().full_name(),
-                            failed.message());
-  else
-    different = find_difference(cycle, framework, kept_, found.feasible, totals_);
-  if (!different && choice) {
-    const std::int64_t best = find_maxima(found.feasible, totals_).total;
-    if (result.score != best || totals_[result.row] != best)
-      different = fmt::format("pod {}: node {} was taken for {} points; it has {}, the best {}",
-                              cycle.pod().full_name(), cluster_.nodes().name_text(result.row),
-                              result.score, totals_[result.row], best);
-  }
-  if (!different)
-    co_return scored;  // an error is only possible for a single feasible node, scored for the trace
-  observer_.internal_error("increments differ: " + *different);
-  if (!difference_) difference_ = different;
-  co_return verify_ ? Outcome::failure("increments differ: " + *different) : Outcome::success();
+  const Outcome& searched = filtered.ok() ? scored : filtered;
+  // A single feasible node is scored for the trace only: an error there is no difference.
+  const bool fails = !filtered.ok() || (!scored.ok() && found.feasible.count() > 1);
+  const std::optional<std::string> difference =
+      fails ? fmt::format("pod {}: decided from what is kept, but {}", cycle.pod().full_name(),
+                          searched.message())
+            : difference_from(result, cycle, framework, found.feasible);
+  if (!difference) co_return scored;
+  observer_.internal_error("increments differ: " + *difference);
+  if (!difference_) difference_ = difference;
+  co_return verify_ ? Outcome::failure("increments differ: " + *difference) : Outcome::success();
 }
 
 NodeRow NodeSearch::row_of(std::string_view node_name) const {

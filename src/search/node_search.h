@@ -91,8 +91,14 @@ class NodeSearch {
   // need it.
   Task<SearchResult> search_afresh(Cycle& cycle, const Framework& framework,
                                    const PreFilterRun& pre, std::int32_t percentage);
+  // Searches from scratch beside a decision from kept results, and compares. Success when both are
+  // the same; with verify_increments a difference fails the attempt, a trace alone changes nothing.
   Task<Outcome> verify(Cycle& cycle, const Framework& framework, const PreFilterRun& pre,
                        const SearchResult& result);
+  // How the kept decision differs from the search from scratch that found `feasible` nodes and left
+  // their totals; nullopt if it does not.
+  std::optional<std::string> difference_from(const SearchResult& kept, Cycle& cycle,
+                                             const Framework& framework, const NodeSet& feasible);
   // Replaces the node that was drawn by the first of the trace's best nodes by name.
   void take_first_by_name(SearchResult& result) const;
   // No node fits: builds the FitError and runs PostFilter.
