@@ -208,7 +208,6 @@ std::vector<NodeRow> Preemption::nodes_where_preemption_might_help(
   return rows;
 }
 
-// What is known of pods like this one; null when that cannot be kept.
 KeptVictims* Preemption::kept_for(const Cycle& cycle) const {
   const Framework& framework = *cycle.framework;
   const NominationLog* const log = NominationLog::of(handle_.nominator);
@@ -226,7 +225,6 @@ KeptVictims* Preemption::kept_for(const Cycle& cycle) const {
   return kept;
 }
 
-// With --verify-increments: compares the kept result with trying the row again.
 void Preemption::check(const Cycle& cycle, NodeRow row, const TriedRow& kept,
                        VictimSearch& search) const {
   const VictimSearch::NodeVictims now = search.select_victims_on_node(row);
@@ -242,6 +240,25 @@ void Preemption::check(const Cycle& cycle, NodeRow row, const TriedRow& kept,
         fmt::format("pod {}, node {}: kept with {} victims and \"{}\", but there are {} and \"{}\"",
                     cycle.pod().full_name(), cycle.nodes().name_text(row), kept.victims.pods.size(),
                     reasons(kept.status), now.victims.pods.size(), reasons(now.status));
+}
+
+TriedRow Preemption::tried_row(VictimSearch::NodeVictims found, std::string_view node,
+                               std::vector<std::string>& errors) {
+  // An extender rejected the node, not a plugin: nothing had to go.
+  if (found.status.ok() && found.victims.pods.empty()) {
+    found.status.code = Code::kError;
+    found.error = expected_victim(node);
+  }
+  if (found.status.code == Code::kError) errors.push_back(std::move(found.error));
+  return {found.status, measure(found.victims), std::move(found.victims)};
+}
+
+std::string Preemption::not_helpful(Cycle& cycle, NodeSet tried) {
+  Diagnosis dry_run;
+  dry_run.explicit_nodes = std::move(tried);
+  dry_run.absent =
+      Outcome::of(Code::kUnschedulableAndUnresolvable, "Preemption is not helpful for scheduling");
+  return cycle.framework->fit_error(cycle, dry_run, cycle.nodes().node_count())->message();
 }
 
 Task<Preemption::FoundCandidates> Preemption::find_candidates(Cycle& cycle,
@@ -268,31 +285,23 @@ Task<Preemption::FoundCandidates> Preemption::find_candidates(Cycle& cycle,
         co_await giving;
         now = search.select_victims_on_node(row);
       }
-      if (now.status.ok() &&
-          now.victims.pods.empty())  // an extender rejected the node, not a plugin
-        now.status.code = Code::kError, now.error = expected_victim(nodes.name_text(row));
-      if (now.status.code == Code::kError) errors.push_back(std::move(now.error));
-      TriedRow row_tried{now.status, measure(now.victims), std::move(now.victims)};
-      if (kept && row_tried.status.code != Code::kError)
-        here = &kept->keep(cycle, row, std::move(row_tried));
-      else
-        here = &found.not_kept.emplace_back(std::move(row_tried));
+      TriedRow fresh = tried_row(std::move(now), nodes.name_text(row), errors);
+      const bool keep = kept && fresh.status.code != Code::kError;
+      here = keep ? &kept->keep(cycle, row, std::move(fresh))
+                  : &found.not_kept.emplace_back(std::move(fresh));
     }
     verdicts[row] = here->status;
     if (!here->status.ok()) continue;
     std::vector<Candidate>& list = here->victims.pdb_violations == 0 ? found.candidates : violating;
     if (list.size() < enough) list.push_back({row, here});
-    // One that breaks no budget is worth going on for.
+    // The search goes on until one candidate violates no budget.
     if (!found.candidates.empty() && found.candidates.size() + violating.size() >= enough) break;
   }
   std::ranges::move(violating, std::back_inserter(found.candidates));
   if (found.candidates.empty() && errors.empty()) {
-    Diagnosis dry_run;
-    dry_run.explicit_nodes = NodeSet(nodes.rows());
-    for (const auto& [row, before] : tried) dry_run.explicit_nodes.insert(row);
-    dry_run.absent = Outcome::of(Code::kUnschedulableAndUnresolvable,
-                                 "Preemption is not helpful for scheduling");
-    found.message = cycle.framework->fit_error(cycle, dry_run, nodes.node_count())->message();
+    NodeSet looked_at(nodes.rows());
+    for (const auto& [row, before] : tried) looked_at.insert(row);
+    found.message = not_helpful(cycle, std::move(looked_at));
   }
   if (!errors.empty()) found.error = aggregate(errors).message;
   for (const auto& [row, before] : tried) verdicts[row] = before;

@@ -68,8 +68,17 @@ class Preemption {
   std::string not_eligible(const Pod& pod, const Cycle& cycle, const Diagnosis& diagnosis) const;
   std::vector<NodeRow> nodes_where_preemption_might_help(const Cycle& cycle,
                                                          const Diagnosis& diagnosis) const;
+  // Tries the rows in turn, from a drawn one on, until there are enough candidates. The verdicts of
+  // tried rows are overwritten meanwhile, for the message, and put back at the end.
   Task<FoundCandidates> find_candidates(Cycle& cycle, std::vector<NodeRow> rows) const;
+  // What the search for victims on a row has found, with an error for a success without victims.
+  static TriedRow tried_row(VictimSearch::NodeVictims found, std::string_view node,
+                            std::vector<std::string>& errors);
+  // Why there is no candidate, node by node, from the verdicts of the tried rows.
+  static std::string not_helpful(Cycle& cycle, NodeSet tried);
+  // What is known of pods like this one; null when that cannot be kept.
   KeptVictims* kept_for(const Cycle& cycle) const;
+  // With --verify-increments: compares the kept result with trying the row again.
   void check(const Cycle& cycle, NodeRow row, const TriedRow& kept, VictimSearch& search) const;
   PreemptionCandidate named(const Candidate& candidate) const;
   Task<Result<void>> ask_extenders(Ref<const Pod> pod,
