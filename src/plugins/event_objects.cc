@@ -17,4 +17,11 @@ std::unexpected<Error> unexpected_kind(ObjectKind expected, const AnyObject& obj
               "expected " + type_text(expected) + ", but got " + type_text(got));
 }
 
+Result<const Pod*> deleted_assigned_pod(const AnyObject& before, const AnyObject& after) {
+  const Result<Change<Pod>> change = change_in<Pod>(before, after);
+  if (change) return change->before;
+  return fail(change.error().kind, "unexpected objects in isSchedulableAfterAssignedPodDeleted: " +
+                                       change.error().message);
+}
+
 }  // namespace berth::plugins

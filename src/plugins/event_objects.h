@@ -70,4 +70,8 @@ Result<Change<T>> change_in(const AnyObject& before, const AnyObject& after) {
   return Change<T>{*then, *now};
 }
 
+// The pod that an AssignedPod/Delete event is about; null when the event has none. An object of
+// another kind is an error in upstream's words.
+Result<const Pod*> deleted_assigned_pod(const AnyObject& before, const AnyObject& after);
+
 }  // namespace berth::plugins

@@ -312,12 +312,9 @@ Result<QueueingHint> after_csi_node_update(const Pod&, const AnyObject& before,
 
 Result<QueueingHint> after_attached_pod_delete(const Pod&, const AnyObject& before,
                                                const AnyObject& after) {
-  const auto change = change_in<Pod>(before, after);
-  if (!change)
-    return fail(
-        change.error().kind,
-        "unexpected objects in isSchedulableAfterAssignedPodDeleted: " + change.error().message);
-  const Pod* gone = change->before;
+  const Result<const Pod*> deleted = deleted_assigned_pod(before, after);
+  if (!deleted) return fail(deleted.error());
+  const Pod* gone = *deleted;
   if (!gone || (gone->node().empty() && gone->nominated_node().empty())) return QueueingHint::kSkip;
   return queue_if(std::ranges::any_of(
       gone->spec().volumes, [](const Volume& volume) { return may_attach(volume.source); }));

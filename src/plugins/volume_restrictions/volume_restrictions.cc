@@ -164,12 +164,9 @@ std::vector<Obstacle> missing_claims(const Cluster& cluster, const Pod& pod) {
 
 Result<QueueingHint> after_volume_pod_delete(const Pod& pod, const AnyObject& before,
                                              const AnyObject& after) {
-  const auto change = change_in<Pod>(before, after);
-  if (!change)
-    return fail(
-        change.error().kind,
-        "unexpected objects in isSchedulableAfterAssignedPodDeleted: " + change.error().message);
-  const Pod* gone = change->before;
+  const Result<const Pod*> deleted = deleted_assigned_pod(before, after);
+  if (!deleted) return fail(deleted.error());
+  const Pod* gone = *deleted;
   if (!gone || gone->meta().namespace_name != pod.meta().namespace_name) return QueueingHint::kSkip;
   if (conflict(restricted_disks(pod), *gone)) return QueueingHint::kQueue;
   // Whether the claim is for one pod only is not looked up: that pods share it is enough.
