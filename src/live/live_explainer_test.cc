@@ -88,13 +88,7 @@ struct LiveExplainerTest : ::testing::Test {
   // A plugin that is on for all profiles.
   void plugin(const std::string& name,
               std::function<std::unique_ptr<Plugin>(const Handle&)> create) {
-    PluginEntry entry;
-    entry.name = name;
-    entry.create = [create](const config::PluginArgs&,
-                            const Handle& handle) -> Result<std::unique_ptr<Plugin>> {
-      return create(handle);
-    };
-    ASSERT_TRUE(plugins.add(std::move(entry)));
+    ASSERT_TRUE(plugins.add(testing::entry_of(name, std::move(create))));
     options.configuration.profiles.front()
         .plugins.at(config::ExtensionPoint::kMultiPoint)
         .enabled.push_back({name, 0});

@@ -1,6 +1,5 @@
 #include "store/cluster_store.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +8,7 @@
 
 #include "api/testing/builders.h"
 #include "base/testing/names.h"
-#include "base/time_text.h"
+#include "store/testing/shown_deltas.h"
 
 namespace berth {
 namespace {
@@ -18,23 +17,9 @@ struct ClusterStoreTest : ::testing::Test {
   VirtualLoop loop;
   berth::testing::World world;
   ClusterStore cluster{loop, 10ms};
-  std::vector<std::string> shown;  // "1s added p", "… updated p on n1"
+  std::vector<std::string> shown;
 
-  ClusterStoreTest() {
-    cluster.on_delta([this](const Delta& delta) {
-      static constexpr const char* kTypes[] = {"added", "updated", "deleted"};
-      std::string text = fmt::format("{} {} ", go_duration(loop.now().since_start),
-                                     kTypes[static_cast<std::size_t>(delta.type)]);
-      if (const auto* pod = std::get_if<Ref<const Pod>>(&delta.object)) {
-        text += (*pod)->name();
-        if (!(*pod)->node().empty()) text += fmt::format(" on {}", (*pod)->node_name());
-        if ((*pod)->terminating()) text += " terminating";
-      } else {
-        text += std::get<Ref<const Object>>(delta.object)->name;
-      }
-      shown.push_back(text);
-    });
-  }
+  ClusterStoreTest() { berth::testing::log_deltas(cluster, loop, shown); }
 
   Ref<const Pod> create(const berth::testing::PodBuilder& builder) {
     const Ref<const Pod> pod = builder.build();

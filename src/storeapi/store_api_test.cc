@@ -9,8 +9,8 @@
 
 #include "api/testing/builders.h"
 #include "base/testing/names.h"
-#include "base/time_text.h"
 #include "store/cluster_store.h"
+#include "store/testing/shown_deltas.h"
 
 namespace berth {
 namespace {
@@ -21,23 +21,9 @@ struct StoreApiTest : ::testing::Test {
   ClusterStore cluster{loop, 10ms};
   StoreApi api{loop, cluster, {.latency = 10ms, .keeps_statuses = true, .starts_pods = true}};
   TaskSet tasks;
-  std::vector<std::string> shown;  // "1s added p", "… updated p on n1"
+  std::vector<std::string> shown;
 
-  StoreApiTest() {
-    cluster.on_delta([this](const Delta& delta) {
-      static constexpr const char* kTypes[] = {"added", "updated", "deleted"};
-      std::string text = fmt::format("{} {} ", go_duration(loop.now().since_start),
-                                     kTypes[static_cast<std::size_t>(delta.type)]);
-      if (const auto* pod = std::get_if<Ref<const Pod>>(&delta.object)) {
-        text += (*pod)->name();
-        if (!(*pod)->node().empty()) text += fmt::format(" on {}", (*pod)->node_name());
-        if ((*pod)->terminating()) text += " terminating";
-      } else {
-        text += std::get<Ref<const Object>>(delta.object)->name;
-      }
-      shown.push_back(text);
-    });
-  }
+  StoreApiTest() { berth::testing::log_deltas(cluster, loop, shown); }
 
   // The answer to a call, once it comes.
   struct Answer {

@@ -189,14 +189,11 @@ struct EngineTest : ::testing::Test {
 
   template <typename Make>
   void plugin(const std::string& name, Make make) {
-    PluginEntry entry;
-    entry.name = name;
-    entry.create = [this, make](const config::PluginArgs&,
-                                const Handle& handle) -> Result<std::unique_ptr<Plugin>> {
+    const auto counted = [this, make](const Handle& handle) {
       ++made;
       return make(handle);
     };
-    ASSERT_TRUE(table.add(std::move(entry)).has_value());
+    ASSERT_TRUE(table.add(entry_of(name, counted)).has_value());
   }
   void permit(const std::string& name, Duration timeout) {
     plugin(name, [name, timeout](const Handle&) {

@@ -33,13 +33,7 @@ struct EvaluatorTest : ::testing::Test {
 
   void plugin(const std::string& name,
               std::function<std::unique_ptr<Plugin>(const Handle&)> create) {
-    PluginEntry entry;
-    entry.name = name;
-    entry.create = [create](const config::PluginArgs&,
-                            const Handle& handle) -> Result<std::unique_ptr<Plugin>> {
-      return create(handle);
-    };
-    ASSERT_TRUE(table.add(std::move(entry)));
+    ASSERT_TRUE(table.add(entry_of(name, std::move(create))));
     options.configuration.profiles.front()
         .plugins.at(config::ExtensionPoint::kMultiPoint)
         .enabled.push_back({name, name.starts_with("Score") ? 2 : 0});

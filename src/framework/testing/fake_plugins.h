@@ -17,6 +17,7 @@
 
 #include "api/testing/builders.h"
 #include "berth/loop.h"
+#include "berth/plugin_table.h"
 #include "berth/random.h"
 #include "berth/waiting_pods.h"
 #include "config/feature_gates.h"
@@ -47,6 +48,17 @@ class FakePreEnqueue final : public FakePlugin, public PreEnqueuePlugin {
   std::function<Outcome(const Pod&)> script;
   Outcome pre_enqueue(const Pod& pod) const override { return script(pod); }
 };
+
+// The entry of a plugin without arguments that `make` makes from its handle.
+inline PluginEntry entry_of(std::string name,
+                            std::function<Result<std::unique_ptr<Plugin>>(const Handle&)> make) {
+  PluginEntry entry;
+  entry.name = std::move(name);
+  entry.create = [make = std::move(make)](const config::PluginArgs&, const Handle& handle) {
+    return make(handle);
+  };
+  return entry;
+}
 
 // By priority, then by arrival.
 class FakeQueueSort final : public FakePlugin, public QueueSortPlugin {
