@@ -8,6 +8,8 @@
 #     TEST_LIBRARIES berth_api_testing   # for tests and benchmarks only
 #     BENCHMARKS scheduling_queue_bench.cc)
 #
+# RUNS_RARELY, for a room without inner loops: compiled with -O1 in a release, a quarter faster.
+#
 # Tests of a room are one program, <room>_test; benchmarks one program, <room>_bench, which only the target
 # `berth_benchmarks` builds.
 
@@ -44,11 +46,14 @@ target_include_directories(berth_flags INTERFACE
 target_link_libraries(berth_flags INTERFACE Threads::Threads)
 
 function(berth_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;ROOMS;LIBRARIES;TESTS;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
+  cmake_parse_arguments(ROOM "RUNS_RARELY" "" "SOURCES;ROOMS;LIBRARIES;TESTS;TEST_LIBRARIES;BENCHMARKS" ${ARGN})
   set(library berth_${name})
   add_library(${library} STATIC ${ROOM_SOURCES})
   list(TRANSFORM ROOM_ROOMS PREPEND berth_ OUTPUT_VARIABLE rooms)
   target_link_libraries(${library} PUBLIC berth_flags ${rooms} PRIVATE ${ROOM_LIBRARIES})
+  if(ROOM_RUNS_RARELY)
+    target_compile_options(${library} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
   berth_unity(${library} ${ROOM_SOURCES})
   berth_tidy(${library})
 
