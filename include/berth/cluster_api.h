@@ -58,6 +58,7 @@ class ClusterApi {
   //   PersistentVolume       annotations, spec.claimRef
   //   PersistentVolumeClaim  annotations
   //   ResourceClaim          finalizers; with update_status: allocation, reservedFor, devices
+  //   PodGroup               with update_status: the condition PodGroupInitiallyScheduled
   // Everything else stays as stored. The answer is the object as stored now. The defaults return
   // kNotFound, for implementations without such objects.
   virtual Task<Result<AnyObject>> update(AnyObject object) = 0;

@@ -59,7 +59,7 @@ Result<AnyObject> decode_as_pod(JsonReader& json, Interner& interner, const Admi
 template <typename Reader>
 KindDecoder<Reader> decoder_of(ObjectKind kind) {
   for (const auto find : {node_decoder<Reader>, small_kind_decoder<Reader>, storage_decoder<Reader>,
-                          claim_decoder<Reader>, device_decoder<Reader>})
+                          claim_decoder<Reader>, device_decoder<Reader>, group_decoder<Reader>})
     if (const KindDecoder<Reader> decode = find(kind)) return decode;
   return nullptr;
 }

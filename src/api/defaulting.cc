@@ -170,6 +170,15 @@ void add_gated_condition(WrittenPod& pod, WallTime now) {
   conditions.push_back(std::move(condition));
 }
 
+// Of several classes that are the default, the lowest; null if none is.
+const PriorityClass* global_default(const Admission& admission) {
+  const PriorityClass* chosen = nullptr;
+  for (const auto& [class_name, priority_class] : admission.priority_classes)
+    if (priority_class->global_default && (!chosen || priority_class->value < chosen->value))
+      chosen = priority_class.get();
+  return chosen;
+}
+
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
@@ -243,11 +252,7 @@ Result<void> resolve_priority(PodTemplate& pod, const Admission& admission) {
     chosen = found->second.get();
 
   if (name.empty() && !pod.priority_given) {
-    // Of several defaults, the lowest.
-    for (const auto& [class_name, priority_class] : admission.priority_classes) {
-      if (priority_class->global_default && (!chosen || priority_class->value < chosen->value))
-        chosen = priority_class.get();
-    }
+    chosen = global_default(admission);
     if (chosen) spec.priority_class_name = spec.symbols.intern(chosen->name);
   }
   if (chosen) {
@@ -263,6 +268,23 @@ Result<void> resolve_priority(PodTemplate& pod, const Admission& admission) {
     return {};
   }
   return fail(ErrorKind::kForbidden, fmt::format("no PriorityClass with name {} was found", name));
+}
+
+void resolve_priority(PodGroup& group, const Admission& admission) {
+  if (group.priority) return;
+  const std::string name(group.symbols.text(group.priority_class_name));
+  const PriorityClass* chosen = nullptr;
+  if (const auto found = admission.priority_classes.find(name);
+      found != admission.priority_classes.end())
+    chosen = found->second.get();
+  if (name.empty()) chosen = global_default(admission);
+  if (chosen) {
+    group.priority_class_name = group.symbols.intern(chosen->name);
+    group.priority = chosen->value;
+    return;
+  }
+  for (const BuiltInClass& built_in : kBuiltInClasses)
+    if (built_in.name == name) group.priority = built_in.value;
 }
 
 void merge_match_label_keys(PodSpec& spec, const LabelSet& labels) {
@@ -338,6 +360,8 @@ void admit(Object& object, const Admission& admission) {
     StorageClass& storage_class = static_cast<StorageClass&>(object);
     if (!storage_class.binding_mode)
       storage_class.binding_mode = StorageClass::BindingMode::kImmediate;
+  } else if (object.kind == ObjectKind::kPodGroup) {
+    resolve_priority(static_cast<PodGroup&>(object), admission);
   } else if (object.kind == ObjectKind::kResourceClaim) {
     ResourceClaim& claim = static_cast<ResourceClaim&>(object);
     apply_defaults(claim.spec, claim.symbols);
@@ -372,7 +396,8 @@ Result<AnyObject> admit(AnyObject any, Interner& interner, const Admission& admi
       copied_as_one_of<Node, Namespace, Service, ReplicationController, ReplicaSet, StatefulSet,
                        PriorityClass, PodDisruptionBudget, PersistentVolume, PersistentVolumeClaim,
                        StorageClass, CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment,
-                       ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass>(**object);
+                       ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, PodGroup>(
+          **object);
   if (!copy)
     return fail(ErrorKind::kInvalid, fmt::format("{} {} is not read by scheduling",
                                                  to_string((*object)->kind), (*object)->name));

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "api/kinds.h"
+#include "api/pod_group.h"
 #include "api/written_pod.h"
 #include "berth/loop.h"
 #include "berth/node.h"
@@ -48,6 +49,8 @@ void add_default_tolerations(PodSpec& spec);
 // priority, priorityClassName and preemptionPolicy. Fails if the class does not exist:
 //   no PriorityClass with name X was found
 Result<void> resolve_priority(PodTemplate& pod, const Admission& admission);
+// The same for a group's priority. A class that does not exist leaves it without one.
+void resolve_priority(PodGroup& group, const Admission& admission);
 // matchLabelKeys and mismatchLabelKeys become requirements of the selectors they stand beside.
 void merge_match_label_keys(PodSpec& spec, const LabelSet& labels);
 

@@ -29,6 +29,8 @@ template <typename Reader>
 KindDecoder<Reader> claim_decoder(ObjectKind kind);  // claims_fields.cc
 template <typename Reader>
 KindDecoder<Reader> device_decoder(ObjectKind kind);  // devices_fields.cc
+template <typename Reader>
+KindDecoder<Reader> group_decoder(ObjectKind kind);  // pod_group_fields.cc
 
 // ---- for those sources --------------------------------------------------------------------------
 

@@ -69,6 +69,17 @@ Result<AnyObject> ManifestLoader::admit_again(const Pod& pod, const Unsettled& u
   return AnyObject(freeze(std::move(written), interner_));
 }
 
+// Groups whose PriorityClass came after them.
+void ManifestLoader::settle_groups() {
+  for (std::size_t at = 0; at < classes_until_ && at < objects_.size(); ++at) {
+    if (objects_[at].kind != ObjectKind::kPodGroup) continue;
+    auto& held = std::get<Ref<const Object>>(objects_[at].object);
+    auto settled = make_ref<PodGroup>(static_cast<const PodGroup&>(*held));
+    resolve_priority(*settled, admission_);
+    held = std::move(settled);
+  }
+}
+
 Result<std::vector<ManifestObject>> ManifestLoader::finish() {
   for (const Unsettled& unsettled : unsettled_) {
     if (!unsettled.refused && unsettled.object >= classes_until_) continue;
@@ -78,6 +89,7 @@ Result<std::vector<ManifestObject>> ManifestLoader::finish() {
     object.object = *std::move(admitted);
   }
   unsettled_.clear();
+  settle_groups();
   return std::move(objects_);
 }
 

@@ -44,6 +44,7 @@ class ManifestLoader : private ManifestWalk {
 
   Result<void> decode(ManifestObject& object, std::string_view json) override;
   Result<AnyObject> decode_pod(JsonReader& json, std::string_view name);
+  void settle_groups();
   Result<AnyObject> admit_again(const Pod& pod, const Unsettled& unsettled);
 
   Interner& interner_;

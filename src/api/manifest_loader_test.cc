@@ -202,5 +202,25 @@ TEST_F(ManifestLoaderTest, ErrorsOfALongTextSayWhere) {
   }
 }
 
+TEST_F(ManifestLoaderTest, GroupsGetThePriorityOfTheirClassWhereverThatStands) {
+  const auto group = [](std::string_view name, std::string_view spec) {
+    return fmt::format(
+        "---\napiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {{name: {}}}\n"
+        "spec: {{{}, schedulingPolicy: {{basic: {{}}}}}}\n",
+        name, spec);
+  };
+  const std::string high =
+      "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\n"
+      "value: 7\n";
+  std::vector<std::int32_t> priorities;
+  for (const ManifestObject& object :
+       load({group("early", "priorityClassName: high") + high +
+             group("late", "priorityClassName: high") + group("own", "priority: 3")}))
+    if (object.kind == ObjectKind::kPodGroup)
+      priorities.push_back(static_cast<const PodGroup&>(*std::get<Ref<const Object>>(object.object))
+                               .effective_priority());
+  EXPECT_THAT(priorities, ElementsAre(7, 7, 3));
+}
+
 }  // namespace
 }  // namespace berth

@@ -8,7 +8,9 @@
 #include "api/claim_json.h"
 #include "api/decode.h"
 #include "api/devices.h"
+#include "api/pod_group.h"
 #include "api/storage.h"
+#include "base/time_text.h"
 
 namespace berth {
 namespace {
@@ -112,9 +114,40 @@ void lay_claim_status(JsonValue& json, const ResourceClaim& stored, const Resour
   if (wanted.devices.empty()) erase(status, "devices");
 }
 
+JsonValue condition_json(const PodCondition& condition) {
+  JsonValue json = JsonValue::object();
+  if (condition.last_transition_time)
+    json.add("lastTransitionTime", JsonValue::of_text(rfc3339(*condition.last_transition_time)));
+  json.add("message", JsonValue::of_text(condition.message));
+  if (condition.observed_generation != 0)
+    json.add("observedGeneration", JsonValue::of_int(condition.observed_generation));
+  json.add("reason", JsonValue::of_text(condition.reason));
+  json.add("status", JsonValue::of_text(condition.status));
+  json.add("type", JsonValue::of_text(condition.type));
+  return json;
+}
+
+void lay_group_status(JsonValue& json, const PodGroup& written) {
+  const PodCondition* wanted = written.condition(kPodGroupInitiallyScheduled);
+  if (!wanted) return;
+  JsonValue& status = object_in(json, "status");
+  const JsonValue* stored = status.find("conditions");
+  JsonValue conditions = stored ? *stored : JsonValue::array();
+  bool replaced = false;
+  for (JsonValue& condition : conditions.items) {
+    const JsonValue* type = condition.find("type");
+    if (!type || type->text != wanted->type) continue;
+    condition = condition_json(*wanted);
+    replaced = true;
+  }
+  if (!replaced) conditions.items.push_back(condition_json(*wanted));
+  set(status, "conditions", std::move(conditions));
+}
+
 }  // namespace
 
 bool is_written(ObjectKind kind, WrittenPart part) {
+  if (kind == ObjectKind::kPodGroup) return part == WrittenPart::kStatus;
   if (kind == ObjectKind::kResourceClaim) return true;
   return part == WrittenPart::kObject &&
          (kind == ObjectKind::kPersistentVolume || kind == ObjectKind::kPersistentVolumeClaim);
@@ -143,6 +176,9 @@ Result<JsonValue> lay_over(JsonValue stored, const Object& object, WrittenPart p
         lay_claim_status(stored, static_cast<const ResourceClaim&>(**lean), written);
       break;
     }
+    case ObjectKind::kPodGroup:
+      lay_group_status(stored, static_cast<const PodGroup&>(object));
+      break;
     default: break;
   }
   return stored;
@@ -156,6 +192,7 @@ Ref<Object> copy_of(const Object& stored) {
       return make_ref<PersistentVolumeClaim>(static_cast<const PersistentVolumeClaim&>(stored));
     case ObjectKind::kResourceClaim:
       return make_ref<ResourceClaim>(static_cast<const ResourceClaim&>(stored));
+    case ObjectKind::kPodGroup: return make_ref<PodGroup>(static_cast<const PodGroup&>(stored));
     default: return nullptr;
   }
 }
@@ -164,6 +201,11 @@ Ref<const Object> lay_over(const Object& stored, const Object& object, WrittenPa
                            std::string resource_version) {
   Ref<Object> copy = copy_of(stored);
   if (!copy) return Ref<const Object>(&stored);
+  if (const PodCondition* condition =
+          stored.kind == ObjectKind::kPodGroup
+              ? static_cast<const PodGroup&>(object).condition(kPodGroupInitiallyScheduled)
+              : nullptr)
+    copy = with_condition(static_cast<const PodGroup&>(stored), *condition);
   copy->resource_version = std::move(resource_version);
   switch (stored.kind) {
     case ObjectKind::kPersistentVolume: {
@@ -209,6 +251,7 @@ std::string_view written_resource(ObjectKind kind) {
     case ObjectKind::kPersistentVolume: return "persistentvolumes";
     case ObjectKind::kPersistentVolumeClaim: return "persistentvolumeclaims";
     case ObjectKind::kResourceClaim: return "resourceclaims.resource.k8s.io";
+    case ObjectKind::kPodGroup: return "podgroups.scheduling.k8s.io";
     default: return "";
   }
 }

@@ -6,6 +6,7 @@
 //   PersistentVolumeClaim  the annotation selected-node
 //   ResourceClaim          metadata.finalizers; of the status: allocation, reservedFor, and devices
 //                          where it takes them away
+//   PodGroup               of the status: the condition PodGroupInitiallyScheduled
 //
 // For whoever implements ClusterApi: over JSON where an API server keeps the objects, over lean
 // objects where a simulator does. Any thread.

@@ -28,6 +28,7 @@ const memapi::Resource& resource_of(ObjectKind kind) {
   if (kind == ObjectKind::kPersistentVolume) return memapi::resource_of("persistentvolumes");
   if (kind == ObjectKind::kPersistentVolumeClaim)
     return memapi::resource_of("persistentvolumeclaims");
+  if (kind == ObjectKind::kPodGroup) return memapi::resource_of("podgroups", "scheduling.k8s.io");
   return memapi::resource_of("resourceclaims", "resource.k8s.io");
 }
 

@@ -16,10 +16,9 @@ namespace {
 std::string path_of(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
   std::string_view root = "/api/v1";
   std::string_view resource = written_resource(kind);
-  if (kind == ObjectKind::kResourceClaim) {
-    root = "/apis/resource.k8s.io/v1";
-    resource = resource.substr(0, resource.find('.'));
-  }
+  if (kind == ObjectKind::kResourceClaim) root = "/apis/resource.k8s.io/v1";
+  if (kind == ObjectKind::kPodGroup) root = "/apis/scheduling.k8s.io/v1beta1";
+  resource = resource.substr(0, resource.find('.'));
   std::string path(root);
   if (!namespace_name.empty()) path += fmt::format("/namespaces/{}", namespace_name);
   path += fmt::format("/{}", resource);

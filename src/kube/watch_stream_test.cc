@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kLimit = 1 << 16;
 const StreamedKind kPodStream{ObjectKind::kPod, "v1", "Pod"};
 const StreamedKind kNodeStream{ObjectKind::kNode, "v1", "Node"};
-const StreamedKind kPodGroups{ObjectKind::kPodGroup, "scheduling.k8s.io/v1beta1", "PodGroup"};
+const StreamedKind kEvents{ObjectKind::kOther, "v1", "Event"};
 
 std::string_view name_of(WatchedEvent::Type type) {
   switch (type) {
@@ -162,11 +162,11 @@ TEST_P(EitherFormat, AnObjectOfAnotherKindIsNotTakenForOneOfThis) {
 }
 
 TEST_P(EitherFormat, KindsThatNothingReadsAreTakenNoteOfOnly) {
-  const auto reader = watch(kPodGroups);
+  const auto reader = watch(kEvents);
   reader->add(
       words.event(
           "ADDED",
-          R"({"kind":"PodGroup","apiVersion":"scheduling.k8s.io/v1beta1","metadata":{"namespace":"x","name":"p","resourceVersion":"3"}})"),
+          R"({"kind":"Event","apiVersion":"v1","metadata":{"namespace":"x","name":"p","resourceVersion":"3"}})"),
       events);
   ASSERT_THAT(told(events), ElementsAre("added (x/p) v3"));
   EXPECT_FALSE(events[0].detail->undecodable);

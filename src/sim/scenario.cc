@@ -99,7 +99,8 @@ class ScenarioReader {
                                        ObjectKind::kResourceClaimTemplate,
                                        ObjectKind::kResourceSlice,
                                        ObjectKind::kDeviceClass,
-                                       ObjectKind::kDeviceTaintRule};
+                                       ObjectKind::kDeviceTaintRule,
+                                       ObjectKind::kPodGroup};
     const std::string_view text = json_.text();
     for (const ObjectKind known : kKinds)
       if (to_string(known) == text) return known;

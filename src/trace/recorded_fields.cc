@@ -153,6 +153,12 @@ constexpr KindList kKinds[] = {
     {ObjectKind::kDeviceTaintRule,
      "metadata=meta spec{deviceSelector{driver pool@n device} taint{key value@n effect "
      "timeAdded}}"},
+    {ObjectKind::kPodGroup,
+     "metadata=meta spec{schedulingPolicy{basic gang{minCount}}"
+     " schedulingConstraints{topology{key}} disruptionMode{single all} priorityClassName@n priority"
+     " preemptionPolicy resourceClaims{name@n resourceClaimName@n resourceClaimTemplateName@n}}"
+     " status{conditions{type status reason message@- lastTransitionTime observedGeneration}"
+     " resourceClaimStatuses{name@n resourceClaimName@n}}"},
 };
 
 // ---- reading them -------------------------------------------------------------------------------
