@@ -61,11 +61,24 @@ enum class BatchFlush : std::uint8_t {
 enum class QueuedEntity : std::uint8_t { kPod, kPodGroup };
 std::string_view to_string(QueuedEntity type);  // "pod", "podgroup"
 
+// How the cycle of a PodGroup ended, by upstream's names.
+enum class GroupResult : std::uint8_t { kScheduled, kUnschedulable, kWaitingOnPreemption, kError };
+std::string_view to_string(GroupResult result);  // "scheduled", …, "waiting_on_preemption"
+
 struct PendingPods {
   std::size_t active = 0;
   std::size_t backoff = 0;
   std::size_t unschedulable = 0;
   std::size_t gated = 0;
+  std::size_t incomplete = 0;
+  std::size_t pending = 0;
+  // How many of the entities are PodGroups, and how many pods these have; both are in the numbers
+  // above.
+  struct Groups {
+    std::size_t entities = 0;
+    std::size_t pods = 0;
+  };
+  Groups active_groups{}, backoff_groups{}, gated_groups{};
 };
 
 // What is measured in one profile. A plugin is known by its number: its place in the list that

@@ -20,6 +20,7 @@
 namespace berth {
 
 class NodeTable;
+struct PodGroup;
 struct SearchTrace;
 
 enum class QueueName : std::uint8_t { kActive, kBackoff, kUnschedulable, kGated };
@@ -77,6 +78,8 @@ class Observer {
   // A pod was deleted, or its wait at Permit ended, to make room for a more important one.
   virtual void preempted(const Pod& /*victim*/, const Pod& /*preemptor*/,
                          std::string_view /*node*/) {}
+  // The cycle of a PodGroup ended: all of it was placed that has to be, or why not.
+  virtual void group_decided(const PodGroup&, const Outcome&) {}
   virtual void event(const PodEvent&) {}
   // What upstream would log as an error: wrong bookkeeping, an unexpected answer.
   virtual void internal_error(std::string_view /*message*/) {}
@@ -115,8 +118,15 @@ class Observer {
   virtual void extenders_prioritizing(std::size_t /*count*/) {}
   // VolumeBinding met an error in "predicate" (Filter), "assume" (Reserve) or "bind" (PreBind).
   virtual void volume_stage_failed(std::string_view /*operation*/) {}
+  // The cycle of a PodGroup: its algorithm, and all of it.
+  virtual void group_algorithm_ran(Duration /*took*/) {}
+  virtual void group_attempted(std::string_view /*scheduler_name*/, GroupResult,
+                               Duration /*took*/) {}
   virtual void preemption_attempted() {}
   virtual void victims_chosen(std::size_t /*victims*/) {}
+  // The same for a PodGroup, and how its preemption ended.
+  virtual void group_victims_chosen(std::size_t /*victims*/) {}
+  virtual void group_preemption_ended(Code, Duration /*took*/) {}
   // The evictions for one preemptor.
   virtual void evictions_began() {}
   virtual void evictions_ended(bool /*success*/, Duration /*took*/) {}

@@ -71,8 +71,7 @@ TEST(FeatureGates, TellWhichOfThoseThatAreOnHaveNoEffect) {
   ASSERT_TRUE(
       gates.set("GenericWorkload=true,CompositePodGroup=true,StorageCapacityScoring=true,"
                 "ImageVolumeWithDigest=true,SchedulerPreQueueingHints=false"));
-  EXPECT_EQ(gates.without_effect(),
-            (std::vector<std::string_view>{"CompositePodGroup", "GenericWorkload"}));
+  EXPECT_EQ(gates.without_effect(), (std::vector<std::string_view>{"CompositePodGroup"}));
 }
 
 TEST(FeatureGates, AreSetByName) {

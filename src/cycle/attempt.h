@@ -28,6 +28,7 @@ struct Attempt {
   Cycle cycle;
   TimePoint started;                 // when measured: of the scheduling cycle
   std::optional<TimePoint> held;     // since when the pod waits on Permit; nullopt: it does not
+  bool wait_is_over = false;         // it was let go before its binding cycle began
   std::string node;                  // where the pod is assumed; empty before
   bool has_pre_bind_work = true;     // of the binding cycle: what the preflight found
   std::unique_ptr<Outcome> failure;  // of the binding cycle: what ended it

@@ -103,7 +103,7 @@ void BindingCycle::count_running(int change) {
 bool BindingCycle::pre_bind_pre_flight(Attempt& attempt) {
   Outcome flight = attempt.framework.run_pre_bind_pre_flight(attempt.cycle, attempt.node);
   attempt.has_pre_bind_work = flight.ok();
-  if (flight.code == Code::kSkip) return attempt.held.has_value();
+  if (flight.code == Code::kSkip) return attempt.held.has_value() && !attempt.wait_is_over;
   if (flight.ok()) return true;
   // The pod cannot be bound: end its wait.
   if (attempt.held) with_.waiting_pods.reject(attempt.pod().uid(), flight.plugin, flight.message());
@@ -196,6 +196,7 @@ void BindingCycle::measure_success(const Attempt& attempt) {
 void BindingCycle::handle_binding_cycle_error(Attempt& attempt, const Outcome& outcome) {
   attempt.framework.run_unreserve(attempt.cycle, attempt.node);
   const Result<void> forgotten = with_.cluster.forget(attempt.pod());
+  if (with_.groups && in_group(attempt.pod())) with_.groups->forget(attempt.pod());
   if (!forgotten) with_.observer.internal_error(forgotten.error().message);
 
   // The place is free again, which may help other pods. A rejected pod must not be requeued because

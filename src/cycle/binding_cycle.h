@@ -13,6 +13,7 @@
 #include "berth/task.h"
 #include "berth/views.h"
 #include "berth/waiting_pods.h"
+#include "cluster/group_states.h"
 #include "cycle/attempt.h"
 #include "cycle/failure_handler.h"
 #include "framework/extender.h"
@@ -33,6 +34,7 @@ struct CycleCollaborators {
   FailureHandler& failures;
   TaskSet& tasks;
   Observer& observer;
+  GroupStates* groups = nullptr;  // null: groups are not scheduled as such
 };
 
 class BindingCycle {

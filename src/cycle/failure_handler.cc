@@ -18,6 +18,18 @@ std::string event_note(std::string message) {
   return message += kCut;
 }
 
+void FailureHandler::skip_deleted(const Pod& pod, const std::string& profile_name) {
+  PodEvent event;
+  event.pod = Ref<const Pod>(&pod);
+  event.type = EventType::kWarning;
+  event.reason = "FailedScheduling";
+  event.action = "Scheduling";
+  event.note = fmt::format("skip schedule deleting pod: {}", pod.full_name());
+  event.reporting_controller = profile_name;
+  observer_.event(event);
+  api_.record(std::move(event));
+}
+
 void FailureHandler::handle(Attempt& attempt, const Outcome& outcome,
                             const std::optional<Nominating>& nominating) {
   if (ProfileMeasurements* measured = attempt.framework.measurements())

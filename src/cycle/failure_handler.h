@@ -27,6 +27,8 @@ class FailureHandler {
         tasks_(tasks),
         observer_(observer) {}
 
+  // A pod that is being deleted is not tried.
+  void skip_deleted(const Pod& pod, const std::string& profile_name);
   // Ends the attempt: the pod is requeued, unless it was deleted or bound meanwhile.
   void handle(Attempt& attempt, const Outcome& outcome,
               const std::optional<Nominating>& nominating);

@@ -50,6 +50,12 @@ bool ScheduleOne::run_one() {
   std::optional<QueuedPod> popped = with_.queue.pop();
   if (!popped) return false;
   ++cycles_;
+  if (groups_)
+    if (std::optional<QueuedGroup> group = with_.queue.take_popped_group()) {
+      open_cycle();
+      with_.tasks.spawn(attempt_group(*std::move(group)));
+      return true;
+    }
   const Ref<const Pod> pod = popped->pod;
   const ScheduleProfile* profile = profile_of(*pod);
   if (!profile) {
@@ -62,9 +68,7 @@ bool ScheduleOne::run_one() {
     with_.queue.done(pod->uid());
     return true;
   }
-  open_ = true;
-  with_.gate.close();
-  with_.cluster.begin_cycle();
+  open_cycle();
   with_.observer.attempt_started(*pod, popped->attempts);
   auto begun = std::make_unique<Attempt>(std::move(*popped), *profile->framework, with_.cluster);
   if (ProfileMeasurements* measured = profile->framework->measurements()) {
@@ -75,17 +79,32 @@ bool ScheduleOne::run_one() {
   return true;
 }
 
+void ScheduleOne::open_cycle() {
+  open_ = true;
+  with_.gate.close();
+  with_.cluster.begin_cycle();
+}
+
+Task<void> ScheduleOne::attempt_group(QueuedGroup group) {
+  Task<GroupCycle::Attempts> trying = groups_->run(std::move(group));
+  GroupCycle::Attempts to_bind = co_await trying;
+  open_ = false;
+  with_.gate.open();
+  for (std::unique_ptr<Attempt>& attempt : to_bind)
+    with_.tasks.spawn(bindings_.run(std::move(attempt)));
+  measure_cluster();
+  if (with_.queue.ready()) wake();
+}
+
+void ScheduleOne::measure_cluster() {
+  if (Observer* measured = with_.observer.measuring())
+    measured->cluster_size(with_.cluster.nodes().node_count(), with_.cluster.placed_count(),
+                           with_.cluster.assumed_count());
+}
+
 bool ScheduleOne::skip_pod_schedule(const Pod& pod, const ScheduleProfile& profile) {
   if (pod.terminating()) {
-    PodEvent event;
-    event.pod = Ref<const Pod>(&pod);
-    event.type = EventType::kWarning;
-    event.reason = "FailedScheduling";
-    event.action = "Scheduling";
-    event.note = fmt::format("skip schedule deleting pod: {}", pod.full_name());
-    event.reporting_controller = profile.framework->profile_name();
-    with_.observer.event(event);
-    with_.api.record(std::move(event));
+    with_.failures.skip_deleted(pod, profile.framework->profile_name());
     return true;
   }
   return with_.cluster.is_assumed(pod.uid());  // an update put it back while it is binding
@@ -160,10 +179,7 @@ Task<void> ScheduleOne::attempt(std::unique_ptr<Attempt> attempt, const Schedule
     open_ = false;
     with_.gate.open();
   }
-  if (measured)
-    with_.observer.measuring()->cluster_size(with_.cluster.nodes().node_count(),
-                                             with_.cluster.placed_count(),
-                                             with_.cluster.assumed_count());
+  if (measured) measure_cluster();
   if (with_.queue.ready()) wake();
 }
 

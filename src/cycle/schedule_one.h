@@ -1,4 +1,5 @@
-// ScheduleOne: takes pods from the queue, one at a time, and finds each a node (core.md §7).
+// ScheduleOne: takes pods from the queue, one at a time, and finds each a node (core.md §7). A group
+// of pods is handed to GroupCycle.
 //
 //   pop ► search (PreFilter … select) ► assume ► Reserve ► Permit ► binding cycle, on its own
 //
@@ -12,24 +13,15 @@
 
 #include "base/lifetime.h"
 #include "berth/task.h"
-#include "cycle/batching_counts.h"
 #include "cycle/binding_cycle.h"
 #include "cycle/failure_handler.h"
+#include "cycle/schedule_group.h"
+#include "cycle/schedule_profile.h"
 #include "framework/framework.h"
 #include "queue/scheduling_queue.h"
 #include "search/node_search.h"
 
 namespace berth {
-
-// A profile as the scheduling cycle sees it.
-struct ScheduleProfile {
-  const Framework* framework = nullptr;
-  Symbol scheduler_name;
-  std::int32_t percentage_of_nodes_to_score = 0;
-  // With the gate OpportunisticBatching; `signs` if pods of this profile may have signatures.
-  std::shared_ptr<BatchingCounts> batching = nullptr;
-  bool signs = false;
-};
 
 class ScheduleOne {
  public:
@@ -37,6 +29,11 @@ class ScheduleOne {
               std::vector<ScheduleProfile> profiles, NodeSearch& search);
   ScheduleOne(const ScheduleOne&) = delete;
   ScheduleOne& operator=(const ScheduleOne&) = delete;
+
+  // With the gate GenericWorkload, before start(): the pods of a PodGroup are tried together.
+  void schedule_groups(std::shared_ptr<GroupStates> states, GroupCycle::Options options) {
+    groups_ = std::make_unique<GroupCycle>(with_, profiles_, search_, std::move(states), options);
+  }
 
   // From now on pods are scheduled whenever the queue has any.
   void start();
@@ -58,6 +55,9 @@ class ScheduleOne {
   const ScheduleProfile* profile_of(const Pod& pod) const;
   bool skip_pod_schedule(const Pod& pod, const ScheduleProfile& profile);
   Task<void> attempt(std::unique_ptr<Attempt> attempt, const ScheduleProfile& profile);
+  Task<void> attempt_group(QueuedGroup group);
+  void open_cycle();
+  void measure_cluster();
   void report_slow_search(const Pod& pod, const SearchResult& result, TimePoint begun,
                           Duration took);
   void measure_search(Attempt& attempt, const ScheduleProfile& profile, const SearchResult& result);
@@ -68,6 +68,7 @@ class ScheduleOne {
   BindingCycle& bindings_;
   std::vector<ScheduleProfile> profiles_;
   NodeSearch& search_;
+  std::unique_ptr<GroupCycle> groups_;  // null: pods are scheduled one by one
   bool running_ = false;
   bool turn_posted_ = false;
   bool open_ = false;

@@ -151,8 +151,12 @@ Result<void> Engine::assemble() {
   failures_ = std::make_unique<FailureHandler>(loop_, cluster_, queue_, writes_, tasks_, observer_);
   search_ = std::make_unique<NodeSearch>(cluster_, random_, extenders_, observer_);
   if (options_.verify_increments) search_->verify_increments(KeptCheck::of(*shared_));
-  const CycleCollaborators with{loop_,   cluster_, queue_,     waiting_pods_, pods_in_pre_bind_,
-                                writes_, gate_,    *failures_, tasks_,        observer_};
+  const bool schedules_groups = options_.gates.enabled("GenericWorkload");
+  const std::shared_ptr<GroupStates> groups = schedules_groups ? group_states(*shared_) : nullptr;
+  if (schedules_groups) queue_.queue_groups();
+  const CycleCollaborators with{loop_,       cluster_, queue_,     waiting_pods_, pods_in_pre_bind_,
+                                writes_,     gate_,    *failures_, tasks_,        observer_,
+                                groups.get()};
   bindings_ = std::make_unique<BindingCycle>(
       with, extenders_,
       BindingCycle::Options{
@@ -160,9 +164,13 @@ Result<void> Engine::assemble() {
           .waits_for_nomination = !options_.gates.enabled("SchedulerAsyncAPICalls")});
   schedule_one_ =
       std::make_unique<ScheduleOne>(with, *bindings_, std::move(schedule_profiles), *search_);
-  ingest_ =
-      std::make_unique<Ingest>(cluster_, queue_, waiting_pods_, gate_, std::move(names), observer_,
-                               &writes_, options_.gates.enabled("DRADeviceTaintRules"));
+  if (schedules_groups)
+    schedule_one_->schedule_groups(
+        groups, {.placements = options_.gates.enabled("TopologyAwareWorkloadScheduling"),
+                 .preemption_policy = options_.gates.enabled("PodGroupPreemptionPolicy")});
+  ingest_ = std::make_unique<Ingest>(cluster_, queue_, waiting_pods_, gate_, std::move(names),
+                                     observer_, &writes_,
+                                     options_.gates.enabled("DRADeviceTaintRules"), groups.get());
   return {};
 }
 

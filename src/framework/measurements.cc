@@ -40,6 +40,16 @@ std::string_view to_string(QueuedEntity type) {
   return "";
 }
 
+std::string_view to_string(GroupResult result) {
+  switch (result) {
+    case GroupResult::kScheduled: return "scheduled";
+    case GroupResult::kUnschedulable: return "unschedulable";
+    case GroupResult::kWaitingOnPreemption: return "waiting_on_preemption";
+    case GroupResult::kError: return "error";
+  }
+  return "";
+}
+
 std::string_view to_string(AttemptResult result) {
   switch (result) {
     case AttemptResult::kScheduled: return "scheduled";

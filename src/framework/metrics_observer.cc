@@ -205,6 +205,8 @@ struct MetricsObserver::Handles {
         backoff(metrics, QueueName::kBackoff),
         unschedulable(metrics, QueueName::kUnschedulable),
         gated(metrics, QueueName::kGated),
+        incomplete(metrics.pending_pods.gauge({"incomplete"})),
+        pending(metrics.pending_pods.gauge({"pending"})),
         nodes(metrics.cache_size.gauge({"nodes"})),
         pods(metrics.cache_size.gauge({"pods"})),
         assumed(metrics.cache_size.gauge({"assumed_pods"})),
@@ -212,11 +214,7 @@ struct MetricsObserver::Handles {
         attempts(metrics.pod_scheduling_attempts.histogram()),
         after_flush(metrics.pod_scheduled_after_flush.counter()),
         preemptions(metrics.preemption_attempts.counter()),
-        victims(metrics.preemption_victims.histogram()) {
-    // Members of groups; there are none without the gate GenericWorkload.
-    metrics.pending_pods.gauge({"incomplete"});
-    metrics.pending_pods.gauge({"pending"});
-  }
+        victims(metrics.preemption_victims.histogram()) {}
 
   static constexpr std::size_t kMostAttempts = 15;  // "15+" at the end
 
@@ -228,21 +226,28 @@ struct MetricsObserver::Handles {
           queue(to_string(name)),
           pods(metrics.pending_pods.gauge({queue})) {}
 
-    void set(std::size_t count) {
+    void set(std::size_t count, const PendingPods::Groups& of_groups = {}) {
       pods.set(static_cast<double>(count));
-      if (!entities && count > 0) entities = &family.gauge({queue, to_string(QueuedEntity::kPod)});
-      if (entities) entities->set(static_cast<double>(count));
+      set(entities, QueuedEntity::kPod, count - of_groups.pods);
+      set(groups, QueuedEntity::kPodGroup, of_groups.entities);
+    }
+    void set(Gauge*& gauge, QueuedEntity type, std::size_t count) {
+      if (!gauge && count > 0) gauge = &family.gauge({queue, to_string(type)});
+      if (gauge) gauge->set(static_cast<double>(count));
     }
 
     Family& family;
     std::string_view queue;
     Gauge& pods;
     Gauge* entities = nullptr;
+    Gauge* groups = nullptr;
   };
   Size active;
   Size backoff;
   Size unschedulable;
   Size gated;
+  Gauge& incomplete;  // members of groups; there are none without the gate GenericWorkload
+  Gauge& pending;
   Gauge& nodes;
   Gauge& pods;
   Gauge& assumed;
@@ -269,7 +274,10 @@ struct MetricsObserver::Handles {
 };
 
 MetricsObserver::MetricsObserver(const Loop& loop, telemetry::Registry& registry)
-    : loop_(loop), metrics_(registry), handles_(std::make_unique<Handles>(metrics_)) {}
+    : loop_(loop),
+      registry_(registry),
+      metrics_(registry),
+      handles_(std::make_unique<Handles>(metrics_)) {}
 
 MetricsObserver::~MetricsObserver() = default;
 
@@ -320,10 +328,12 @@ void MetricsObserver::wait_ended(const Pod& /*pod*/, const Outcome& outcome, Dur
 }
 
 void MetricsObserver::pending_pods(const PendingPods& pods) {
-  handles_->active.set(pods.active);
-  handles_->backoff.set(pods.backoff);
+  handles_->active.set(pods.active, pods.active_groups);
+  handles_->backoff.set(pods.backoff, pods.backoff_groups);
   handles_->unschedulable.set(pods.unschedulable);
-  handles_->gated.set(pods.gated);
+  handles_->gated.set(pods.gated, pods.gated_groups);
+  handles_->incomplete.set(static_cast<double>(pods.incomplete));
+  handles_->pending.set(static_cast<double>(pods.pending));
 }
 
 void MetricsObserver::rejector_changed(std::string_view scheduler_name, std::string_view plugin,
@@ -410,6 +420,33 @@ void MetricsObserver::preemption_attempted() { handles_->preemptions.add(); }
 
 void MetricsObserver::victims_chosen(std::size_t victims) {
   handles_->victims.observe(static_cast<double>(victims));
+}
+
+telemetry::PodGroupMetrics& MetricsObserver::of_groups() {
+  return group_metrics_ ? *group_metrics_ : group_metrics_.emplace(registry_);
+}
+
+void MetricsObserver::group_victims_chosen(std::size_t victims) {
+  of_groups().workload_preemption_victims.histogram().observe(static_cast<double>(victims));
+}
+
+void MetricsObserver::group_preemption_ended(Code result, Duration took) {
+  of_groups().workload_preemption_attempts.counter({to_string(result)}).add();
+  of_groups()
+      .preemption_evaluation_duration.histogram({"podgroup", to_string(result)})
+      .observe(in_seconds(took));
+}
+
+void MetricsObserver::group_algorithm_ran(Duration took) {
+  of_groups().podgroup_scheduling_algorithm_duration.histogram().observe(in_seconds(took));
+}
+
+void MetricsObserver::group_attempted(std::string_view scheduler_name, GroupResult result,
+                                      Duration took) {
+  of_groups().podgroup_schedule_attempts.counter({to_string(result), scheduler_name}).add();
+  of_groups()
+      .podgroup_scheduling_attempt_duration.histogram({to_string(result), scheduler_name})
+      .observe(in_seconds(took));
 }
 
 void MetricsObserver::api_calls_pending(ApiCallType type, std::size_t count) {

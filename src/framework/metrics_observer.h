@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,10 @@ class MetricsObserver final : public Observer {
                                  std::string_view status, Duration took, bool conditions) override;
   void preemption_attempted() override;
   void victims_chosen(std::size_t victims) override;
+  void group_victims_chosen(std::size_t victims) override;
+  void group_preemption_ended(Code result, Duration took) override;
+  void group_algorithm_ran(Duration took) override;
+  void group_attempted(std::string_view scheduler_name, GroupResult result, Duration took) override;
   void api_calls_pending(ApiCallType type, std::size_t count) override;
   void api_call_ended(ApiCallType type, bool success, Duration took) override;
   void evictions_began() override;
@@ -59,9 +64,14 @@ class MetricsObserver final : public Observer {
   struct Handles;  // the series that were resolved already
 
   Incoming& incoming(std::string_view event);
+  // The families of groups are there only with the gate GenericWorkload, without which there are no
+  // groups.
+  telemetry::PodGroupMetrics& of_groups();
 
   const Loop& loop_;
+  telemetry::Registry& registry_;
   telemetry::SchedulerMetrics metrics_;
+  std::optional<telemetry::PodGroupMetrics> group_metrics_;
   std::unique_ptr<Handles> handles_;
   std::map<std::string, std::unique_ptr<Profile>, std::less<>> profiles_;
 };

@@ -48,6 +48,10 @@ void Observers::status_decided(const Pod& pod, const PodStatusPatch& patch) {
 void Observers::preempted(const Pod& victim, const Pod& preemptor, std::string_view node) {
   for (Observer* observer : observers_) observer->preempted(victim, preemptor, node);
 }
+void Observers::group_decided(const PodGroup& group, const Outcome& outcome) {
+  for (Observer* observer : observers_) observer->group_decided(group, outcome);
+}
+
 void Observers::event(const PodEvent& event) {
   for (Observer* observer : observers_) observer->event(event);
 }

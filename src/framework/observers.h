@@ -30,6 +30,7 @@ class Observers final : public Observer {
   void failed(const Pod& pod, const Outcome& outcome) override;
   void status_decided(const Pod& pod, const PodStatusPatch& patch) override;
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
+  void group_decided(const PodGroup& group, const Outcome& outcome) override;
   void event(const PodEvent& event) override;
   void internal_error(std::string_view message) override;
   Observer* measuring() override;

@@ -26,12 +26,21 @@ Evictions::Evictions(const Handle& handle, std::string plugin)
 
 Evictions::~Evictions() = default;
 
-void Evictions::begin(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
-  if (Observer* measured = measuring()) measured->victims_chosen(candidate.victims.pods.size());
-  std::vector<Ref<const Pod>> victims = still_to_go(std::move(candidate.victims.pods));
+void Evictions::begin(Target target, std::vector<Ref<const Pod>> victims) {
+  count_victims(target, victims.size());
+  victims = still_to_go(std::move(victims));
   if (victims.empty()) return;
-  preempting_.insert_or_assign(preemptor->uid(), nullptr);
-  tasks_.spawn(run({std::move(preemptor), std::move(candidate.node)}, std::move(victims)));
+  preempting_.insert_or_assign(target.uid(), nullptr);
+  tasks_.spawn(run(std::move(target), std::move(victims)));
+}
+
+void Evictions::count_victims(const Target& target, std::size_t count) const {
+  Observer* const measured = measuring();
+  if (!measured) return;
+  if (target.group)
+    measured->group_victims_chosen(count);
+  else
+    measured->victims_chosen(count);
 }
 
 Task<void> Evictions::run(Target target, std::vector<Ref<const Pod>> victims) {
@@ -40,7 +49,7 @@ Task<void> Evictions::run(Target target, std::vector<Ref<const Pod>> victims) {
     ChangeGate::Passed passed(*handle_.gate);
     co_await passed;
   }
-  const Uid uid = target.preemptor->uid();
+  const Uid uid = target.uid();
   Observer* const measured = measuring();
   const TimePoint start = measured ? measured->tick() : TimePoint{};
   if (measured) measured->evictions_began();
@@ -88,11 +97,10 @@ Task<void> Evictions::run(Target target, std::vector<Ref<const Pod>> victims) {
   handle_.activator.activate(pods);
 }
 
-Task<Result<void>> Evictions::carry_out(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
-  if (Observer* measured = measuring()) measured->victims_chosen(candidate.victims.pods.size());
-  const Target target{std::move(preemptor), std::move(candidate.node)};
+Task<Result<void>> Evictions::carry_out(Target target, std::vector<Ref<const Pod>> victims) {
+  count_victims(target, victims.size());
   std::string error;
-  Task<bool> evicting = evict_all(target, still_to_go(std::move(candidate.victims.pods)), error);
+  Task<bool> evicting = evict_all(target, still_to_go(std::move(victims)), error);
   if (!co_await evicting) co_return fail(ErrorKind::kInternal, error);
   Task<void> clearing = clear_lower_nominations(target, error);
   co_await clearing;
@@ -153,8 +161,9 @@ Task<Result<void>> Evictions::evict_through_api(const Target& target, const Ref<
   condition.type = "DisruptionTarget";
   condition.status = "True";
   condition.reason = "PreemptionByScheduler";
-  condition.message = fmt::format("{}: preempting to accommodate a higher priority pod",
-                                  target.preemptor->text(target.preemptor->scheduler_name()));
+  condition.message =
+      fmt::format("{}: preempting to accommodate a higher priority {}",
+                  target.preemptor->text(target.preemptor->scheduler_name()), target.kind());
   condition.last_transition_time = handle_.loop.wall_now();
   condition.observed_generation = victim->generation();
   if (std::optional<PodStatusPatch> needed =
@@ -178,10 +187,11 @@ void Evictions::record_preemption(const Target& target, const Ref<const Pod>& vi
   event.pod = victim;
   event.reason = "Preempted";
   event.action = "Preempting";
-  event.note = fmt::format("Preempted by pod {} on node {}{}", target.preemptor->uid_text(),
+  event.note = fmt::format("Preempted by {} {} on node {}{}", target.kind(),
+                           target.group ? target.group->uid : target.preemptor->uid_text(),
                            target.node, in_memory ? " (in kube-scheduler memory)." : "");
   event.reporting_controller = handle_.profile_name;
-  event.related = target.preemptor;
+  if (!target.group) event.related = target.preemptor;
   if (handle_.observer) {
     handle_.observer->preempted(*victim, *target.preemptor, target.node);
     handle_.observer->event(event);
@@ -191,6 +201,7 @@ void Evictions::record_preemption(const Target& target, const Ref<const Pod>& vi
 
 // They may no longer fit, and are to look for another node. `error` is the last failure's.
 Task<void> Evictions::clear_lower_nominations(const Target& target, std::string& error) {
+  if (target.group) co_return;  // Parity: upstream looks for pods nominated to a node "cluster"
   const Symbol node = handle_.cluster.symbols().find(target.node);
   std::vector<Ref<const Pod>> lower;
   std::vector<Task<Result<std::string>>> writing;

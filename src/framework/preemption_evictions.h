@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/pod_group.h"
 #include "berth/handle.h"
 #include "berth/task.h"
 #include "framework/preemption.h"
@@ -31,19 +32,33 @@ class Evictions {
   Evictions(const Handle& handle, std::string plugin);
   ~Evictions();
 
-  // Evicts in the background. Only counts the victims if all are terminating already.
-  void begin(Ref<const Pod> preemptor, PreemptionCandidate candidate);
-  // Evicts, and returns the errors.
-  Task<Result<void>> carry_out(Ref<const Pod> preemptor, PreemptionCandidate candidate);
-
-  // Whether evictions for this pod are running, and its last victim is not deleted yet.
-  bool running_for(const Uid& preemptor) const;
-
- private:
-  struct Target {  // the pod that needs room, and the node where it is made
+  // Who needs room, and where it is made.
+  struct Target {
     Ref<const Pod> preemptor;
     std::string node;
+    Ref<const PodGroup> group = nullptr;  // the preemptor is one of its pods: all of them need room
+
+    Uid uid() const { return group ? Uid::of(group->uid) : preemptor->uid(); }
+    std::string_view kind() const { return group ? "podgroup" : "pod"; }
   };
+
+  // Evicts in the background. Only counts the victims if all are terminating already.
+  void begin(Target target, std::vector<Ref<const Pod>> victims);
+  void begin(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
+    begin({std::move(preemptor), std::move(candidate.node)}, std::move(candidate.victims.pods));
+  }
+  // Evicts, and returns the errors.
+  Task<Result<void>> carry_out(Target target, std::vector<Ref<const Pod>> victims);
+  Task<Result<void>> carry_out(Ref<const Pod> preemptor, PreemptionCandidate candidate) {
+    return carry_out({std::move(preemptor), std::move(candidate.node)},
+                     std::move(candidate.victims.pods));
+  }
+
+  // Whether evictions for this pod or group are running, and the last victim is not deleted yet.
+  bool running_for(const Uid& preemptor) const;
+  bool any_running() const { return !preempting_.empty(); }
+
+ private:
   Task<void> run(Target target, std::vector<Ref<const Pod>> victims);
   Task<bool> evict_all(const Target& target, std::vector<Ref<const Pod>> victims,
                        std::string& error);
@@ -51,6 +66,7 @@ class Evictions {
   Task<Result<void>> evict_through_api(const Target& target, const Ref<const Pod>& victim,
                                        bool& gone);
   bool reject_in_memory(const Pod& victim);
+  void count_victims(const Target& target, std::size_t count) const;
   void record_preemption(const Target& target, const Ref<const Pod>& victim, bool in_memory);
   Task<void> clear_lower_nominations(const Target& target, std::string& error);
   void internal_error(const std::string& message) const;

@@ -15,24 +15,6 @@ namespace {
 using config::ExtensionPoint;
 using config::PluginRef;
 
-// The points of group scheduling, which is not built: nothing is called there. A profile may list
-// the built plugins that extend them upstream.
-struct GroupPoint {
-  ExtensionPoint point;
-  std::string_view type;
-  std::vector<std::string_view> plugins;
-};
-
-std::vector<GroupPoint> group_points() {
-  return {
-      {ExtensionPoint::kPlacementGenerate, "PlacementGeneratePlugin", {}},
-      {ExtensionPoint::kPlacementScore, "PlacementScorePlugin", {"NodeResourcesFit"}},
-      {ExtensionPoint::kPodGroupPostFilter,
-       "PodGroupPostFilterPlugin",
-       {"DynamicResources", "DefaultPreemption"}},
-  };
-}
-
 // Makes the plugins of a profile and sorts them into their extension points.
 class ProfilePluginsMaker {
  public:
@@ -48,7 +30,6 @@ class ProfilePluginsMaker {
       done = for_each_point([this](auto point, auto& list, std::string_view type) {
         return list_specific(point, list, type);
       });
-    if (done) done = check_group_points();
     if (done && !multi_point().enabled.empty())
       done = for_each_point([this](auto point, auto& list, std::string_view type) {
         return expand_multi_point(point, list, type);
@@ -83,6 +64,10 @@ class ProfilePluginsMaker {
     then(ExtensionPoint::kPermit, set_.permit, "PermitPlugin");
     then(ExtensionPoint::kPreEnqueue, set_.pre_enqueue, "PreEnqueuePlugin");
     then(ExtensionPoint::kQueueSort, set_.queue_sort, "QueueSortPlugin");
+    then(ExtensionPoint::kPlacementGenerate, set_.placement_generate, "PlacementGeneratePlugin");
+    then(ExtensionPoint::kPlacementScore, set_.placement_score, "PlacementScorePlugin");
+    then(ExtensionPoint::kPodGroupPostFilter, set_.pod_group_post_filter,
+         "PodGroupPostFilterPlugin");
     return done;
   }
 
@@ -216,19 +201,6 @@ class ProfilePluginsMaker {
     return {};
   }
 
-  Result<void> check_group_points() const {
-    for (const auto& [point, type, plugins] : group_points()) {
-      std::set<std::string_view> listed;
-      for (const PluginRef& entry : profile_.plugins.at(point).enabled) {
-        if (!made_.contains(entry.name)) return does_not_exist(entry.name, type);
-        if (std::ranges::find(plugins, entry.name) == plugins.end())
-          return does_not_extend(entry.name, type);
-        if (!listed.insert(entry.name).second) return already_registered(entry.name, type);
-      }
-    }
-    return {};
-  }
-
   Result<void> check_counts() const {
     if (set_.queue_sort.size() != 1)
       return fail(ErrorKind::kInvalid,
@@ -252,6 +224,9 @@ class ProfilePluginsMaker {
     };
     note(profile_.plugins.at(ExtensionPoint::kScore).enabled);  // the first mention counts
     note(multi_point().enabled);
+    note(profile_.plugins.at(ExtensionPoint::kPlacementScore).enabled);
+    for (Placed<PlacementScorePlugin>& placed : set_.placement_score)
+      placed.weight = weights.at(placed.index);
     std::int64_t total = 0;
     for (Placed<ScorePlugin>& placed : set_.score) {
       placed.weight = weights.at(placed.index);

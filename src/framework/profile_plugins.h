@@ -12,6 +12,7 @@
 #include "berth/plugin_table.h"
 #include "berth/result.h"
 #include "config/configuration.h"
+#include "framework/group_plugins.h"
 
 namespace berth {
 
@@ -48,6 +49,11 @@ struct ProfilePlugins {
   std::vector<Placed<PreBindPlugin>> pre_bind;
   std::vector<Placed<BindPlugin>> bind;  // at least one
   std::vector<Placed<PostBindPlugin>> post_bind;
+
+  // ---- of groups of pods
+  std::vector<Placed<PlacementGeneratePlugin>> placement_generate;
+  std::vector<Placed<PlacementScorePlugin>> placement_score;
+  std::vector<Placed<PodGroupPostFilterPlugin>> pod_group_post_filter;
 };
 
 }  // namespace berth

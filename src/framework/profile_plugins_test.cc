@@ -56,6 +56,17 @@ class OnlyScores final : public FakePlugin, public PerNodeScore {
   Score score_node(const Cycle&, NodeRow) const override { return 0; }
 };
 
+class ForGroups final : public FakePlugin,
+                        public PlacementScorePlugin,
+                        public PodGroupPostFilterPlugin {
+ public:
+  using FakePlugin::FakePlugin;
+  Score score_placement(const TriedPlacement&, const Cluster&) const override { return 0; }
+  Task<GroupPostFilterResult> post_filter_group(UnplacedGroup&) const override {
+    co_return GroupPostFilterResult{};
+  }
+};
+
 struct ProfilePluginsTest : ::testing::Test {
   FakeWorld world;
   PluginTable table;
@@ -361,19 +372,19 @@ TEST_F(ProfilePluginsTest, AProfileHasAtMost128Plugins) {
   EXPECT_EQ(error(), "a profile can have at most 128 plugins");
 }
 
-// ---- group scheduling, which is not built
+// ---- group scheduling
 
-TEST_F(ProfilePluginsTest, PluginsMayBeListedAtThePointsOfGroupsThatTheyExtendUpstream) {
-  knows<Everywhere>("DefaultPreemption");
-  knows<Everywhere>("DynamicResources");
-  knows<Everywhere>("NodeResourcesFit");
-  enable(P::kPodGroupPostFilter, {{"DefaultPreemption", 0}, {"DynamicResources", 0}});
-  enable(P::kPlacementScore, {{"NodeResourcesFit", 2}});
-  enable(P::kBind, {{"A", 0}});
-  EXPECT_EQ(error(), "no error");
-  enable(P::kPodGroupPostFilter, {{"DefaultPreemption", 0}});
-  EXPECT_EQ(error(),
-            "plugin \"DefaultPreemption\" already registered as \"PodGroupPostFilterPlugin\"");
+TEST_F(ProfilePluginsTest, PluginsAreListedAtThePointsOfGroupsThatTheyExtend) {
+  knows<ForGroups>("G");
+  enable(P::kMultiPoint, {{"A", 0}, {"G", 3}});
+  const Result<ProfilePlugins> plugins = make();
+  ASSERT_TRUE(plugins.has_value()) << plugins.error().message;
+  EXPECT_THAT(names(plugins->pod_group_post_filter), ElementsAre("G"));
+  ASSERT_THAT(names(plugins->placement_score), ElementsAre("G"));
+  EXPECT_EQ(plugins->placement_score.front().weight, 3);
+  EXPECT_THAT(names(plugins->placement_generate), IsEmpty());
+  enable(P::kPodGroupPostFilter, {{"G", 0}, {"G", 0}});
+  EXPECT_EQ(error(), "plugin \"G\" already registered as \"PodGroupPostFilterPlugin\"");
 }
 
 // ---- plugins that are not built yet

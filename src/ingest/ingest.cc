@@ -32,7 +32,7 @@ std::optional<EventResource> resource_of(ObjectKind kind) {
 
 Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods,
                ChangeGate& gate, std::set<Symbol> schedulers, Observer& observer,
-               ApiDispatcher* writes, bool device_taint_rules)
+               ApiDispatcher* writes, bool device_taint_rules, GroupStates* groups)
     : cluster_(cluster),
       queue_(queue),
       waiting_pods_(waiting_pods),
@@ -41,6 +41,7 @@ Ingest::Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_po
       observer_(observer),
       writes_(writes),
       device_taint_rules_(device_taint_rules),
+      groups_(groups),
       measured_(observer.measuring()),
       claims_(cluster.assumed_claims().add_handler(
           [this](const Ref<const Object>& before, const Ref<const Object>& after) {
@@ -66,6 +67,7 @@ void Ingest::apply_now(const Delta& delta) {
     }
     if (measured_) measure_pod(delta.type, before.get(), **changed, start);
   } else if (const auto* held = std::get_if<Ref<const Object>>(&delta.object)) {
+    if ((*held)->kind == ObjectKind::kPodGroup && !groups_) return;
     const Ref<const Object> before = measured_ ? stored_object(**held) : nullptr;
     if ((*held)->kind == ObjectKind::kNode)
       apply_node(delta.type, *held);
@@ -165,14 +167,18 @@ void Ingest::apply_pod(DeltaType type, const Ref<const Pod>& before, const Ref<c
 
 void Ingest::pod_added(const Ref<const Pod>& pod) {
   if (!pod->node().empty()) {
+    see_in_group(pod);
     report_failure(cluster_.add_pod(pod));
     queue_.move_all(events::kAssignedPodAdd, {}, pod);
   } else if (responsible_for_pod(*pod)) {
+    see_in_group(pod);
     queue_.add(pod);
+    if (groups_) queue_.move_all(events::kUnscheduledPodAdd, {}, pod);
   }
 }
 
 void Ingest::pod_updated(const Ref<const Pod>& before, const Ref<const Pod>& after) {
+  if (!after->node().empty() || responsible_for_pod(*after)) see_in_group(after);
   if (!before->node().empty() && before->node() != after->node()) {
     // Only happens when the server's store was restored from a backup.
     observer_.internal_error(std::string("pod ")
@@ -208,6 +214,7 @@ void Ingest::unassigned_pod_updated(const Ref<const Pod>& before, const Ref<cons
 }
 
 void Ingest::pod_deleted(const Ref<const Pod>& pod) {
+  if (groups_ && in_group(*pod)) groups_->remove(*pod);  // before the queue counts again
   if (!pod->node().empty()) {
     report_failure(cluster_.remove_pod(*pod));
     queue_.move_all(events::kAssignedPodDelete, pod, {});
@@ -230,7 +237,10 @@ void Ingest::assumed_pod_deleted(const Pod& pod) {
   if (!assumed) return;
   const Ref<const Pod> on_its_node =
       with_node(*assumed, cluster_.nodes().name_text(cluster_.row_of(pod.uid())));
-  if (!waiting_pods_.reject(pod.uid(), "", "removed")) report_failure(cluster_.forget(*assumed));
+  if (!waiting_pods_.reject(pod.uid(), "", "removed")) {
+    report_failure(cluster_.forget(*assumed));
+    if (groups_ && in_group(*assumed)) groups_->forget(*assumed);
+  }
   queue_.move_all(events::kAssignedPodDelete, on_its_node, {});
 }
 
@@ -274,16 +284,26 @@ void Ingest::apply_object(DeltaType type, const Ref<const Object>& object) {
   const bool taint_rule = object->kind == ObjectKind::kDeviceTaintRule && device_taint_rules_;
   if (type == DeltaType::kDeleted) {
     cluster_.remove(object->kind, where, object->name);
+    if (object->kind == ObjectKind::kPodGroup) group_changed(type, object);
     if (taint_rule) taint_rule_changed(before.get(), nullptr);
     happened(action::kDelete, object, {});
     return;
   }
   cluster_.put(object);
+  if (object->kind == ObjectKind::kPodGroup) group_changed(type, object);
   if (taint_rule) taint_rule_changed(before.get(), object.get());
   if (before)
     happened(action::kUpdate, before, object);
   else
     happened(action::kAdd, {}, object);
+}
+
+void Ingest::group_changed(DeltaType type, const Ref<const Object>& object) {
+  const Ref<const PodGroup> group(static_cast<const PodGroup*>(object.get()));
+  if (type == DeltaType::kDeleted)
+    queue_.remove_group(*group);
+  else
+    queue_.put_group(group);
 }
 
 void Ingest::taint_rule_changed(const Object* before, const Object* after) {

@@ -15,6 +15,7 @@
 #include "berth/views.h"
 #include "berth/waiting_pods.h"
 #include "cluster/assumed_objects.h"
+#include "cluster/group_states.h"
 #include "framework/api_dispatcher.h"
 #include "queue/scheduling_queue.h"
 
@@ -24,10 +25,11 @@ class Ingest {
  public:
   // `schedulers` are the names of our profiles; unassigned pods of other schedulers are ignored.
   // `writes`, unless null, is told of every pod that the watch shows (ApiDispatcher::sync).
+  // `groups`, unless null, is told which pods each PodGroup has (GenericWorkload).
   // `device_taint_rules`: whether DeviceTaintRules are looked at (DRADeviceTaintRules).
   Ingest(Cluster& cluster, SchedulingQueue& queue, WaitingPods& waiting_pods, ChangeGate& gate,
          std::set<Symbol> schedulers, Observer& observer, ApiDispatcher* writes = nullptr,
-         bool device_taint_rules = true);
+         bool device_taint_rules = true, GroupStates* groups = nullptr);
 
   void apply(Delta delta);
 
@@ -57,6 +59,11 @@ class Ingest {
   bool responsible_for_pod(const Pod& pod) const {
     return schedulers_.contains(pod.scheduler_name());
   }
+  void see_in_group(const Ref<const Pod>& pod) {
+    if (groups_ && in_group(*pod)) groups_->see(pod);
+  }
+  // A PodGroup as the queue is to know it.
+  void group_changed(DeltaType type, const Ref<const Object>& object);
   void report_failure(const Result<void>& result);
 
   Cluster& cluster_;
@@ -67,6 +74,7 @@ class Ingest {
   Observer& observer_;
   ApiDispatcher* writes_;
   bool device_taint_rules_;
+  GroupStates* groups_;
   Observer* measured_;
   Subscription claims_;
 };

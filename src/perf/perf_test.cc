@@ -394,7 +394,7 @@ TEST_F(Workloads, AreSkippedWhenTheyNeedGroupsOfPods) {
   for (const std::string workload :
        {"  - {name: W}", "  - {name: W, featureGates: {GenericWorkload: true}}"})
     EXPECT_EQ(run(operations + workload)->skipped,
-              "groups of pods (GenericWorkload) are not scheduled");
+              "workloads with groups of pods (GenericWorkload) are not read");
 }
 
 }  // namespace

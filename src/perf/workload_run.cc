@@ -13,7 +13,8 @@ namespace berth::perf {
 namespace {
 
 constexpr Duration kLook = std::chrono::milliseconds(2);  // how often a barrier looks
-constexpr std::string_view kNoGroups = "groups of pods (GenericWorkload) are not scheduled";
+constexpr std::string_view kNoGroups =
+    "workloads with groups of pods (GenericWorkload) are not read";
 
 }  // namespace
 

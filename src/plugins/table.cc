@@ -4,6 +4,7 @@
 #include "plugins/default_binder/default_binder.h"
 #include "plugins/default_preemption/default_preemption.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/gang_scheduling/gang_scheduling.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
@@ -14,6 +15,7 @@
 #include "plugins/node_resources/fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
 #include "plugins/node_volume_limits/node_volume_limits.h"
+#include "plugins/pod_group_placements/pod_group_placements.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
@@ -45,7 +47,8 @@ std::vector<PluginEntry> entries() {
        "Matches the pod's node selector and node affinity with the nodes' labels."},
       {"NodePorts", NodePorts::create, "PreFilter, Filter", 0,
        "Keeps pods off nodes where a host port that they want is taken."},
-      {"NodeResourcesFit", NodeResourcesFit::create, "PreFilter, Filter, PreScore, Score", 1,
+      {"NodeResourcesFit", NodeResourcesFit::create,
+       "PreFilter, Filter, PreScore, Score, PlacementScore", 1,
        "Rejects nodes without room for what the pod requests and prefers nodes by how full they "
        "would be."},
       {"VolumeRestrictions", VolumeRestrictions::create, "PreFilter, Filter", 0,
@@ -63,10 +66,10 @@ std::vector<PluginEntry> entries() {
       {"InterPodAffinity", InterPodAffinity::create, "PreFilter, Filter, PreScore, Score", 2,
        "Puts pods near to, or away from, the pods that they or those others name."},
       {"DynamicResources", DynamicResources::create,
-       "PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind", 2,
+       "PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind, PodGroupPostFilter", 2,
        "Allocates devices for the pod's resource claims and rejects nodes without them."},
-      {"DefaultPreemption", DefaultPreemption::create, "PreEnqueue, PostFilter", 0,
-       "Makes room for a pod that fits nowhere by evicting pods of lower priority."},
+      {"DefaultPreemption", DefaultPreemption::create, "PreEnqueue, PostFilter, PodGroupPostFilter",
+       0, "Makes room for a pod that fits nowhere by evicting pods of lower priority."},
       {"NodeResourcesBalancedAllocation", NodeResourcesBalancedAllocation::create,
        "PreScore, Score", 1, "Prefers nodes whose resources the pod would leave more evenly used."},
       {"ImageLocality", ImageLocality::create, "Score", 1,
@@ -77,11 +80,11 @@ std::vector<PluginEntry> entries() {
        "Rejects nodes that lack a feature which the pod needs."},
       {"DeferredPodScheduling", kNotBuilt, "PreFilter, Filter, Permit", 0,
        "Makes room on its node for a pod whose resize has to wait."},
-      {"GangScheduling", kNotBuilt, "PreEnqueue, Permit", 0,
+      {"GangScheduling", GangScheduling::create, "PreEnqueue, Permit", 0,
        "Holds the pods of a group until enough of them can be placed."},
-      {"TopologyPlacementGenerator", kNotBuilt, "PlacementGenerate", 0,
+      {"TopologyPlacementGenerator", TopologyPlacementGenerator::create, "PlacementGenerate", 0,
        "Proposes sets of nodes, one per topology domain, for a whole group of pods."},
-      {"PodGroupPodsCount", kNotBuilt, "PlacementScore", 1,
+      {"PodGroupPodsCount", PodGroupPodsCount::create, "PlacementScore", 1,
        "Prefers the set of nodes that takes the most pods of a group."},
   };
 }

@@ -34,19 +34,19 @@ WallTime BackoffQueue::aligned(WallTime time) const {
   return {std::chrono::floor<std::chrono::seconds>(time.since_epoch)};
 }
 
-WallTime BackoffQueue::end_of(QueuedPod& queued) const {
+WallTime BackoffQueue::end_of(QueuedPod& queued, Duration longest) const {
   if (queued.backoff_expiration) return *queued.backoff_expiration;
   // Errors count for themselves: many rejections before do not make an error's wait longer.
   const std::int32_t count =
       queued.consecutive_errors > 0 ? queued.consecutive_errors : queued.unschedulable_count;
-  const Duration wait = backoff_duration(options_.initial_backoff, options_.max_backoff, count);
+  const Duration wait = backoff_duration(options_.initial_backoff, longest, count);
   if (wait == Duration::zero()) return {Duration::min()};  // always over
   queued.backoff_expiration = aligned(queued.timestamp + wait);
   return *queued.backoff_expiration;
 }
 
-bool BackoffQueue::backing_off(QueuedPod& queued, WallTime now) const {
-  return end_of(queued) >= aligned(now);
+bool BackoffQueue::backing_off(QueuedPod& queued, WallTime now, Duration longest) const {
+  return end_of(queued, longest) >= aligned(now);
 }
 
 BackoffQueue::Heap& BackoffQueue::heap_of(Slot slot) {

@@ -33,7 +33,11 @@ class BackoffQueue {
   BackoffQueue(Entries& entries, const PodOrder& order, const QueueOptions& options);
 
   // A pod whose wait ends in the current second is still backing off.
-  bool backing_off(QueuedPod& queued, WallTime now) const;
+  bool backing_off(QueuedPod& queued, WallTime now) const {
+    return backing_off(queued, now, options_.max_backoff);
+  }
+  // The same, with another limit: the wait is computed here if it was not before.
+  bool backing_off(QueuedPod& queued, WallTime now, Duration longest) const;
 
   // The entry is in no other queue. With rejectors it goes to the first heap, without to the
   // second.
@@ -61,7 +65,8 @@ class BackoffQueue {
   };
   using Heap = IndexedHeap<ByEnd>;
 
-  WallTime end_of(QueuedPod& queued) const;
+  WallTime end_of(QueuedPod& queued) const { return end_of(queued, options_.max_backoff); }
+  WallTime end_of(QueuedPod& queued, Duration longest) const;
   // With popping from backoff, waits end at whole seconds, so that QueueSort decides within one.
   WallTime aligned(WallTime time) const;
   Heap& heap_of(Slot slot);

@@ -39,7 +39,10 @@ void SchedulingQueue::set_profiles(const QueueSortPlugin& sort,
 
 void SchedulingQueue::add(Ref<const Pod> pod) {
   Operation operation(*this);
-  enter(std::move(pod));
+  if (queues_as_group(*pod))
+    groups_->add(std::move(pod));
+  else
+    enter(std::move(pod));
   operation.finish();
 }
 
@@ -51,6 +54,8 @@ void SchedulingQueue::update(const Pod& before, Ref<const Pod> after) {
     // Parity: the hints of other pods in flight are asked about these events, too.
     for (const ClusterEvent& event : pod_update_events(before, *after, EventResource::kTargetPod))
       in_flight_.record(event, held, after);
+  } else if (queues_as_group(*after)) {
+    groups_->update(held, std::move(after));
   } else if (const Slot slot = entries_.find(before); slot == kNoSlot) {
     enter(std::move(after));
   } else if (const Pod& queued = entries_[slot].pod(); queued.uid() != after->uid()) {
@@ -70,10 +75,26 @@ void SchedulingQueue::remove(const Pod& pod) {
   Operation operation(*this);
   const Ref<const Pod> held(&pod);
   nominations_.remove(pod.uid());
-  if (const Slot slot = entries_.find(pod); slot != kNoSlot) {
+  if (queues_as_group(pod)) {
+    groups_->remove(pod);
+  } else if (const Slot slot = entries_.find(pod); slot != kNoSlot) {
     leave(slot);
     count_rejectors(entries_.take(slot), -1);
   }
+  operation.finish();
+}
+
+void SchedulingQueue::put_group(Ref<const PodGroup> group) {
+  if (!groups_) return;
+  Operation operation(*this);
+  groups_->put_group(std::move(group));
+  operation.finish();
+}
+
+void SchedulingQueue::remove_group(const PodGroup& group) {
+  if (!groups_) return;
+  Operation operation(*this);
+  groups_->remove_group(group);
   operation.finish();
 }
 
@@ -83,6 +104,7 @@ void SchedulingQueue::move_all(const ClusterEvent& event, const AnyObject& befor
   if (!hints_.concerns_anyone(event)) return;
   Operation operation(*this);
   move_all({.event = event, .before = before, .after = after, .only = only});
+  if (groups_) groups_->event(event, before, after);
   operation.finish();
 }
 
@@ -94,6 +116,10 @@ std::optional<QueuedPod> SchedulingQueue::pop() {
   while (!popped && ready()) {
     const bool early = active_.empty();
     const Slot slot = early ? backoff_.first_rejected() : active_.top();
+    if (groups_ && groups_->is_group(slot)) {
+      popped = groups_->pop(slot);
+      continue;
+    }
     if (early)
       report_queued(entries_[slot].pod(), QueueName::kActive, kPopFromBackoff, std::nullopt);
     leave(slot);
@@ -113,6 +139,12 @@ std::optional<QueuedPod> SchedulingQueue::pop() {
 }
 
 Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
+  if (queues_as_group(*queued.pod)) {
+    Operation operation(*this);
+    Result<void> returned = groups_->return_failed(std::move(queued));
+    operation.finish();
+    return returned;
+  }
   const Uid uid = queued.pod->uid();
   if (const Slot slot = entries_.find(*queued.pod); slot != kNoSlot) {
     in_flight_.end(uid);
@@ -159,6 +191,13 @@ Result<void> SchedulingQueue::return_failed(QueuedPod queued) {
   return {};
 }
 
+void SchedulingQueue::group_attempted(QueuedPod entity, const std::set<Uid>& members,
+                                      GroupEnd end) {
+  Operation operation(*this);
+  groups_->attempted(std::move(entity), members, end);
+  operation.finish();
+}
+
 void SchedulingQueue::activate(std::span<const Ref<const Pod>> pods) {
   if (open_operations_ > 0) {
     activated_meanwhile_.insert(activated_meanwhile_.end(), pods.begin(), pods.end());
@@ -174,6 +213,11 @@ void SchedulingQueue::activate(std::span<const Ref<const Pod>> pods) {
 std::vector<Ref<const Pod>> SchedulingQueue::nominated_pods(Symbol node) const {
   std::vector<Ref<const Pod>> pods;
   nominations_.for_each(node, [&](const Pod& nominated) {
+    if (queues_as_group(nominated)) {
+      const QueuedPod* member = groups_->find(nominated);
+      pods.push_back(member ? member->pod : nominations_.name_only(nominated));
+      return;
+    }
     const Slot slot = entries_.find(nominated);
     // Parity: of a pod in flight only the name is known here, so it weighs nothing.
     pods.push_back(slot == kNoSlot ? nominations_.name_only(nominated) : entries_[slot].queued.pod);
@@ -184,25 +228,32 @@ std::vector<Ref<const Pod>> SchedulingQueue::nominated_pods(Symbol node) const {
 // ---- looking ----------------------------------------------------------------------------------
 
 QueueSizes SchedulingQueue::sizes() const {
-  return {.active = active_.size(),
-          .backoff = backoff_.size(),
+  const GroupSizes none;
+  const GroupSizes& groups = groups_ ? groups_->sizes() : none;
+  return {.active = active_.size() - groups.active_groups + groups.active,
+          .backoff = backoff_.size() - groups.backoff_groups + groups.backoff,
           .unschedulable = unschedulable_.size() - unschedulable_.gated(),
-          .gated = unschedulable_.gated(),
+          .gated = unschedulable_.gated() + groups.gated,
           .in_flight = in_flight_.pods(),
-          .in_flight_events = in_flight_.events()};
+          .in_flight_events = in_flight_.events(),
+          .incomplete = groups.incomplete,
+          .pending = groups.pending};
 }
 
 QueuePlace SchedulingQueue::place(const Pod& pod) const {
+  if (queues_as_group(pod)) return groups_->place(pod);
   const Slot slot = entries_.find(pod);
   return slot == kNoSlot ? QueuePlace::kNowhere : entries_[slot].place;
 }
 
 const QueuedPod* SchedulingQueue::find(const Pod& pod) const {
+  if (queues_as_group(pod)) return groups_->find(pod);
   const Slot slot = entries_.find(pod);
   return slot == kNoSlot ? nullptr : &entries_[slot].queued;
 }
 
 std::optional<WallTime> SchedulingQueue::waits_until(const Pod& pod) const {
+  if (queues_as_group(pod)) return groups_->waits_until(pod);
   const Slot slot = entries_.find(pod);
   if (slot == kNoSlot) return std::nullopt;
   const QueueEntry& entry = entries_[slot];
@@ -228,9 +279,11 @@ std::vector<std::string> SchedulingQueue::missed_events(const Uid& uid) const {
 void SchedulingQueue::for_each(
     const std::function<void(const QueuedPod&, QueuePlace)>& visit) const {
   entries_.for_each([&](Slot slot) {
+    if (groups_ && groups_->is_group(slot)) return;
     const QueueEntry& entry = entries_[slot];
     visit(entry.queued, entry.place);
   });
+  if (groups_) groups_->for_each(visit);
 }
 
 }  // namespace berth

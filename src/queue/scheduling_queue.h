@@ -28,7 +28,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +52,7 @@
 #include "queue/backoff.h"
 #include "queue/entries.h"
 #include "queue/gating.h"
+#include "queue/group_queue.h"
 #include "queue/hints.h"
 #include "queue/in_flight.h"
 #include "queue/nominations.h"
@@ -65,6 +68,8 @@ struct QueueSizes {
   std::size_t gated = 0;
   std::size_t in_flight = 0;
   std::size_t in_flight_events = 0;
+  std::size_t incomplete = 0;  // pods whose PodGroup is not known
+  std::size_t pending = 0;     // pods that wait for the end of their group's cycle
 
   friend bool operator==(const QueueSizes&, const QueueSizes&) = default;
 };
@@ -81,6 +86,10 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   // not used any more when the queue is destroyed.
   void set_profiles(const QueueSortPlugin& sort, std::vector<QueueProfile> profiles);
 
+  // With the gate GenericWorkload, before the first pod is added: from now on the pods of a PodGroup
+  // are queued as one entity (group_queue.h).
+  void queue_groups() { groups_ = std::make_unique<GroupQueue>(*this); }
+
   // Starts the flushes (housekeeping timers). They end with the queue.
   void run();
 
@@ -92,6 +101,9 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   void add(Ref<const Pod> pod);
   void update(const Pod& before, Ref<const Pod> after);
   void remove(const Pod& pod);
+  // A PodGroup, new or changed; only with queue_groups().
+  void put_group(Ref<const PodGroup> group);
+  void remove_group(const PodGroup& group);
   // Moves the unschedulable pods that the event may help. `before` and `after` are the object that
   // the event is about. With `only`, pods for which it is false stay; it may use what a hint of
   // HintScope::kClass may use. Thousands of pods move in slices, one per turn of the loop.
@@ -101,6 +113,12 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   // ---- from the scheduling cycle
   // The next pod to schedule, in flight from now on; nullopt when there is none.
   std::optional<QueuedPod> pop();
+  // The group, if that is what pop() just returned: the pod only stands for it.
+  std::optional<QueuedGroup> take_popped_group() {
+    return groups_ ? groups_->take_popped() : std::nullopt;
+  }
+  // Ends the cycle of a popped group, after its members were returned or not.
+  void group_attempted(QueuedPod entity, const std::set<Uid>& members, GroupEnd end);
   // Whether pop() would return a pod.
   bool ready() const;
   // Ends the flight of a popped pod: no more events are kept for it. Idempotent.
@@ -142,6 +160,9 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   void for_each(const std::function<void(const QueuedPod&, QueuePlace)>& visit) const;
 
  private:
+  friend class GroupQueue;
+  bool queues_as_group(const Pod& pod) const { return groups_ && in_group(pod); }
+
   // Upstream's labels of why a pod entered a queue, besides those of events.
   static constexpr std::string_view kScheduleAttemptFailure = "ScheduleAttemptFailure";
   static constexpr std::string_view kBackoffComplete = "BackoffComplete";
@@ -175,6 +196,7 @@ class SchedulingQueue final : public Nominator, public NominationLog, public Act
   InFlight in_flight_;
   Nominations nominations_;
   std::uint64_t last_sequence_ = 0;
+  std::unique_ptr<GroupQueue> groups_;  // null: every pod is queued by itself
 
   // ---- operations: their time, and what is done when they end
   class Operation;

@@ -17,10 +17,12 @@ void SchedulingQueue::Operation::finish() {
   }
   if (queue_.measured_) {
     const std::size_t gated = queue_.unschedulable_.gated();
-    queue_.measured_->pending_pods({.active = queue_.active_.size(),
-                                    .backoff = queue_.backoff_.size(),
-                                    .unschedulable = queue_.unschedulable_.size() - gated,
-                                    .gated = gated});
+    PendingPods pending{.active = queue_.active_.size(),
+                        .backoff = queue_.backoff_.size(),
+                        .unschedulable = queue_.unschedulable_.size() - gated,
+                        .gated = gated};
+    if (queue_.groups_) queue_.groups_->add_to(pending);
+    queue_.measured_->pending_pods(pending);
   }
   const bool tell = std::exchange(queue_.woken_, false) && queue_.ready();
   if (tell && queue_.on_ready_) queue_.on_ready_();
@@ -87,6 +89,10 @@ void SchedulingQueue::report_queued(const Pod& pod, QueueName queue, std::string
 
 bool SchedulingQueue::move_to_active(Slot slot, std::string_view label, bool ask_plugins,
                                      std::optional<Requeue> strategy) {
+  if (groups_ && groups_->is_group(slot)) {
+    groups_->move_to_active(slot, label, ask_plugins);
+    return true;
+  }
   QueueEntry& entry = entries_[slot];
   if (ask_plugins) gating_.run_pre_enqueue_plugins(entry.queued);
   if (entry.queued.gated()) {
@@ -167,6 +173,7 @@ void SchedulingQueue::update_queued(Slot slot, const Ref<const Pod>& before,
 }
 
 void SchedulingQueue::activate_pod(const Ref<const Pod>& pod) {
+  if (queues_as_group(*pod)) return groups_->activate(pod);
   if (const Slot slot = entries_.find(*pod); slot != kNoSlot) {
     const QueuePlace place = entries_[slot].place;
     const std::string_view label = events::kForceActivate.custom_label;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "berth/measurements.h"
@@ -20,22 +21,28 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
   if (pre.outcome.rejected()) co_return Outcome::success();
   if (!pre.outcome.ok()) co_return pre.outcome;
 
-  if (!policy_.all_nodes && !cycle.pod().nominated_node().empty()) {
+  if (!policy_.all_nodes && !cycle.pod().nominated_node().empty() &&
+      (!placement_ || in_placement(cycle.pod().nominated_node()))) {
     Task<bool> trying = try_nominated(cycle, framework, found);
     if (co_await trying) co_return Outcome::success();
   }
 
   std::vector<NodeRow> named;
-  if (pre.nodes)
+  const bool only_some = pre.nodes || placement_;
+  if (placement_) {
+    named = rows_in_placement(pre);
+    for (const NodeRow row : named) scratch_.verdicts[row] = Status{};
+  } else if (pre.nodes) {
     for (const Symbol name : *pre.nodes)
       if (const NodeRow row = cluster_.nodes().find(name);
           row != kNoRow && cluster_.nodes().has_node(row)) {
         named.push_back(row);
         scratch_.verdicts[row] = Status{};
       }
-  const std::size_t candidates = pre.nodes ? named.size() : cluster_.nodes().node_count();
+  }
+  const std::size_t candidates = only_some ? named.size() : cluster_.nodes().node_count();
   const PointTimer timer(framework.measurements(), Point::kFilter);
-  Task<Outcome> filtering = filter(cycle, framework, pre.nodes ? &named : nullptr,
+  Task<Outcome> filtering = filter(cycle, framework, only_some ? &named : nullptr,
                                    enough(framework, candidates, percentage), found);
   Outcome filtered = co_await filtering;
   timer.ended(filtered.code);
@@ -45,6 +52,22 @@ Task<Outcome> NodeSearch::find_feasible(Cycle& cycle, const Framework& framework
   Task<Outcome> asking = ask_extenders(cycle, framework, found);
   Outcome asked = co_await asking;
   co_return asked;
+}
+
+bool NodeSearch::in_placement(Symbol node) const {
+  const NodeRow row = cluster_.nodes().find(node);
+  return row != kNoRow && cluster_.nodes().has_node(row) && placement_->contains(row);
+}
+
+// The placement's nodes that PreFilter left, in the order of the snapshot.
+std::vector<NodeRow> NodeSearch::rows_in_placement(const PreFilterRun& pre) const {
+  const NodeTable& nodes = cluster_.nodes();
+  std::vector<NodeRow> rows;
+  for (const NodeRow row : nodes.order())
+    if (nodes.has_node(row) && placement_->contains(row) &&
+        (!pre.nodes || std::ranges::find(*pre.nodes, nodes.name(row)) != pre.nodes->end()))
+      rows.push_back(row);
+  return rows;
 }
 
 std::size_t NodeSearch::enough(const Framework& framework, std::size_t nodes,

@@ -61,6 +61,17 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
   co_return std::move(*result);
 }
 
+Task<SearchResult> NodeSearch::run_in_group(Cycle& cycle, const Framework& framework,
+                                            std::int32_t percentage, const NodeSet* placement) {
+  in_group_ = true;
+  placement_ = placement;
+  Task<SearchResult> running = run(cycle, framework, percentage);
+  SearchResult result = co_await running;
+  in_group_ = false;
+  placement_ = nullptr;
+  co_return result;
+}
+
 void NodeSearch::take_first_by_name(SearchResult& result) const {
   if (!result.outcome.ok() || trace_->best.empty()) return;
   result.row = *std::ranges::min_element(
@@ -124,9 +135,10 @@ Task<SearchResult> NodeSearch::search_afresh(Cycle& cycle, const Framework& fram
 Task<void> NodeSearch::no_feasible_node(Cycle& cycle, const Framework& framework,
                                         const Diagnosis& diagnosis, SearchResult& result) {
   // The message is built before PostFilter, whose trials overwrite the verdicts.
-  std::shared_ptr<FitError> error =
-      framework.fit_error(cycle, diagnosis, cluster_.nodes().node_count());
-  if (!policy_.post_filter || framework.plugins().post_filter.empty()) {
+  std::shared_ptr<FitError> error = framework.fit_error(cycle, diagnosis, nodes_in_question());
+  if (in_group_) {
+    // What could help is asked about the group as a whole.
+  } else if (!policy_.post_filter || framework.plugins().post_filter.empty()) {
     result.nominating = Nominating::clear();
   } else {
     Task<PostFilterResult> helping = framework.run_post_filter(cycle, diagnosis);
@@ -156,7 +168,7 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
                                                    const PreFilterRun& pre,
                                                    std::int32_t percentage) {
   const std::size_t nodes = cluster_.nodes().node_count();
-  if (!pre.outcome.ok() || pre.nodes || !cycle.pod().nominated_node().empty() ||
+  if (!pre.outcome.ok() || pre.nodes || placement_ || !cycle.pod().nominated_node().empty() ||
       !extenders_.empty() || enough(framework, nodes, percentage) < nodes)
     return std::nullopt;
   classes_.begin_cycle();

@@ -75,6 +75,10 @@ class NodeSearch {
   // is filled.
   Task<SearchResult> run(Cycle& cycle, const Framework& framework, std::int32_t percentage,
                          SearchTrace* trace = nullptr);
+  // The same for a pod of a group whose other pods are tried with it: PostFilter does not run, and
+  // with a placement only its nodes are looked at.
+  Task<SearchResult> run_in_group(Cycle& cycle, const Framework& framework, std::int32_t percentage,
+                                  const NodeSet* placement);
 
  private:
   struct FeasibleNodes {
@@ -132,6 +136,11 @@ class NodeSearch {
   ScoreVisitor trace_scores(const NodeSet& feasible);
   void trace_totals(const NodeSet& feasible);
   void trace_end(const SearchResult& result);
+  std::size_t nodes_in_question() const {
+    return placement_ ? placement_->count() : cluster_.nodes().node_count();
+  }
+  bool in_placement(Symbol node) const;
+  std::vector<NodeRow> rows_in_placement(const PreFilterRun& pre) const;
   NodeRow row_of(std::string_view node_name) const;
   std::size_t enough(const Framework& framework, std::size_t nodes, std::int32_t percentage) const;
 
@@ -150,7 +159,9 @@ class NodeSearch {
   std::shared_ptr<KeptCheck> plugins_check_;
   Evaluation kept_;  // with verify_: the rows and totals of the last decision
   std::optional<std::string> difference_;
-  std::size_t next_start_ = 0;  // where the next sampled search begins, for fairness
+  bool in_group_ = false;               // the search under way is for a pod of a group
+  const NodeSet* placement_ = nullptr;  // with in_group_: the nodes to look at; null: all
+  std::size_t next_start_ = 0;          // where the next sampled search begins, for fairness
 };
 
 }  // namespace berth

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/pod_group.h"
 #include "base/keyed_hash.h"
 #include "base/time_text.h"
 #include "berth/status.h"
@@ -142,6 +143,18 @@ void Timeline::preempted(const Pod& victim, const Pod& preemptor, std::string_vi
       PodRecord::Preemption{preemptor.full_name(), std::string(node)});
   if (wants_entries())
     add(entry("preempted", victim).text("by", of_victim.preemption->by).text("node", node));
+}
+
+void Timeline::group_decided(const PodGroup& group, const Outcome& outcome) {
+  if (!wants_entries()) return;
+  JsonLine line;
+  line.text("time", go_duration(loop_.now().since_start))
+      .text("what", "groupDecided")
+      .text("group",
+            std::string(group.symbols.text(group.namespace_name)).append("/").append(group.name))
+      .text("outcome", to_string(outcome.code))
+      .text_if("message", outcome.message());
+  add(line);
 }
 
 void Timeline::event(const PodEvent& event) {

@@ -128,6 +128,7 @@ class Timeline final : public Observer {
   void bound(const Pod& pod, std::string_view node, std::int32_t attempts) override;
   void failed(const Pod& pod, const Outcome& outcome) override;
   void preempted(const Pod& victim, const Pod& preemptor, std::string_view node) override;
+  void group_decided(const PodGroup& group, const Outcome& outcome) override;
   void event(const PodEvent& event) override;
   void internal_error(std::string_view message) override;
 

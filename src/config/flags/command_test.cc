@@ -85,10 +85,10 @@ TEST_F(CommandTest, GatesThatBerthDoesNotActUponAreOneWarningEach) {
     return names;
   };
   EXPECT_THAT(warned("StorageCapacityScoring=true"), IsEmpty());
-  EXPECT_THAT(warned("GenericWorkload=true,NativeHistograms=false"),
-              ::testing::ElementsAre("\"GenericWorkload\""));
+  EXPECT_THAT(warned("DRADerivedAttributes=true,NativeHistograms=false"),
+              ::testing::ElementsAre("\"DRADerivedAttributes\""));
   // Operators set gates for all components.
-  EXPECT_THAT(warned("AllAlpha=true,AllBeta=true"), SizeIs(12));
+  EXPECT_THAT(warned("AllAlpha=true,AllBeta=true"), SizeIs(9));
 }
 
 TEST_F(CommandTest, FormsOfFlags) {
@@ -289,7 +289,7 @@ TEST_F(CommandTest, EarlierVersionsHaveTheirOwnGates) {
                   .options.gates.enabled("DRAFractionalCapacityRange"));
   log.clear();
   EXPECT_EQ(complaint({"--emulated-version=1.35", "--feature-gates=GenericWorkload=true"}), "none");
-  ASSERT_THAT(log, SizeIs(2));  // and that it has no effect here
+  ASSERT_THAT(log, SizeIs(1));
   EXPECT_EQ(log[0].message,
             "component has alpha features enabled in emulated version, this is unsupported: "
             "features=[GenericWorkload]");

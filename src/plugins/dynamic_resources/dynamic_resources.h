@@ -17,6 +17,7 @@
 #include <string>
 
 #include "berth/plugin_table.h"
+#include "framework/group_plugins.h"
 #include "framework/object_waits.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/dynamic_resources/allocator_pools.h"
@@ -35,6 +36,7 @@ class DynamicResources final : public PreEnqueuePlugin,
                                public FilterPlugin,
                                public ObstaclePlugin,
                                public PostFilterPlugin,
+                               public PodGroupPostFilterPlugin,
                                public ScorePlugin,
                                public ReservePlugin,
                                public PreBindPlugin,
@@ -55,6 +57,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   void filter(const Cycle& cycle, FilterPass& pass) const override;
   std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override;
   Task<PostFilterResult> post_filter(Cycle& cycle, const Diagnosis& diagnosis) const override;
+  Task<GroupPostFilterResult> post_filter_group(UnplacedGroup& group) const override;
   bool score_keys(Cycle& cycle, RowKeys& keys) const override;
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/feature_gates.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 
@@ -45,6 +46,28 @@ Task<PostFilterResult> DynamicResources::post_filter(Cycle& cycle, const Diagnos
   co_return result;
 }
 
+// One claim is released for each member that has any. The answer is the same for a group without
+// claims.
+Task<GroupPostFilterResult> DynamicResources::post_filter_group(UnplacedGroup& group) const {
+  GroupPostFilterResult result;
+  result.outcome = Outcome::of(Code::kUnschedulable);
+  if (handle_.gates.enabled("TopologyAwareWorkloadScheduling") && !group.group().topology.empty())
+    co_return result;
+  for (const GroupMember& member : group.members()) {
+    // A member may not have come as far as this plugin's PreFilter. (Upstream then ends the group
+    // with an error instead of its reason.)
+    const Seen* seen = member.cycle->find<Seen>(*this);
+    if (!seen || !seen->devices) continue;
+    Task<Outcome> releasing = release_something(*member.pod, *seen->devices);
+    Outcome released = co_await releasing;
+    if (released.code != Code::kError) continue;
+    result.outcome = std::move(released);
+    co_return result;
+  }
+  result.outcome = Outcome::unschedulable("deallocation and deletion of ResourceClaims completed");
+  co_return result;
+}
+
 Task<Outcome> DynamicResources::release_something(const Pod& pod, PodDevices& devices) const {
   const PodClaim* extended = devices.extended_claim();
   const bool left_over = extended && !is_in_memory(*extended->claim);
@@ -80,7 +103,9 @@ Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) {
   const Seen* seen = cycle.find<Seen>(*this);
   if (!seen) return Outcome::failure("not found");
   if (!seen->devices) {
-    cycle.drop<Seen>(*this);  // nothing is to be done for the pod, and it may wait for long
+    // A member of a group may be reserved again in the same cycle.
+    if (!in_group(cycle.pod()))
+      cycle.drop<Seen>(*this);  // nothing is to be done for the pod, and it may wait for long
     return Outcome::success();
   }
   if (!seen->devices->allocator) return Outcome::success();

@@ -4,7 +4,7 @@
 // Changes its mind when a pod goes or asks for less, when a node is added or gets more, or when a
 // DeviceClass takes over a resource: what a node has none of then is none of its business.
 //
-// filtering.cc, scoring.cc and hints.cc are its three phases.
+// filtering.cc, scoring.cc and hints.cc are its three phases, placement_scoring.cc is for groups.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "berth/plugin_table.h"
+#include "framework/group_plugins.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/node_resources/allocation.h"
 #include "plugins/node_resources/request.h"
@@ -24,6 +25,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
                                public ObstaclePlugin,
                                public PreScorePlugin,
                                public ScorePlugin,
+                               public PlacementScorePlugin,
                                public SignPlugin {
  public:
   NodeResourcesFit(const config::NodeResourcesFitArgs& args, const Handle& handle);
@@ -44,6 +46,7 @@ class NodeResourcesFit final : public PreFilterPlugin,
   Outcome score(const Cycle& cycle, const NodeSet& feasible,
                 std::span<Score> by_row) const override;
   bool normalizes() const override { return false; }
+  Score score_placement(const TriedPlacement& placement, const Cluster& cluster) const override;
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;

@@ -1,0 +1,259 @@
+#include "framework/group_preemption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+#include <tuple>
+#include <utility>
+
+#include "config/feature_gates.h"
+#include "framework/disruption_budgets.h"
+#include "framework/framework.h"
+#include "framework/preemption_victims.h"
+
+namespace berth {
+namespace {
+
+Ref<const PodGroup> known_group(const Pod& pod, const Cluster& cluster) {
+  if (!in_group(pod)) return nullptr;
+  const Ref<const Object> found = cluster.find(ObjectKind::kPodGroup, pod.namespace_name(),
+                                               pod.text(pod.spec().scheduling_group));
+  return Ref<const PodGroup>(static_cast<const PodGroup*>(found.get()));
+}
+
+// Parity: a pod of a group ranks above a single one, also where it goes by itself.
+bool is_more_important(const VictimUnit& a, const VictimUnit& b) {
+  const auto rank = [](const VictimUnit& unit) {
+    return std::make_tuple(-std::int64_t{unit.priority}, !unit.of_group,
+                           -static_cast<std::int64_t>(unit.pods.size()), unit.since.since_epoch);
+  };
+  return rank(a) < rank(b);
+}
+
+bool goes_for_preemption(const Pod& pod) {
+  const PodCondition* condition = pod.condition("DisruptionTarget");
+  return pod.terminating() && condition && condition->status == "True" &&
+         condition->reason == "PreemptionByScheduler";
+}
+
+// The units below `priority`, most important first.
+std::vector<VictimUnit> potential_victims(const Cluster& cluster, std::int32_t priority) {
+  std::vector<VictimUnit> units;
+  std::map<GroupKey, std::size_t> by_group;
+  for (const NodeRow row : cluster.nodes().order()) {
+    if (!cluster.nodes().has_node(row)) continue;
+    for (const Ref<const Pod>& pod : cluster.nodes().pods(row)) {
+      const Ref<const PodGroup> group = known_group(*pod, cluster);
+      const std::int32_t own = group ? group->effective_priority() : pod->priority();
+      if (own >= priority) continue;
+      std::size_t at = units.size();
+      if (group && group->disruption_mode == DisruptionMode::kAll)
+        at = by_group.emplace(group_of(*pod), at).first->second;
+      if (at == units.size()) units.push_back({{}, own, in_group(*pod), started(*pod)});
+      units[at].pods.push_back({pod, row});
+      units[at].since = std::min(units[at].since, started(*pod));
+    }
+  }
+  std::ranges::stable_sort(units, is_more_important);
+  return units;
+}
+
+}  // namespace
+
+std::int32_t victim_priority(const Pod& pod, const Cluster& cluster) {
+  const Ref<const PodGroup> group = known_group(pod, cluster);
+  return group ? group->effective_priority() : pod.priority();
+}
+
+// One search, with the pods that it has taken out of the cluster.
+class GroupPreemption::Search {
+ public:
+  Search(UnplacedGroup& group, Cluster& cluster) : group_(group), cluster_(cluster) {}
+  ~Search() {
+    for (auto& [uid, gone] : gone_) put_back(gone);
+  }
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
+
+  void remove(const VictimUnit& unit) {
+    for (const VictimUnit::At& at : unit.pods) {
+      Gone gone{at, cluster_.is_assumed(at.pod->uid())};
+      const Result<void> went =
+          gone.assumed ? cluster_.forget(*at.pod) : cluster_.remove_pod(*at.pod);
+      if (went) gone_.emplace(at.pod->uid(), std::move(gone));
+    }
+  }
+  void restore(const VictimUnit& unit) {
+    for (const VictimUnit::At& at : unit.pods) {
+      const auto gone = gone_.find(at.pod->uid());
+      if (gone == gone_.end()) continue;
+      put_back(gone->second);
+      gone_.erase(gone);
+    }
+  }
+
+  // Where the group was placed: from now on this is what has to stay possible.
+  void keep_placement() {
+    for (const GroupMember& member : group_.members())
+      if (member.row != kNoRow) placed_.push_back(member);
+  }
+  const std::vector<GroupMember>& placed() const { return placed_; }
+
+  // Whether the unit can stay; if not, it has gone again. An error stands in error().
+  Task<bool> can_stay(const VictimUnit& unit) {
+    restore(unit);
+    bool fits = true;
+    for (const GroupMember& member : placed_)
+      for (const VictimUnit::At& at : unit.pods)
+        fits = note(group_.framework().run_add_pod(*member.cycle, *at.pod, at.row)) && fits;
+    if (fits) {
+      Task<bool> placing = members_fit();
+      fits = co_await placing;
+    }
+    if (fits) co_return true;
+    remove(unit);
+    for (const GroupMember& member : placed_)
+      for (const VictimUnit::At& at : unit.pods)
+        note(group_.framework().run_remove_pod(*member.cycle, *at.pod, at.row));
+    co_return false;
+  }
+  const std::string& error() const { return error_; }
+
+ private:
+  struct Gone {
+    VictimUnit::At at;
+    bool assumed;
+  };
+  void put_back(const Gone& gone) {
+    const Result<void> back =
+        gone.assumed ? cluster_.assume(gone.at.pod, gone.at.row) : cluster_.add_pod(gone.at.pod);
+    if (!back && error_.empty()) error_ = back.error().message;
+  }
+  bool note(const Outcome& outcome) {
+    if (outcome.ok()) return true;
+    if (error_.empty()) error_ = outcome.message();
+    return false;
+  }
+
+  // Whether all members fit on their nodes, one after the other.
+  Task<bool> members_fit() {
+    const Framework& framework = group_.framework();
+    std::size_t placed = 0;
+    bool fits = true;
+    for (const GroupMember& member : placed_) {
+      Result<Status> status =
+          framework.filter_row_with_nominated(*member.cycle, cluster_, member.row);
+      while (status && status->code == Code::kWait) {
+        Task<void> giving = framework.give_turn(*member.cycle);
+        co_await giving;
+        status = framework.filter_row_with_nominated(*member.cycle, cluster_, member.row);
+      }
+      if (!status && error_.empty()) error_ = status.error().message;
+      fits = status && status->ok() && cluster_.assume(member.pod, member.row).has_value();
+      if (!fits) break;
+      ++placed;
+      fits = framework.run_reserve(*member.cycle, cluster_.nodes().name_text(member.row)).ok();
+      if (!fits) break;
+    }
+    for (; placed > 0; --placed) {
+      const GroupMember& member = placed_[placed - 1];
+      framework.run_unreserve(*member.cycle, cluster_.nodes().name_text(member.row));
+      static_cast<void>(cluster_.forget(*member.pod));
+    }
+    co_return fits;
+  }
+
+  UnplacedGroup& group_;
+  Cluster& cluster_;
+  std::map<Uid, Gone> gone_;
+  std::vector<GroupMember> placed_;
+  std::string error_;
+};
+
+std::string GroupPreemption::not_eligible(const UnplacedGroup& group) const {
+  const auto never = [](const GroupMember& member) {
+    return member.pod->spec().preemption_policy == PreemptionPolicy::kNever;
+  };
+  const bool says_never = handle_.gates.enabled("PodGroupPreemptionPolicy")
+                              ? group.group().preemption_policy == PreemptionPolicy::kNever
+                              : std::ranges::any_of(group.members(), never);
+  return says_never ? "not eligible due to preemptionPolicy=Never." : "";
+}
+
+// Victims of an earlier preemption are still going.
+bool GroupPreemption::is_ongoing(const UnplacedGroup& group) const {
+  const Cluster& cluster = handle_.cluster;
+  for (const GroupMember& member : group.members()) {
+    const NodeRow row = cluster.nodes().find(member.pod->nominated_node());
+    if (member.pod->nominated_node().empty() || row == kNoRow) continue;
+    for (const Ref<const Pod>& pod : cluster.nodes().pods(row))
+      if (goes_for_preemption(*pod) &&
+          victim_priority(*pod, cluster) < group.group().effective_priority())
+        return true;
+  }
+  return false;
+}
+
+Task<GroupPreemption::Choice> GroupPreemption::choose(UnplacedGroup& group) const {
+  Choice choice;
+  if (!handle_.trial_cluster) {
+    choice.outcome = Outcome::failure("there is no cluster to try things on");
+    co_return choice;
+  }
+  if (std::string why = not_eligible(group); !why.empty()) {
+    choice.outcome = Outcome::unschedulable(std::move(why));
+    co_return choice;
+  }
+  if (is_ongoing(group)) {
+    for (const GroupMember& member : group.members())
+      if (!member.pod->nominated_node().empty())
+        choice.nominations.emplace(member.pod->uid(), member.pod->nominated_node_name());
+    choice.outcome = Outcome::of(Code::kSuccess, "ongoing preemption on nominated nodes");
+    co_return choice;
+  }
+  const std::vector<VictimUnit> units =
+      potential_victims(handle_.cluster, group.group().effective_priority());
+  if (units.empty()) {
+    choice.outcome = Outcome::of(Code::kUnschedulableAndUnresolvable,
+                                 "No preemption victims found for incoming preemptor");
+    co_return choice;
+  }
+
+  Search search(group, *handle_.trial_cluster);
+  for (const VictimUnit& unit : units) search.remove(unit);
+  Task<Outcome> placing = group.schedule();
+  choice.outcome = co_await placing;
+  if (!choice.outcome.ok()) co_return choice;
+  search.keep_placement();
+
+  std::vector<const VictimUnit*> violating, others, victims;
+  DisruptionBudgets budgets(handle_.cluster);
+  budgets.start_over();
+  for (const VictimUnit& unit : units) {
+    bool violates = false;
+    for (const VictimUnit::At& at : unit.pods) violates = budgets.violated_by(*at.pod) || violates;
+    (violates ? violating : others).push_back(&unit);
+  }
+  for (const auto* list : {&violating, &others})
+    for (const VictimUnit* unit : *list) {
+      Task<bool> coming_back = search.can_stay(*unit);
+      if (!co_await coming_back) victims.push_back(unit);
+    }
+  if (!search.error().empty()) {
+    choice.outcome = Outcome::failure(search.error());
+    co_return choice;
+  }
+  std::ranges::stable_sort(
+      victims, [](const VictimUnit* a, const VictimUnit* b) { return is_more_important(*a, *b); });
+  for (const VictimUnit* unit : victims)
+    for (const VictimUnit::At& at : unit->pods) choice.victims.push_back(at.pod);
+  for (const GroupMember& member : search.placed())
+    choice.nominations.emplace(member.pod->uid(), handle_.cluster.nodes().name_text(member.row));
+  choice.outcome = Outcome::of(
+      Code::kSuccess,
+      fmt::format("found a placement for podgroup, preempting {} victims", choice.victims.size()));
+  co_return choice;
+}
+
+}  // namespace berth
