@@ -25,12 +25,13 @@ using memapi::text_at;
 
 // An API server, controllers and a scheduler on one loop in virtual time.
 struct Whole {
-  Whole() {
+  explicit Whole(const std::string& gates = {}) {
     const std::vector<std::string> everything{"*"};
     controllers = std::make_unique<control_plane::Controllers>(
         api.local(), control_plane::choose_controllers(everything).value(),
         control_plane::NodeAgentOptions{.lease_interval = Duration::zero()});
     EngineOptions options;
+    EXPECT_TRUE(options.gates.set(gates));
     options.configuration = config::default_configuration(options.gates);
     engine = Engine::make(loop, interner, plugins, cluster, observer, std::move(options)).value();
     cluster.serve(*engine);
@@ -75,6 +76,25 @@ struct Whole {
                                 memapi::int_at(tree, "series.count").value_or(1),
                                 text_at(tree, "message")));
     }
+    return all;
+  }
+
+  void add_group(const std::string& name, int min_count) {
+    create(resource_of("podgroups", "scheduling.k8s.io"),
+           fmt::format(R"({{"metadata":{{"name":"{}","namespace":"default"}},"spec":{{)"
+                       R"("schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}})",
+                       name, min_count));
+  }
+  // "True Scheduled: " of the group's conditions.
+  std::vector<std::string> conditions_of_group(const std::string& name) {
+    const memapi::ObjectRef group =
+        api.local().get(resource_of("podgroups", "scheduling.k8s.io"), "default", name);
+    const JsonValue tree = group->tree();
+    std::vector<std::string> all;
+    for (const JsonValue& condition : memapi::items_at(tree, "status.conditions"))
+      all.push_back(fmt::format("{} {} {}: {}", text_at(condition, "type"),
+                                text_at(condition, "status"), text_at(condition, "reason"),
+                                text_at(condition, "message")));
     return all;
   }
 
@@ -292,6 +312,46 @@ TEST(EmbeddedCluster, DevicesGoFromPodToPod) {
   EXPECT_EQ(whole.node_of("b"), "") << "the only device is taken";
   whole.pass(60s);
   EXPECT_EQ(whole.node_of("b"), "n1") << "the first pod has finished";
+}
+
+TEST(EmbeddedCluster, AGangIsPlacedTogetherAndItsPodGroupSaysSo) {
+  Whole whole("GenericWorkload=true");
+  whole.add_node("n1");
+  whole.add_group("g", 2);
+  whole.pass(1s);
+  const std::string member = R"(,"schedulingGroup":{"podGroupName":"g"})";
+  whole.add_pod("a", "3", member);
+  whole.pass(5s);
+  EXPECT_EQ(whole.conditions_of_group("g"), std::vector<std::string>{}) << "it waits for the rest";
+  whole.add_pod("b", "3", member);
+  whole.pass(1s);
+  EXPECT_EQ(whole.conditions_of_group("g"),
+            std::vector<std::string>{
+                "PodGroupInitiallyScheduled False Unschedulable: minCount (2) cannot be satisfied: "
+                "1 scheduled, 0 remaining, pod group preemption: No preemption victims found for "
+                "incoming preemptor"});
+  EXPECT_EQ(whole.node_of("a"), "") << "not half of it";
+  whole.add_node("n2");
+  whole.pass(20s);
+  EXPECT_NE(whole.node_of("a"), "");
+  EXPECT_NE(whole.node_of("b"), "");
+  const std::vector<std::string> scheduled{"PodGroupInitiallyScheduled True Scheduled: "};
+  EXPECT_EQ(whole.conditions_of_group("g"), scheduled);
+  whole.add_pod("late", "3", member);
+  whole.pass(20s);
+  EXPECT_EQ(whole.node_of("late"), "");
+  EXPECT_EQ(whole.conditions_of_group("g"), scheduled) << "what is left over does not change it";
+}
+
+TEST(EmbeddedCluster, WithoutTheGateAPodGroupIsOnlyStored) {
+  Whole whole;
+  whole.add_node("n1");
+  whole.add_group("g", 2);
+  whole.add_pod("a", "3", R"(,"schedulingGroup":{"podGroupName":"g"})");
+  whole.pass(5s);
+  EXPECT_EQ(whole.node_of("a"), "n1");
+  EXPECT_EQ(whole.conditions_of_group("g"), std::vector<std::string>{});
+  EXPECT_TRUE(whole.engine->cluster().list(ObjectKind::kPodGroup).empty());
 }
 
 }  // namespace

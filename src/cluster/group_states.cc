@@ -6,7 +6,7 @@ namespace berth {
 
 void GroupStates::see(const Ref<const Pod>& pod) {
   using enum GroupState::Stage;
-  GroupState& state = states_[group_of(*pod)];
+  GroupState& state = states_[pod_group_of(*pod)];
   const GroupState::Stage arrives = pod->node().empty() ? kUnscheduled : kAssigned;
   const auto [known, is_new] = state.members.try_emplace(pod->uid(), GroupState::Member{});
   GroupState::Member& member = known->second;
@@ -18,7 +18,7 @@ void GroupStates::see(const Ref<const Pod>& pod) {
 }
 
 void GroupStates::remove(const Pod& pod) {
-  const auto state = states_.find(group_of(pod));
+  const auto state = states_.find(pod_group_of(pod));
   if (state == states_.end()) return;
   const auto member = state->second.members.find(pod.uid());
   if (member == state->second.members.end()) return;
@@ -31,7 +31,7 @@ void GroupStates::remove(const Pod& pod) {
 }
 
 void GroupStates::move(const Pod& pod, GroupState::Stage stage) {
-  const auto state = states_.find(group_of(pod));
+  const auto state = states_.find(pod_group_of(pod));
   if (state == states_.end()) return;
   const auto member = state->second.members.find(pod.uid());
   // A pod that the watch shows on a node is there, whatever became of our own attempt.
@@ -43,7 +43,7 @@ void GroupStates::move(const Pod& pod, GroupState::Stage stage) {
 }
 
 void GroupStates::hold(const Pod& pod) {
-  if (const auto state = states_.find(group_of(pod)); state != states_.end())
+  if (const auto state = states_.find(pod_group_of(pod)); state != states_.end())
     state->second.held.push_back(pod.uid());
 }
 

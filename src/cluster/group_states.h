@@ -30,7 +30,7 @@ struct GroupKey {
 };
 
 inline bool in_group(const Pod& pod) { return !pod.spec().scheduling_group.empty(); }
-inline GroupKey group_of(const Pod& pod) {
+inline GroupKey pod_group_of(const Pod& pod) {
   return {pod.meta().namespace_name, pod.spec().scheduling_group};
 }
 inline GroupKey group_key(const PodGroup& group) { return {group.namespace_name, group.symbol}; }

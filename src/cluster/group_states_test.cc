@@ -18,7 +18,7 @@ struct GroupStatesTest : ::testing::Test {
     return builder.build();
   }
   std::vector<std::size_t> counts(const Pod& of) {
-    const GroupState* state = states.find(group_of(of));
+    const GroupState* state = states.find(pod_group_of(of));
     if (!state) return {};
     return {state->counts[0], state->counts[1], state->counts[2]};
   }
@@ -32,7 +32,7 @@ TEST_F(GroupStatesTest, CountsPodsByHowFarTheyAre) {
   EXPECT_EQ(counts(*a), (Counts{2, 0, 1}));
   states.assume(*a);
   EXPECT_EQ(counts(*a), (Counts{1, 1, 1}));
-  EXPECT_EQ(states.find(group_of(*a))->scheduled(), 2u);
+  EXPECT_EQ(states.find(pod_group_of(*a))->scheduled(), 2u);
   states.see(member("a"));  // an update of the pod says nothing about its place
   EXPECT_EQ(counts(*a), (Counts{1, 1, 1}));
   states.see(member("a", "n1"));

@@ -49,7 +49,7 @@ std::vector<VictimUnit> potential_victims(const Cluster& cluster, std::int32_t p
       if (own >= priority) continue;
       std::size_t at = units.size();
       if (group && group->disruption_mode == DisruptionMode::kAll)
-        at = by_group.emplace(group_of(*pod), at).first->second;
+        at = by_group.emplace(pod_group_of(*pod), at).first->second;
       if (at == units.size()) units.push_back({{}, own, in_group(*pod), started(*pod)});
       units[at].pods.push_back({pod, row});
       units[at].since = std::min(units[at].since, started(*pod));
@@ -64,6 +64,11 @@ std::vector<VictimUnit> potential_victims(const Cluster& cluster, std::int32_t p
 std::int32_t victim_priority(const Pod& pod, const Cluster& cluster) {
   const Ref<const PodGroup> group = known_group(pod, cluster);
   return group ? group->effective_priority() : pod.priority();
+}
+
+bool goes_as_group(const Pod& pod, const Cluster& cluster) {
+  const Ref<const PodGroup> group = known_group(pod, cluster);
+  return group && group->disruption_mode == DisruptionMode::kAll;
 }
 
 // One search, with the pods that it has taken out of the cluster.

@@ -37,6 +37,8 @@ struct VictimUnit {
 
 // The priority by which a pod is a victim: its group's, if it has one that is known.
 std::int32_t victim_priority(const Pod& pod, const Cluster& cluster);
+// Whether its group is only evicted as a whole.
+bool goes_as_group(const Pod& pod, const Cluster& cluster);
 
 class GroupPreemption {
  public:

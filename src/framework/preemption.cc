@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "berth/labels.h"
 #include "berth/observer.h"
+#include "config/feature_gates.h"
 #include "framework/framework.h"
 
 namespace berth {
@@ -111,6 +112,11 @@ std::size_t pick_one_node_for_preemption(std::span<const PreemptionCandidate> ca
   return best;
 }
 
+Preemption::Preemption(const Handle& handle, PreemptionLimits limits)
+    : handle_(handle), limits_(limits), check_(KeptCheck::of(*handle.shared)) {
+  if (handle.gates.enabled("GenericWorkload")) groups_ = group_states(*handle.shared);
+}
+
 Task<Preemption::Choice> Preemption::choose(Cycle& cycle, const Diagnosis& diagnosis) const {
   Choice choice;
   if (Observer* measured = handle_.observer ? handle_.observer->measuring() : nullptr)
@@ -183,7 +189,8 @@ std::string Preemption::not_eligible(const Pod& pod, const Cycle& cycle,
                         : diagnosis.absent.code;
   if (code == Code::kUnschedulableAndUnresolvable || !known) return {};
   for (const Ref<const Pod>& other : nodes.pods(row))
-    if (other->priority() < pod.priority() && goes_for_us(*other))
+    if ((groups_ ? victim_priority(*other, handle_.cluster) : other->priority()) < pod.priority() &&
+        goes_for_us(*other))
       return "not eligible due to a terminating pod on the nominated node.";
   return {};
 }
@@ -211,7 +218,8 @@ std::vector<NodeRow> Preemption::nodes_where_preemption_might_help(
 KeptVictims* Preemption::kept_for(const Cycle& cycle) const {
   const Framework& framework = *cycle.framework;
   const NominationLog* const log = NominationLog::of(handle_.nominator);
-  if (!KeptVictims::can_keep(cycle, framework, log)) return nullptr;
+  // With groups the victims of a row depend on more than the row.
+  if (groups_ || !KeptVictims::can_keep(cycle, framework, log)) return nullptr;
   kept_.begin_cycle();
   if (++asks_ > kept_.size()) {
     asks_ = 0;
@@ -267,7 +275,7 @@ Task<Preemption::FoundCandidates> Preemption::find_candidates(Cycle& cycle,
   std::vector<Status>& verdicts = cycle.scratch()->verdicts;
   const std::size_t enough = candidates_to_find(rows.size(), limits_);
   const std::size_t offset = rows.empty() ? 0 : handle_.random.below(rows.size());
-  VictimSearch search(*cycle.framework, cycle, *handle_.trial_cluster);
+  VictimSearch search(*cycle.framework, cycle, *handle_.trial_cluster, groups_.get());
   KeptVictims* const kept = kept_for(cycle);
   std::vector<Candidate> violating;
   std::vector<std::string> errors;

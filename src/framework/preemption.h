@@ -42,8 +42,7 @@ std::size_t pick_one_node_for_preemption(std::span<const PreemptionCandidate> ca
 
 class Preemption {
  public:
-  Preemption(const Handle& handle, PreemptionLimits limits)
-      : handle_(handle), limits_(limits), check_(KeptCheck::of(*handle.shared)) {}
+  Preemption(const Handle& handle, PreemptionLimits limits);
 
   struct Choice {
     Outcome outcome;                               // not Success: why there is no candidate
@@ -87,6 +86,7 @@ class Preemption {
   Handle handle_;
   PreemptionLimits limits_;
   std::shared_ptr<KeptCheck> check_;
+  std::shared_ptr<const GroupStates> groups_;  // null without the gate GenericWorkload
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
   mutable KeptAnswers<KeptVictims> kept_{kMaxBytes};
   mutable std::size_t asks_ = 0;  // since results for deleted pods were last dropped

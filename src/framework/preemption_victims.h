@@ -5,7 +5,9 @@
 //   one by one, most important first, those that a disruption budget protects before the others,
 //   they come back as long as the pod still fits ──► who could not come back is a victim
 //
-// All of it happens in a WhatIf on the node's own row; nothing is copied and nothing stays.
+// All of it happens in a WhatIf on the node's own row; nothing is copied and nothing stays. With the
+// gate GenericWorkload a pod counts by its group's priority, and where its group's disruptionMode is
+// `all` the whole group goes with it, also from other nodes.
 #pragma once
 
 #include <string>
@@ -14,6 +16,7 @@
 #include "berth/loop.h"
 #include "framework/disruption_budgets.h"
 #include "framework/extender.h"
+#include "framework/group_preemption.h"
 #include "framework/what_if.h"
 
 namespace berth {
@@ -27,8 +30,14 @@ WallTime started(const Pod& pod);
 class VictimSearch {
  public:
   // What is passed by reference outlives the search; the cycle's PreFilter has run.
-  VictimSearch(const Framework& framework, Cycle& cycle, Cluster& cluster)
-      : framework_(framework), cycle_(cycle), cluster_(cluster), budgets_(cluster) {}
+  // `groups`: null without the gate.
+  VictimSearch(const Framework& framework, Cycle& cycle, Cluster& cluster,
+               const GroupStates* groups = nullptr)
+      : framework_(framework),
+        cycle_(cycle),
+        cluster_(cluster),
+        groups_(groups),
+        budgets_(cluster) {}
 
   struct NodeVictims {
     Status status;      // Success: `victims` make room. Wait: call again after other work has run
@@ -46,13 +55,19 @@ class VictimSearch {
   struct PotentialVictim {
     Ref<const Pod> pod;
     WallTime since;
+    std::int32_t priority;
+    bool of_group = false;
+    std::vector<VictimUnit::At> others{};  // of its group, which go with it
   };
   bool collect(NodeRow row);
+  // Completes a victim of a group; false if it goes with one that is known already.
+  bool complete_group(PotentialVictim& victim) const;
   static void sort_by_importance(std::vector<PotentialVictim>& victims);
 
   const Framework& framework_;
   Cycle& cycle_;
   Cluster& cluster_;
+  const GroupStates* const groups_;
   DisruptionBudgets budgets_;
   std::vector<PotentialVictim> potential_;  // of the current row
   Status nobody_to_evict_;                  // made when it is first needed

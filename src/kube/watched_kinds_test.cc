@@ -121,9 +121,11 @@ TEST(WatchedKinds, GatesAddAndRemoveKinds) {
   ASSERT_TRUE(watched.gates.set("DRADeviceTaintRules=false"));
   EXPECT_THAT(watched.paths(""), Not(Contains("/apis/resource.k8s.io/v1/devicetaintrules")));
   ASSERT_TRUE(watched.gates.set("DRADeviceTaintRules=true"));
+  EXPECT_THAT(watched.paths(""), Not(Contains("/apis/scheduling.k8s.io/v1beta1/podgroups")));
   // Features that are not built read nothing: nobody waits for an API that may not be served.
   ASSERT_TRUE(watched.gates.set("AllAlpha=true,AllBeta=true"));
-  EXPECT_THAT(watched.paths(""), ::testing::SizeIs(by_default));
+  EXPECT_THAT(watched.paths(""), Contains("/apis/scheduling.k8s.io/v1beta1/podgroups"));
+  EXPECT_THAT(watched.paths(""), ::testing::SizeIs(by_default + 1));
 }
 
 TEST(WatchedKinds, NamesAsOthersSayThem) {

@@ -25,7 +25,7 @@ bool is_tried_before(const QueuedPod& a, const QueuedPod& b) {
 std::optional<GroupKey> group_in(const AnyObject& object) {
   const auto* pod = std::get_if<Ref<const Pod>>(&object);
   if (!pod || !*pod || !in_group(**pod)) return std::nullopt;
-  return group_of(**pod);
+  return pod_group_of(**pod);
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ void GroupQueue::add(Ref<const Pod> pod) {
   queued.sequence = ++queue_.last_sequence_;
   queued.pod = std::move(pod);
   const Uid uid = queued.pod->uid();
-  const GroupKey key = group_of(*queued.pod);
+  const GroupKey key = pod_group_of(*queued.pod);
   insert(key, std::move(queued), queue_.add_label_);
   queue_.nominations_.moved(uid);
 }
@@ -91,9 +91,16 @@ void GroupQueue::insert(GroupKey key, QueuedPod member, std::string_view label) 
   QueuedPod first = stand_in(*group.object);
   first.timestamp = member.timestamp;
   first.initial_attempt = member.initial_attempt;
-  group.members.emplace(member.pod->uid(), std::move(member));
+  // Upstream tries a pod whose binding failed at once, however often that happens.
+  first.unschedulable_count = member.unschedulable_count;
+  first.consecutive_errors = member.consecutive_errors;
+  const Uid uid = member.pod->uid();
+  group.members.emplace(uid, std::move(member));
   make_entity(at, std::move(first));
-  to_active(at, label);
+  if (backing_off(at))
+    to_backoff(at, label, std::nullopt);
+  else
+    to_active(at, label);
 }
 
 // The member joins an entity that is queued. The others have been asked about when that entered its
@@ -118,7 +125,7 @@ void GroupQueue::join(At at, QueuedPod member, std::string_view label) {
 }
 
 void GroupQueue::update(const Ref<const Pod>& before, Ref<const Pod> after) {
-  const At at = groups_.find(group_of(*after));
+  const At at = groups_.find(pod_group_of(*after));
   if (at == groups_.end()) return add(std::move(after));
   for (Members* members : {&at->second.waiting, &at->second.members}) {
     const auto member = members->find(after->uid());
@@ -133,7 +140,7 @@ void GroupQueue::update(const Ref<const Pod>& before, Ref<const Pod> after) {
 }
 
 void GroupQueue::remove(const Pod& pod) {
-  const At at = groups_.find(group_of(pod));
+  const At at = groups_.find(pod_group_of(pod));
   if (at == groups_.end()) return;
   Group& group = at->second;
   if (const auto waiting = group.waiting.find(pod.uid()); waiting != group.waiting.end()) {
@@ -157,7 +164,7 @@ void GroupQueue::remove(const Pod& pod) {
 }
 
 void GroupQueue::activate(const Ref<const Pod>& pod) {
-  const At at = groups_.find(group_of(*pod));
+  const At at = groups_.find(pod_group_of(*pod));
   if (at == groups_.end() || !at->second.object) return;
   const std::string_view label = events::kForceActivate.custom_label;
   if (at->second.gate) {
@@ -251,7 +258,7 @@ Result<void> GroupQueue::return_failed(QueuedPod member) {
   member.flushed.reset();
   member.tried_after_flush = false;
   queue_.count_rejectors(member, +1);
-  const GroupKey key = group_of(*member.pod);
+  const GroupKey key = pod_group_of(*member.pod);
   insert(key, std::move(member), queue_.add_label_);
   queue_.nominations_.moved(uid);
   return {};
@@ -297,7 +304,7 @@ QueuePlace GroupQueue::place_of(const Group& group) const {
 }
 
 const QueuedPod* GroupQueue::find(const Pod& pod) const {
-  const auto at = groups_.find(group_of(pod));
+  const auto at = groups_.find(pod_group_of(pod));
   if (at == groups_.end()) return nullptr;
   for (const Members* members : {&at->second.members, &at->second.waiting})
     if (const auto member = members->find(pod.uid()); member != members->end())
@@ -307,14 +314,14 @@ const QueuedPod* GroupQueue::find(const Pod& pod) const {
 
 QueuePlace GroupQueue::place(const Pod& pod) const {
   if (!find(pod)) return QueuePlace::kNowhere;
-  const Group& group = groups_.at(group_of(pod));
+  const Group& group = groups_.at(pod_group_of(pod));
   return group.members.contains(pod.uid()) ? place_of(group) : QueuePlace::kUnschedulable;
 }
 
 std::optional<WallTime> GroupQueue::waits_until(const Pod& pod) const {
   const QueuePlace place = this->place(pod);
   if (place != QueuePlace::kBackoff && place != QueuePlace::kErrorBackoff) return std::nullopt;
-  return queue_.entries_[groups_.at(group_of(pod)).slot].queued.backoff_expiration;
+  return queue_.entries_[groups_.at(pod_group_of(pod)).slot].queued.backoff_expiration;
 }
 
 void GroupQueue::for_each(const std::function<void(const QueuedPod&, QueuePlace)>& visit) const {

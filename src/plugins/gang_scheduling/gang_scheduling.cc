@@ -13,7 +13,7 @@ constexpr Duration kLongestHold = std::chrono::minutes(5);
 
 bool is_gang_of(const AnyObject& object, const Pod& pod) {
   const auto* other = std::get_if<Ref<const Pod>>(&object);
-  return other && *other && in_group(**other) && group_of(**other) == group_of(pod);
+  return other && *other && in_group(**other) && pod_group_of(**other) == pod_group_of(pod);
 }
 
 const PodGroup* as_group(const AnyObject& object) {
@@ -50,7 +50,7 @@ Outcome GangScheduling::pre_enqueue(const Pod& pod) const {
         fmt::format("waiting for pods's pod group \"{}\" to appear in scheduling queue",
                     pod.text(pod.spec().scheduling_group)));
   if (!group->gang) return Outcome::success();
-  const GroupState* state = states_->find(group_of(pod));
+  const GroupState* state = states_->find(pod_group_of(pod));
   if (state && static_cast<std::int64_t>(state->all()) >= group->quorum())
     return Outcome::success();
   return Outcome::of(Code::kUnschedulableAndUnresolvable,
@@ -84,7 +84,7 @@ PermitResult GangScheduling::permit(Cycle& cycle, std::string_view) {
                 "failed to get podGroup {}/{}: podgroup \"{}\" not found", pod.namespace_name(),
                 pod.text(pod.spec().scheduling_group), pod.text(pod.spec().scheduling_group))),
             {}};
-  const GroupState* state = states_->find(group_of(pod));
+  const GroupState* state = states_->find(pod_group_of(pod));
   if (!group->gang || !state) return {};
   if (static_cast<std::int64_t>(state->scheduled()) < group->quorum()) {
     // Upstream activates the other members. Here they are in this cycle, or wait for its end.
@@ -92,7 +92,8 @@ PermitResult GangScheduling::permit(Cycle& cycle, std::string_view) {
     return PermitResult::wait(kLongestHold,
                               "waiting for minCount pods from a gang to be scheduled");
   }
-  for (const Uid& uid : states_->take_held(group_of(pod))) handle_.waiting_pods.allow(uid, name());
+  for (const Uid& uid : states_->take_held(pod_group_of(pod)))
+    handle_.waiting_pods.allow(uid, name());
   return {};
 }
 
@@ -106,14 +107,14 @@ std::optional<std::vector<EventRegistration>> GangScheduling::events_to_register
   const auto is_its_group = [](const Pod& pod, const AnyObject&,
                                const AnyObject& after) -> Result<QueueingHint> {
     const PodGroup* group = as_group(after);
-    return group && in_group(pod) && group_key(*group) == group_of(pod) ? QueueingHint::kQueue
-                                                                        : QueueingHint::kSkip;
+    return group && in_group(pod) && group_key(*group) == pod_group_of(pod) ? QueueingHint::kQueue
+                                                                            : QueueingHint::kSkip;
   };
   const auto needs_fewer = [](const Pod& pod, const AnyObject& before,
                               const AnyObject& after) -> Result<QueueingHint> {
     const PodGroup *was = as_group(before), *is = as_group(after);
-    const bool fewer = was && is && in_group(pod) && group_key(*is) == group_of(pod) && was->gang &&
-                       is->gang && is->gang->min_count < was->gang->min_count;
+    const bool fewer = was && is && in_group(pod) && group_key(*is) == pod_group_of(pod) &&
+                       was->gang && is->gang && is->gang->min_count < was->gang->min_count;
     return fewer ? QueueingHint::kQueue : QueueingHint::kSkip;
   };
   return {{
