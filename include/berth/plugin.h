@@ -41,8 +41,8 @@ inline constexpr Score kMaxScore = 100;
 // can be kept for the next pod that is like this one (ARCHITECTURE.md, "Classes: what is kept
 // between pods").
 enum class Dependence : std::uint8_t {
-  // The pod's spec, namespace and labels, the row's own columns, and the number of nodes. Only
-  // changed rows are asked about again. normalize() may depend on which scores occur, not on how
+  // The pod's spec (but not its schedulingGroup), namespace and labels, the row's own columns, and
+  // the number of nodes. Only changed rows are asked about again. normalize() may depend on which scores occur, not on how
   // many rows have them.
   kRow,
   // Counts of pods per topology domain: asked again for every pod, but only about one row of those

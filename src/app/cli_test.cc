@@ -214,7 +214,7 @@ TEST_F(CliTest, AFailureIsOneLineAndCodeOne) {
   const std::string unbuilt =
       file("unbuilt.yaml",
            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-           "profiles: [{plugins: {permit: {enabled: [{name: GangScheduling}]}}}]\n");
+           "profiles: [{plugins: {permit: {enabled: [{name: DeferredPodScheduling}]}}}]\n");
   const std::string bad_scenario = file("scenario.yaml", "kind: Scenario\nfrobnicate: 1\n");
   struct Case {
     std::vector<std::string> args;
@@ -228,7 +228,7 @@ TEST_F(CliTest, AFailureIsOneLineAndCodeOne) {
       {{"simulate", "-f", cluster, "--config", missing}, missing},
       {{"simulate", "-f", cluster, "--config", bad_config}, "foo"},
       {{"simulate", "-f", cluster, "--config", unbuilt},
-       "plugin \"GangScheduling\" is not available yet"},
+       "plugin \"DeferredPodScheduling\" is not available yet"},
       {{"simulate", "-f", cluster, "--scenario", missing}, missing},
       {{"evaluate", "--cluster", missing},
        "cannot read " + missing + ": No such file or directory"},

@@ -8,9 +8,9 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "api/pod_group.h"
-#include "base/lifetime.h"
 #include "berth/cluster_api.h"
 #include "berth/loop.h"
 #include "berth/observer.h"
@@ -52,7 +52,6 @@ class GroupConditions {
   Observer& observer_;
   // Those under way, and those that the watch need not have shown yet. By namespace and name.
   std::map<std::pair<std::string, std::string>, Writing> writing_;
-  Lifetime lifetime_;
 };
 
 }  // namespace berth

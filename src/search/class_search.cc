@@ -6,13 +6,30 @@
 
 namespace berth {
 
-PodClass* ClassSearch::class_of(const Framework& framework, const Pod& pod) {
-  const std::size_t hash = PodClass::hash_of(framework, pod);
-  if (PodClass* found =
-          classes_.find(hash, [&](const PodClass& known) { return known.is_of(framework, pod); }))
+PodClass* ClassSearch::class_of(const Framework& framework, const PodSpec& spec,
+                                const PodMeta& meta) {
+  const std::size_t hash = PodClass::hash_of(framework, spec, meta);
+  if (PodClass* found = classes_.find(
+          hash, [&](const PodClass& known) { return known.is_of(framework, spec, meta); }))
     return found;
   if (seen_before_.insert(hash)) return nullptr;  // the first pod of its class
-  return &classes_.insert(hash, std::make_unique<PodClass>(framework, pod, asked_));
+  return &classes_.insert(hash, std::make_unique<PodClass>(framework, spec, meta, asked_));
+}
+
+// The pod's spec without its group. No Filter or Score plugin asks which group it is, and a gang of
+// three would otherwise be a class of its own.
+const PodSpec& ClassSearch::without_group(const Pod& pod) {
+  if (last_of_group_ == pod.spec_ref()) return *last_groupless_;
+  auto spec = make_ref<PodSpec>(pod.spec());
+  spec->scheduling_group = {};
+  const std::size_t hash = hash_of(*spec);
+  last_of_group_ = pod.spec_ref();
+  const auto [first, end] = groupless_.equal_range(hash);
+  for (auto known = first; known != end; ++known)
+    if (*known->second == *spec) return *(last_groupless_ = known->second);
+  if (groupless_.size() == kMostGroupless) groupless_.clear();
+  last_groupless_ = groupless_.emplace(hash, std::move(spec))->second;
+  return *last_groupless_;
 }
 
 bool ClassSearch::can_keep(Cycle& cycle, const Framework& framework) try {
@@ -37,13 +54,15 @@ bool ClassSearch::can_keep(Cycle& cycle, const Framework& framework) try {
 }
 
 std::optional<ClassSearch::Choice> ClassSearch::run(Cycle& cycle, const Framework& framework,
-                                                    Evaluation* evaluation) {
+                                                    Evaluation* evaluation, bool groups_alike) {
   // Pods with resources in their status never share a class.
   const PodExtra* const extra = cycle.pod().extra();
   if ((extra && extra->has_resources()) || framework.plugins().score.empty() ||
       !can_keep(cycle, framework))
     return std::nullopt;
-  PodClass* const kept = class_of(framework, cycle.pod());
+  const Pod& pod = cycle.pod();
+  PodClass* const kept =
+      class_of(framework, groups_alike ? without_group(pod) : pod.spec(), pod.meta());
   if (!kept || kept->is_nominated(cycle.pod()) || !kept->catch_up(cycle, cluster_))
     return std::nullopt;
   hidden_.clear();

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "berth/random.h"
@@ -34,7 +35,9 @@ class ClassSearch {
 
   // After PreFilter, which must not have narrowed the nodes. `evaluation`, unless null, is filled
   // with all rows. nullopt: not decided.
-  std::optional<Choice> run(Cycle& cycle, const Framework& framework, Evaluation* evaluation);
+  // `groups_alike`: pods of several PodGroups that differ in nothing else share a class.
+  std::optional<Choice> run(Cycle& cycle, const Framework& framework, Evaluation* evaluation,
+                            bool groups_alike = false);
 
   void begin_cycle() { classes_.begin_cycle(); }
   std::size_t classes() const { return classes_.size(); }
@@ -42,7 +45,8 @@ class ClassSearch {
  private:
   // ---- in the order of run()
   // The kept class of the pod; null for the first pod of a class, which only leaves its hash.
-  PodClass* class_of(const Framework& framework, const Pod& pod);
+  PodClass* class_of(const Framework& framework, const PodSpec& spec, const PodMeta& meta);
+  const PodSpec& without_group(const Pod& pod);
   // Whether every plugin that runs for this pod declares what its answers depend on.
   static bool can_keep(Cycle& cycle, const Framework& framework);
   // No row fits: writes each row's kept verdict into the cycle's scratch. nullopt: not all are kept.
@@ -82,6 +86,11 @@ class ClassSearch {
   PodClass::AskedRows asked_;
   KeptAnswers<PodClass> classes_{kMaxBytes};
   SeenBefore seen_before_;
+
+  // Specs without their group, each once, by content; and the last that was asked for.
+  static constexpr std::size_t kMostGroupless = 256;
+  std::unordered_multimap<std::size_t, Ref<const PodSpec>> groupless_;
+  Ref<const PodSpec> last_of_group_, last_groupless_;
 
   // ---- buffers, reused from pod to pod
   // A row that is hidden for the pod at hand, and its own score in the class.

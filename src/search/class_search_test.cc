@@ -43,6 +43,21 @@ TEST_F(KeptSearch, FromTheThirdPodOfAClassOnOnlyChangedNodesAreAskedAbout) {
   EXPECT_EQ(searcher().decided_from_kept(), 3U);
 }
 
+TEST_F(KeptSearch, PodsOfGroupsThatDifferInNothingElseAreOneClass) {
+  nodes(4);
+  row_plugins();
+  const auto search_in_group = [&](const std::string& group) {
+    world.cluster.begin_cycle();
+    asked.clear();
+    auto pod = world.pod("p");
+    cycle = std::make_unique<Cycle>(pod.group(group), world.cluster);
+    return run_task(world.loop, searcher().run_in_group(*cycle, profile.framework(), 0, nullptr));
+  };
+  for (const char* group : {"a", "a", "b", "c"}) EXPECT_TRUE(search_in_group(group).outcome.ok());
+  EXPECT_EQ(asked.size(), 0U);
+  EXPECT_EQ(searcher().decided_from_kept(), 3U);
+}
+
 // A class takes the only feasible node without scoring it; scoring it for a trace may fail.
 TEST_F(KeptSearch, AnErrorInScoringTheOnlyNodeIsNoDifference) {
   policy.scores_single = true;

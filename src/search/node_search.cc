@@ -173,8 +173,9 @@ std::optional<SearchResult> NodeSearch::from_class(Cycle& cycle, const Framework
     return std::nullopt;
   classes_.begin_cycle();
   Evaluation* const evaluation = verify_ || trace_ ? &kept_ : nullptr;
-  std::optional<ClassSearch::Choice> found = classes_.run(cycle, framework, evaluation);
-  if (!found && policy_.first_makes_class) found = classes_.run(cycle, framework, evaluation);
+  std::optional<ClassSearch::Choice> found = classes_.run(cycle, framework, evaluation, in_group_);
+  if (!found && policy_.first_makes_class)
+    found = classes_.run(cycle, framework, evaluation, in_group_);
   if (!found) return std::nullopt;
   ++decided_from_kept_;
   SearchResult result;

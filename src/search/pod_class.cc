@@ -18,15 +18,17 @@ constexpr std::int64_t kLargestSum = std::numeric_limits<std::int32_t>::max() / 
 
 }  // namespace
 
-PodClass::PodClass(const Framework& framework, const Pod& pod, AskedRows& asked)
+PodClass::PodClass(const Framework& framework, const PodSpec& spec, const PodMeta& meta,
+                   AskedRows& asked)
     : framework_(framework),
       asked_(asked),
       log_(NominationLog::of(framework.nominator())),
-      spec_(&pod.spec()),
-      meta_(&pod.meta()) {}
+      spec_(&spec),
+      meta_(&meta) {}
 
-std::size_t PodClass::hash_of(const Framework& framework, const Pod& pod) {
-  return hash_pointers({&framework, &pod.spec(), &pod.meta()});
+std::size_t PodClass::hash_of(const Framework& framework, const PodSpec& spec,
+                              const PodMeta& meta) {
+  return hash_pointers({&framework, &spec, &meta});
 }
 
 internal::PluginMask PodClass::asked_filters(const Cycle& cycle) const {

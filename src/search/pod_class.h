@@ -40,11 +40,11 @@ class PodClass {
   };
 
   // `asked` must outlive the class; its content is valid during catch_up() only.
-  PodClass(const Framework& framework, const Pod& pod, AskedRows& asked);
+  PodClass(const Framework& framework, const PodSpec& spec, const PodMeta& meta, AskedRows& asked);
 
-  static std::size_t hash_of(const Framework& framework, const Pod& pod);
-  bool is_of(const Framework& framework, const Pod& pod) const {
-    return &framework_ == &framework && spec_.get() == &pod.spec() && meta_.get() == &pod.meta();
+  static std::size_t hash_of(const Framework& framework, const PodSpec& spec, const PodMeta& meta);
+  bool is_of(const Framework& framework, const PodSpec& spec, const PodMeta& meta) const {
+    return &framework_ == &framework && spec_.get() == &spec && meta_.get() == &meta;
   }
 
   // After PreFilter: runs row plugins for the rows that changed, with their PreScore. Returns false

@@ -137,6 +137,11 @@ const AllocationResult* ClaimTracker::pending(const std::string& uid) const {
   return found == pending_.end() ? nullptr : &*found->second.claim->status.allocation;
 }
 
+Ref<const ResourceClaim> ClaimTracker::pending_claim(const std::string& uid) const {
+  const auto found = pending_.find(uid);
+  return found == pending_.end() ? nullptr : found->second.claim;
+}
+
 bool ClaimTracker::end_pending(const std::string& uid, bool force) {
   const auto found = pending_.find(uid);
   if (found == pending_.end()) return false;

@@ -51,6 +51,7 @@ class ClaimTracker {
   // The same for a claim that was written, but that the watch has yet to show.
   void hold_pending(Ref<const ResourceClaim> claim);
   const AllocationResult* pending(const std::string& uid) const;
+  Ref<const ResourceClaim> pending_claim(const std::string& uid) const;  // null: not in flight
   // One of the pods that share it is done; with `force` all are. True when it was removed with
   // that.
   bool end_pending(const std::string& uid, bool force = false);

@@ -8,6 +8,7 @@
 #include "base/change_gate.h"
 #include "berth/observer.h"
 #include "berth/plugin.h"
+#include "cluster/group_states.h"
 #include "plugins/dynamic_resources/extended_resources.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 
@@ -118,8 +119,13 @@ Task<ClaimWrites::Written> ClaimWrites::write_once(Ref<const Pod> pod,
     co_return fail(ErrorKind::kGone, fmt::format("claim {} got deleted in the meantime", name));
   if (reserved && claim->allocated()) {
     if (is_done(*claim, reserved.get(), pod_uid)) co_return claim;  // the answer was lost
-    co_return fail(ErrorKind::kInvalid,
-                   fmt::format("claim {} got allocated elsewhere in the meantime", name));
+    // Another pod of the group may have written the allocation that both share.
+    const bool shared =
+        in_group(*pod) && claim->status.allocation->results == reserved->status.allocation->results;
+    if (!shared)
+      co_return fail(ErrorKind::kInvalid,
+                     fmt::format("claim {} got allocated elsewhere in the meantime", name));
+    reserved = nullptr;
   }
   if (reserved && !has_finalizer(*claim)) {
     if (cancel.cancelled()) co_return cancelled();

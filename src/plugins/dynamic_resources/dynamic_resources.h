@@ -74,7 +74,9 @@ class DynamicResources final : public PreEnqueuePlugin,
  private:
   // ---- PreFilter
   std::optional<ExtendedResources> extended_resources_of(const Pod& pod) const;
-  Outcome look_at(PodClaim& claim) const;
+  // Whether the pod uses what another pod of a group is about to get.
+  bool may_share(const Pod& pod) const { return shares_in_group_ && in_group(pod); }
+  Outcome look_at(PodClaim& claim, bool may_share) const;
   Outcome check_requests(const ResourceClaim& claim) const;
 
   // ---- Filter
@@ -112,6 +114,7 @@ class DynamicResources final : public PreEnqueuePlugin,
   Observer* const measurements_;   // null: nobody counts
   const bool extended_resources_;  // DRAExtendedResource
   const bool binding_conditions_;  // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
+  const bool shares_in_group_;     // GenericWorkload
   const bool prioritized_list_;    // DRAPrioritizedList
   const Duration filter_timeout_;  // for one node; 0: none
   const Duration binding_timeout_;

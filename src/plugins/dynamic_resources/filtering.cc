@@ -231,8 +231,8 @@ Score DynamicResources::score_of(const PodDevices& devices,
   Score score = 0;
   std::size_t next = 0;
   for (const PodClaim& claim : devices.claims) {
-    if (claim.allocated()) {
-      score += plugins::score_of(*claim.claim);
+    if (claim.decided()) {
+      score += plugins::score_of(claim.shared ? *claim.shared : *claim.claim);
     } else if (allocation.allocated() && next < allocation.claims.size()) {
       const ClaimAllocation& allocated = allocation.claims[next++];
       for (std::size_t r = 0; r < claim.claim->spec.requests.size(); ++r)

@@ -281,7 +281,8 @@ std::vector<Obstacle> DynamicResources::obstacles_of_pod(const Cycle& cycle) con
     claims.emplace_back().claim = std::move(extended);
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const ResourceClaim& claim = *claims[i].claim;
-    if (const Outcome looked = look_at(claims[i]); looked.rejected())
+    if (const Outcome looked = look_at(claims[i], i < own && may_share(cycle.pod()));
+        looked.rejected())
       return {claim_rejected("ClaimBeingAllocated", claim, looked.message(),
                              "is being allocated for another pod")};
     if (i >= own || claims[i].allocated()) continue;

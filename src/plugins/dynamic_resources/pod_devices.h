@@ -29,8 +29,12 @@ struct PodClaim {
   bool skips_node_operations = false;  // allocated devices are not for every node's kubelet
   // From Reserve to the end of PreBind: the claim with the allocation that is to be written.
   Ref<const ResourceClaim> reserved;
+  // The claim with the allocation that another pod of the group has in flight; null: none has.
+  Ref<const ResourceClaim> shared;
 
   bool allocated() const { return claim->allocated(); }
+  // What it gets has been decided about, here or elsewhere.
+  bool decided() const { return allocated() || shared; }
 };
 
 // Whether a pod can use an allocated claim on a node, and if not, why not.

@@ -47,6 +47,7 @@ DynamicResources::DynamicResources(const config::DynamicResourcesArgs& arguments
       extended_resources_(handle.gates.enabled("DRAExtendedResource")),
       binding_conditions_(handle.gates.enabled("DRADeviceBindingConditions") &&
                           handle.gates.enabled("DRAResourceClaimDeviceStatus")),
+      shares_in_group_(handle.gates.enabled("GenericWorkload")),
       prioritized_list_(handle.gates.enabled("DRAPrioritizedList")),
       filter_timeout_(handle.gates.enabled("DRASchedulerFilterTimeout")
                           ? arguments.filter_timeout.value_or(Duration{0})
@@ -109,8 +110,8 @@ PreFilterResult DynamicResources::pre_filter(Cycle& cycle) const {
   for (std::size_t i = 0; i < devices->claims.size(); ++i) {
     PodClaim& claim = devices->claims[i];
     const bool own = i < devices->own_claims();
-    if (Outcome looked = look_at(claim); !looked.ok()) return looked;
-    if (claim.allocated()) continue;
+    if (Outcome looked = look_at(claim, own && may_share(pod)); !looked.ok()) return looked;
+    if (claim.decided()) continue;
     allocate = true;
     // What is asked for in the name of extended resources is not known before the node is.
     if (!own) continue;
@@ -152,13 +153,17 @@ std::optional<ExtendedResources> DynamicResources::extended_resources_of(const P
 }
 
 // What does not depend on the node.
-Outcome DynamicResources::look_at(PodClaim& claim) const {
-  const ResourceClaim& object = *claim.claim;
-  if (!object.allocated()) {
-    if (!tracker_->pending(object.uid)) return Outcome::success();
-    return unresolvable(
-        fmt::format("resource claim {} is in the process of being allocated", full_name(object)));
+Outcome DynamicResources::look_at(PodClaim& claim, bool may_share) const {
+  if (!claim.allocated()) {
+    const ResourceClaim& asking = *claim.claim;
+    if (!tracker_->pending(asking.uid)) return Outcome::success();
+    // The pods of a group are placed together: what one of them is about to get is for all.
+    if (may_share) claim.shared = tracker_->pending_claim(asking.uid);
+    if (!claim.shared)
+      return unresolvable(
+          fmt::format("resource claim {} is in the process of being allocated", full_name(asking)));
   }
+  const ResourceClaim& object = claim.shared ? *claim.shared : *claim.claim;
   if (const auto& terms = object.status.allocation->node_selector) {
     Result<NodeSelector> selector = compile(*terms, handle_.cluster.symbols());
     if (!selector) return Outcome::failure(std::move(selector.error().message));

@@ -108,8 +108,14 @@ Outcome DynamicResources::reserve(Cycle& cycle, std::string_view node_name) {
       cycle.drop<Seen>(*this);  // nothing is to be done for the pod, and it may wait for long
     return Outcome::success();
   }
-  if (!seen->devices->allocator) return Outcome::success();
   PodDevices& devices = *seen->devices;
+  for (PodClaim& claim : devices.claims) {
+    if (!claim.shared || claim.reserved) continue;
+    claim.reserved = claim.shared;
+    if (const Result<void> pending = tracker_->begin_pending(claim.reserved); !pending)
+      return Outcome::failure(pending.error().message);
+  }
+  if (!devices.allocator) return Outcome::success();
   const NodeRow row = cycle.nodes().find(cycle.symbols().find(node_name));
   if (row == kNoRow || !cycle.nodes().has_node(row))
     return Outcome::failure("claim allocation not found for node");
@@ -141,7 +147,7 @@ Result<void> DynamicResources::reserve_on(const NodeJudgement& judgement, const 
                                           PodDevices& devices) const {
   std::size_t next = 0;
   for (PodClaim& claim : devices.claims) {
-    if (claim.allocated() || next == judgement.claims->size()) continue;
+    if (claim.decided() || next == judgement.claims->size()) continue;
     const ResourceClaim& asking = *(*judgement.claims)[next];
     Ref<ResourceClaim> reserved = make_ref<ResourceClaim>(asking);
     reserved->status.allocation = devices.allocator->result(
