@@ -162,7 +162,7 @@ Task<GroupCycle::Attempts> GroupCycle::run(QueuedGroup popped) {
   co_return to_bind;
 }
 
-// Upstream's table of what becomes of a member, by the group's verdict and its own (v1.37 §2.5.4).
+// Upstream's table of what becomes of a member, by the group's verdict and its own.
 void GroupCycle::submit(GroupRun& group, const Outcome& verdict, const Outcome& before_post_filter,
                         Attempts& to_bind) {
   // Permit first for all: the last of a gang lets the others go.

@@ -1,4 +1,4 @@
-// GroupPreemption: selects the pods to evict so that a PodGroup can be placed (v1.37 §2.7).
+// GroupPreemption: selects the pods to evict so that a PodGroup can be placed.
 //
 //   all less important pods of the cluster go ──► can the group be placed? ──no──► that verdict
 //                                                        │ yes, on these nodes
