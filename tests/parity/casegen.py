@@ -4,7 +4,8 @@
     casegen.py TOPIC SEED [--nodes N] [--bound N] [--pending N] [--copies N] > cluster.json
 
 Topics: basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges
-storage devices claims taintrules budgets resized imagevolumes namespaces capacity drivers. Every object is as an
+storage devices claims taintrules budgets resized imagevolumes namespaces capacity drivers entities groups
+grouptopology grouppreempt. Every object is as an
 API server would return it; pods with spec.nodeName are placed.
 
 The stored cases depend on what a topic and a seed give: new things get topics of their own.
@@ -15,12 +16,13 @@ import casegen_budgets
 import casegen_claims
 import casegen_devices
 import casegen_fields
+import casegen_groups
 import casegen_storage
 import casegen_taintrules
 import casegen_topics
 
 TOPICS = ["basic", "resources", "affinity", "spread", "ports", "images", "volumes", "dra", "preempt", "mixed", "owners", "features", "victims", "edges", "storage", "devices"]
-TOPICS += ["claims", "taintrules", "budgets", *casegen_fields.TOPICS]
+TOPICS += ["claims", "taintrules", "budgets", *casegen_fields.TOPICS, *casegen_groups.TOPICS]
 
 ZONE, REGION, HOST = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"
 APPS, TIERS = ["web", "db", "cache", "batch", "ml"], ["front", "back", "mid"]
@@ -30,7 +32,7 @@ NAMESPACES = {"default": {"team": "a"}, "prod": {"team": "b", "env": "prod"}, "d
 class Gen:
     def __init__(self, topic, seed, nodes, bound, pending):
         self.topic, self.R = topic, random.Random(f"{topic}-{seed}")
-        self.t = "preempt" if topic in ("victims", "budgets") else topic  # what lies below it
+        self.t = "preempt" if topic in ("victims", "budgets") else casegen_groups.below(topic, seed)  # what lies below it
         self.nn, self.nb, self.np = nodes, bound, pending
         self.items, self.uid = [], 0
         self.claims = []
@@ -429,12 +431,15 @@ class Gen:
             casegen_budgets.budgets(self)
         if self.topic == "taintrules":
             casegen_taintrules.taint_rules(self)
+        if self.topic in casegen_groups.TOPICS:
+            casegen_groups.build(self)
         return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": self.items}
 
 
-def generate(topic, seed, nodes=25, bound=None, pending=15, copies=1):
-    bound = bound or (240 if topic in ("preempt", "victims", "budgets") else 80)
-    return with_copies(Gen(topic, seed, nodes, bound, pending).build(), copies)
+def generate(topic, seed, nodes=None, bound=None, pending=None, copies=1):
+    usual = casegen_groups.SIZES.get(topic, (25, 240 if topic in ("preempt", "victims", "budgets") else 80, 15))
+    size = (given or as_usual for given, as_usual in zip((nodes, bound, pending), usual))
+    return with_copies(Gen(topic, seed, *size).build(), copies)
 
 
 def with_copies(cluster, copies):
@@ -456,9 +461,9 @@ if __name__ == "__main__":
     ap = argparse.ArgumentParser()
     ap.add_argument("topic", choices=TOPICS)
     ap.add_argument("seed")
-    ap.add_argument("--nodes", type=int, default=25)
+    ap.add_argument("--nodes", type=int, help="25; fewer where groups are the topic")
     ap.add_argument("--bound", type=int, help="placed pods; 80, or 240 where preemption is the topic")
-    ap.add_argument("--pending", type=int, default=15)
+    ap.add_argument("--pending", type=int, help="15; in topics of groups those without a group")
     ap.add_argument("--copies", type=int, default=1, help="of every pending pod, one after the other")
     a = ap.parse_args()
     print(json.dumps(generate(a.topic, a.seed, a.nodes, a.bound, a.pending, a.copies), indent=None, separators=(",", ":")))

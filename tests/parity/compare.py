@@ -16,6 +16,8 @@ import json
 import re
 import sys
 
+import groups
+
 
 def load(path):
     """The decisions of a file, or of standard input ("-")."""
@@ -30,7 +32,10 @@ def load(path):
 def parse(raw):
     if raw[:2] == b"\x1f\x8b":
         raw = gzip.decompress(raw)
-    return json.loads(raw)["decisions"] or []
+    answer = json.loads(raw)
+    if "entities" in answer:
+        return groups.as_decisions(answer)
+    return answer["decisions"] or []
 
 
 def differences(want, got, path=()):
@@ -64,6 +69,7 @@ def split_errors(message):
 
 def all_differences(want, got):
     """(pod, path, theirs, ours) over all pods; of pods that are not the same, only that."""
+    want, got = groups.without_known_differences(want, got)
     names, ours = [d["pod"] for d in want], [d.get("pod") for d in got]
     if names != ours:
         yield "", ("pods",), names, ours
@@ -76,7 +82,7 @@ def all_differences(want, got):
 # The fields whose first key is a node; in scores a plugin follows.
 NODE_FIELDS = ("rejected", "scores", "totals")
 # Causes before what follows from them.
-ORDER = ["pods", "error", "preFilter", "narrowed", "rejected", "scores", "totals", "best", "chosen", "preempt", "message", "unschedulablePlugins", "pendingPlugins"]
+ORDER = ["pods", "error", "order", "members", "condition", "victims", "preFilter", "narrowed", "rejected", "scores", "totals", "best", "chosen", "preempt", "message", "unschedulablePlugins", "pendingPlugins"]
 
 
 def gravity(difference):

@@ -10,7 +10,7 @@ cd "$(dirname "$0")"
 oracle=${BERTH_ORACLE:-$(oracle/build.sh)}
 topics=("$@")
 ((${#topics[@]})) || topics=(basic resources affinity spread ports images volumes dra preempt mixed owners features victims edges storage devices
-  claims taintrules resized imagevolumes namespaces capacity drivers budgets)
+  claims taintrules resized imagevolumes namespaces capacity drivers budgets entities groups grouptopology grouppreempt)
 mkdir -p cases
 for topic in "${topics[@]}"; do rm -f cases/"$topic"-*; done
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
@@ -27,7 +27,7 @@ one() { # NAME TOPIC SEED "CASEGEN ARGS" "ORACLE ARGS"
 }
 
 for topic in "${topics[@]}"; do
-  [[ $topic == budgets ]] && continue
+  case $topic in budgets | entities | group*) continue ;; esac
   more=""; case $topic in preempt | mixed | victims | edges) more="-preempt" ;; esac
   for seed in 1 2 3 4 5 6; do one "$topic-$seed" "$topic" $seed "" "$more"; done
   for seed in 7 8; do one "$topic-$seed-sequence" "$topic" $seed "--pending 40" "-sequence $more"; done
@@ -62,6 +62,17 @@ for seed in 33 34; do one storage-$seed-preempt storage $seed "" "-preempt"; don
 for seed in 31 32 33; do one features-$seed-comparing features $seed "" "-feature-gates TaintTolerationComparisonOperators=true"; done
 # Of several budgets upstream asks in the order of a map: these are decided the same way in any order.
 for seed in 1 13 14 30 42; do one budgets-$seed budgets $seed "" "-preempt"; done
+# Whole scheduling cycles, of pods by themselves and of groups.
+for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
+  one entities-$seed entities $seed "" "-groups"
+  one groups-$seed groups $seed "" "-groups"
+  one grouptopology-$seed grouptopology $seed "" "-groups -feature-gates TopologyAwareWorkloadScheduling=true"
+  one grouppreempt-$seed grouppreempt $seed "" "-groups"
+done
+for name in few-plugins most-allocated spread-none; do
+  config $name "entities groups" -groups
+  config $name "grouptopology" -groups -feature-gates TopologyAwareWorkloadScheduling=true
+done
 # What every plugin has against every node when it is asked alone.
 for name in basic-3 resources-1 affinity-21-added-affinity spread-2 ports-1 preempt-1 features-2 edges-1 volumes-1 storage-2 \
   storage-21-volume-filter-only capacity-2 drivers-2 dra-2 devices-3 claims-3 mixed-7-sequence budgets-1; do

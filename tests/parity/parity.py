@@ -25,9 +25,10 @@ import casegen
 import casegen_devices
 import compare
 import coverage
+import groups
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOPICS = casegen.TOPICS
+TOPICS = [topic for topic in casegen.TOPICS if not groups.is_topic(topic)]
 # What a configuration needs beside itself.
 CONFIG_EXTRAS = {
     "preemption-args": ["--preempt"],
@@ -60,6 +61,8 @@ def mode(topic, seed, copies=1):
 
 
 def mode_of_single_pods(topic, seed):
+    if groups.is_topic(topic):
+        return {}, groups.flags(topic, seed)
     size = {}
     names = configs(topic)
     turn = seed // 2

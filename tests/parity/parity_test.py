@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 import compare
+import groups
 import parity
 
 ERRORS = [f'running "DynamicResources" filter plugin: claim a/b: device gpu-{i}: no such key: x, y' for i in range(3)]
@@ -95,6 +96,37 @@ class ErrorOrderTest(unittest.TestCase):
         theirs, ours = failing(ERRORS), failing(ERRORS[::-1])
         ours["message"] = ours["message"].replace("0/3", "0/4")
         self.assertEqual([path for _, path, _, _ in compare.all_differences([theirs], [ours])], [("message",)])
+
+
+def entity(status=None, message="", name="a/g", members=("a/p",), **more):
+    made = {"group": name, "members": [{"pod": pod, "message": message} for pod in members], **more}
+    return {**made, "condition": {"status": status, "message": message}} if status else made
+
+
+class GroupsTest(unittest.TestCase):
+    def differences(self, theirs, ours):
+        lists = [groups.as_decisions({"entities": entities, "left": {}}) for entities in (theirs, ours)]
+        return [(pod, path) for pod, path, _, _ in compare.all_differences(*lists)]
+
+    def test_entities_are_compared_member_by_member(self):
+        self.assertEqual(self.differences([entity("False", "no room")], [entity("False", "no room")]), [])
+        self.assertEqual(self.differences([entity(message="no room")], [entity(message="room")]), [("group a/g", ("members", "a/p", "message"))])
+        self.assertEqual(self.differences([entity(members=("p", "q"))], [entity(members=("q", "p"))]), [("group a/g", ("order",))])
+
+    def test_pods_that_no_cycle_touched_are_compared(self):
+        theirs, ours = groups.as_decisions({"entities": [], "left": {"gated": ["a/p"]}}), groups.as_decisions({"entities": [], "left": {}})
+        self.assertEqual([path for _, path, _, _ in compare.all_differences(theirs, ours)], [("gated",)])
+
+    def test_a_condition_that_upstream_takes_back_is_known_to_differ(self):
+        theirs = [entity("True"), entity("False", "no room")]
+        self.assertEqual(self.differences(theirs, [entity("True"), entity(None, "no room")]), [])
+        self.assertEqual(self.differences(theirs[1:], [entity(None, "no room")]), [("group a/g", ("condition",))])
+
+    def test_a_reason_that_upstream_loses_is_known_to_differ(self):
+        theirs, ours = [entity("False", groups.NOT_FOUND), entity("True", name="a/h")], [entity("False", "no claim"), entity("True", name="a/h")]
+        self.assertEqual(self.differences(theirs, ours), [])
+        self.assertEqual(self.differences([entity("False", "other")], ours[:1]), [("group a/g", ("condition", "message")), ("group a/g", ("members", "a/p", "message"))])
+        self.assertNotEqual(self.differences(theirs, [*ours[:1], entity("True", name="a/i")]), [])
 
 
 if __name__ == "__main__":
