@@ -123,11 +123,16 @@ class EvaluateCommand : public CliCommand {
                      "Say what preemption would do for pods that fit nowhere");
     command.add_flag("--all-rejections", options_.all_rejections,
                      "Name every plugin that rejects a node, not only the first");
+    command.add_flag("--groups", options_.groups,
+                     "Let the scheduler's own queue and cycles run, one cycle for each pod or group"
+                     " of pods, as with GenericWorkload=true, and say how each ended");
     add_verify_increments_flag(command, options_.verify_increments);
     add_strict_flag(command, options_.strict);
     add_flag_of(command, "-o,--output", output_, "FORMAT", "json or table (default json)",
                 check_plain_format);
   }
+
+  std::string misuse() const override { return check_evaluate(options_); }
 
   Result<int> run(std::ostream& out, std::ostream& err) override {
     options_.output = output_format_of(output_);

@@ -13,8 +13,55 @@
 #include "explain/decision_text.h"
 #include "explain/evaluator.h"
 #include "plugins/table.h"
+#include "sim/entity_cycles.h"
 
 namespace berth::app {
+namespace {
+
+constexpr std::string_view kGroupGate = "GenericWorkload=true";
+
+Result<std::string> decisions_text(const EvaluateOptions& options, explain::EvaluatorOptions how,
+                                   const std::vector<ManifestObject>& objects, Interner& interner,
+                                   std::ostream& err) {
+  Result<std::unique_ptr<explain::Evaluator>> evaluator =
+      explain::Evaluator::make(interner, plugins::make_plugin_table(), std::move(how));
+  if (!evaluator) return fail(evaluator.error());
+  if (Result<void> loaded = (*evaluator)->load(objects); !loaded) return fail(loaded.error());
+  const std::vector<explain::PodDecision> decisions = (*evaluator)->decide();
+  if (const auto& difference = (*evaluator)->increment_difference())
+    return fail(ErrorKind::kInternal, "increments differ: " + *difference);
+  if (options.verify_increments)
+    err << fmt::format("{} of {} decisions were made from what is kept between pods, too\n",
+                       (*evaluator)->decided_from_classes(), decisions.size());
+  return options.output == OutputFormat::kTable ? explain::to_table(decisions)
+                                                : explain::to_json(decisions);
+}
+
+Result<std::string> cycles_text(const EvaluateOptions& options, explain::EvaluatorOptions how,
+                                const std::vector<ManifestObject>& objects, Interner& interner) {
+  const Result<sim::EntityCycles> cycles =
+      sim::run_entity_cycles(interner, plugins::make_plugin_table(),
+                             {.configuration = std::move(how.configuration),
+                              .gates = std::move(how.gates),
+                              .verify_increments = options.verify_increments},
+                             objects);
+  if (!cycles) return fail(cycles.error());
+  return options.output == OutputFormat::kTable ? sim::to_table(*cycles) : sim::to_json(*cycles);
+}
+
+}  // namespace
+
+std::string check_evaluate(const EvaluateOptions& options) {
+  if (!options.groups) return {};
+  for (const auto& [given, flag] : {std::pair(!options.profile.empty(), "--profile"),
+                                    {options.sequence, "--sequence"},
+                                    {options.preempt, "--preempt"},
+                                    {options.all_rejections, "--all-rejections"}})
+    if (given)
+      return fmt::format("--groups lets the scheduler's own cycles run: {} does not go with it",
+                         flag);
+  return {};
+}
 
 Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::ostream& err) {
   Interner interner;
@@ -25,6 +72,8 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
   how.all_rejections = options.all_rejections;
   how.verify_increments = options.verify_increments;
   if (Result<void> set = how.gates.set(options.feature_gates); !set) return set;
+  if (options.groups)
+    if (Result<void> set = how.gates.set(kGroupGate); !set) return set;
   if (Result<void> valid = how.gates.validate(); !valid) return valid;
   Result<config::Configuration> configuration =
       read_configuration(options.config, how.gates, interner);
@@ -38,18 +87,11 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
       read_manifests(options.cluster, options.strict, interner, err);
   if (!objects) return fail(objects.error());
 
-  Result<std::unique_ptr<explain::Evaluator>> evaluator =
-      explain::Evaluator::make(interner, plugins::make_plugin_table(), std::move(how));
-  if (!evaluator) return fail(evaluator.error());
-  if (Result<void> loaded = (*evaluator)->load(*objects); !loaded) return loaded;
-  const std::vector<explain::PodDecision> decisions = (*evaluator)->decide();
-  if (const auto& difference = (*evaluator)->increment_difference())
-    return fail(ErrorKind::kInternal, "increments differ: " + *difference);
-  if (options.verify_increments)
-    err << fmt::format("{} of {} decisions were made from what is kept between pods, too\n",
-                       (*evaluator)->decided_from_classes(), decisions.size());
-  out << (options.output == OutputFormat::kTable ? explain::to_table(decisions)
-                                                 : explain::to_json(decisions));
+  const Result<std::string> text =
+      options.groups ? cycles_text(options, std::move(how), *objects, interner)
+                     : decisions_text(options, std::move(how), *objects, interner, err);
+  if (!text) return fail(text.error());
+  out << *text;
   return {};
 }
 

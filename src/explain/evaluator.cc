@@ -102,11 +102,7 @@ Result<void> Evaluator::Parts::load(const AnyObject& object, std::size_t positio
 }
 
 Result<void> Evaluator::Parts::load_pod(Ref<const Pod> pod, std::size_t position) {
-  if (pod->uid().empty()) {  // a manifest need not have one; the cluster tells pods apart by it
-    PodDraft draft = draft_of(*pod);
-    draft.uid = fmt::format("uid-{}-{}-{}", pod->namespace_name(), pod->name(), position);
-    pod = make_pod(std::move(draft));
-  }
+  pod = with_uid(std::move(pod), position);
   cluster.see_pod(pod);
   if (!pod->node().empty()) return pod->finished() ? Result<void>() : cluster.add_pod(pod);
   if (!pod->nominated_node().empty()) nominations.add(pod);
@@ -114,16 +110,28 @@ Result<void> Evaluator::Parts::load_pod(Ref<const Pod> pod, std::size_t position
   return {};
 }
 
-// It is later than anything the objects tell of: pods that have not started yet, for one, are the
+// It is later than anything the pods tell of: those that have not started yet, for one, are the
 // youngest.
 void Evaluator::Parts::set_clock() {
   WallTime latest = loop.wall_now();
-  cluster.for_each_seen([&latest](const Ref<const Pod>& pod) {
-    for (const std::optional<WallTime>& time :
-         {pod->creation_time(), pod->start_time(), pod->deletion_time()})
-      if (time) latest = std::max(latest, *time);
-  });
+  cluster.for_each_seen(
+      [&latest](const Ref<const Pod>& pod) { latest = std::max(latest, latest_time(*pod)); });
   loop.jump_wall_clock(latest + std::chrono::seconds(1) - loop.wall_now());
+}
+
+Ref<const Pod> with_uid(Ref<const Pod> pod, std::size_t position) {
+  if (!pod->uid().empty()) return pod;
+  PodDraft draft = draft_of(*pod);
+  draft.uid = fmt::format("uid-{}-{}-{}", pod->namespace_name(), pod->name(), position);
+  return make_pod(std::move(draft));
+}
+
+WallTime latest_time(const Pod& pod) {
+  WallTime latest;
+  for (const std::optional<WallTime>& time :
+       {pod.creation_time(), pod.start_time(), pod.deletion_time()})
+    if (time) latest = std::max(latest, *time);
+  return latest;
 }
 
 // ---- a decision

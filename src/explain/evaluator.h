@@ -136,4 +136,12 @@ class Evaluator {
   std::unique_ptr<Parts> parts_;
 };
 
+// ---- what makes the objects of a file a cluster
+
+// The pod with a UID, which the pods of a manifest need not have. `position` tells apart those of
+// one name.
+Ref<const Pod> with_uid(Ref<const Pod> pod, std::size_t position);
+// The last moment that the pod tells of: when it was made, started, or is to be deleted.
+WallTime latest_time(const Pod& pod);
+
 }  // namespace berth::explain

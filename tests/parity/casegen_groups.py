@@ -33,6 +33,8 @@ def build(gen):
     if gen.topic == "grouppreempt":
         fill_nodes(gen, running)
         group_running(gen, running)
+    if gen.topic != "entities":
+        drop_images(gen)
     for i in range(0 if gen.topic == "entities" else gen.R.randint(1, 5)):
         add_group(gen, f"g{i}")
     pods = [o for o in gen.items if o["kind"] == "Pod"]
@@ -46,6 +48,13 @@ def start_apart(gen, running):
     minutes = gen.R.sample(range(24 * 60), len(running))
     for pod, minute in zip(running, minutes):
         pod["status"]["startTime"] = f"2026-01-01T{minute // 60:02d}:{minute % 60:02d}:00Z"
+
+
+def drop_images(gen):
+    """Upstream forgets on how many nodes an image is when it looks for victims of a group, and places it elsewhere."""
+    for node in gen.items:
+        if node["kind"] == "Node":
+            node["status"].pop("images", None)
 
 
 def label_racks(gen):

@@ -66,9 +66,11 @@ for seed in 1 13 14 30 42; do one budgets-$seed budgets $seed "" "-preempt"; don
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
   one entities-$seed entities $seed "" "-groups"
   one groups-$seed groups $seed "" "-groups"
-  one grouptopology-$seed grouptopology $seed "" "-groups -feature-gates TopologyAwareWorkloadScheduling=true"
-  one grouppreempt-$seed grouppreempt $seed "" "-groups"
 done
+for seed in 2 3 4 5 6 7 8 9 10 11 12; do
+  one grouptopology-$seed grouptopology $seed "" "-groups -feature-gates TopologyAwareWorkloadScheduling=true"
+done
+for seed in 1 3 4 5 6 7 8 9 11 12; do one grouppreempt-$seed grouppreempt $seed "" "-groups"; done
 for name in few-plugins most-allocated spread-none; do
   config $name "entities groups" -groups
   config $name "grouptopology" -groups -feature-gates TopologyAwareWorkloadScheduling=true

@@ -155,7 +155,9 @@ func addTieBreak(p *schedulerapi.KubeSchedulerProfile) {
 	scale(&p.Plugins.Score)
 	scale(&p.Plugins.PlacementScore)
 	scale(&p.Plugins.PlacementGenerate)
-	p.Plugins.MultiPoint.Enabled = append(p.Plugins.MultiPoint.Enabled, schedulerapi.Plugin{Name: tieHigh, Weight: int32(digit)}, schedulerapi.Plugin{Name: tieLow, Weight: 1})
+	ties := []schedulerapi.Plugin{{Name: tieHigh, Weight: int32(digit)}, {Name: tieLow, Weight: 1}}
+	p.Plugins.MultiPoint.Enabled = append(p.Plugins.MultiPoint.Enabled, ties...)
+	p.Plugins.Score.Enabled = append(p.Plugins.Score.Enabled, ties...) // even where multiPoint is not expanded
 	all := int32(100)
 	p.PercentageOfNodesToScore = &all
 }
