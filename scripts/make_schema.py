@@ -54,6 +54,24 @@ ROOTS = [
      "PartialObjectMetadata"),
 ]
 
+# Custom resources that scheduling reads: JSON alone, so that the numbers are merely different. They
+# have no API server's kind of their own, hence stand at the end and in no list of kinds.
+# {message: [(name, type, flags)]}; a type of another message is its name.
+CUSTOM = {
+    "coscheduling.PodGroup": [("metadata", META + "ObjectMeta", ["kOmitEmpty"]),
+                              ("spec", "coscheduling.PodGroupSpec", ["kOmitEmpty"]),
+                              ("status", "coscheduling.PodGroupStatus", ["kOmitEmpty"])],
+    "coscheduling.PodGroupSpec": [("minMember", "kInt32", ["kOmitEmpty"]),
+                                  ("minResources", "kQuantity", ["kMap", "kOmitEmpty"]),
+                                  ("scheduleTimeoutSeconds", "kInt32",
+                                   ["kPointer", "kOmitEmpty"])],
+    "coscheduling.PodGroupStatus": [("phase", "kString", ["kOmitEmpty"]),
+                                    ("occupiedBy", "kString", ["kOmitEmpty"]),
+                                    ("running", "kInt32", ["kOmitEmpty"]),
+                                    ("succeeded", "kInt32", ["kOmitEmpty"]),
+                                    ("failed", "kInt32", ["kOmitEmpty"])],
+}
+
 SCALARS = {"string": "kString", "bool": "kBool", "int32": "kInt32", "int64": "kInt64",
            "bytes": "kBytes"}
 # Messages that JSON shows as something other than an object.
@@ -179,6 +197,16 @@ class Table:
         self.rows[name] = rows
         return self.index[name]
 
+    def add_custom(self):
+        for name in CUSTOM:
+            self.index[name] = len(self.order)
+            self.order.append(name)
+        for name, fields in CUSTOM.items():
+            self.rows[name] = [
+                (number, json_name, kind if kind.startswith("k") else "kMessage",
+                 0 if kind.startswith("k") else self.index[kind], flags, 0, "", "")
+                for number, (json_name, kind, flags) in enumerate(fields, start=1)]
+
     def merging(self, package, proto, field):
         """The number of the row that says how the field is merged; 0: nothing special."""
         strategies = [s for s in field.tags.get("patchStrategy", "").split(",") if s]
@@ -288,6 +316,7 @@ def main():
                     roots.append((api_version, root, table.visit(name)))
                 elif root == kind:
                     sys.exit(f"no message {name}")
+    table.add_custom()
     write(table, roots, version)
 
 

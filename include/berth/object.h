@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "berth/ref.h"
@@ -39,7 +40,8 @@ enum class ObjectKind : std::uint8_t {
   kDeviceClass,
   kDeviceTaintRule,
   kPodGroup,
-  kOther,
+  kCoschedulingPodGroup,  // PodGroup of scheduling.x-k8s.io, a custom resource
+  kOther,                 // what scheduling has no kind of its own for (OtherObject)
 };
 
 // "Pod", "Node", …: the `kind` of manifests.
@@ -60,6 +62,15 @@ struct Object : RefCounted<Object> {
   std::string resource_version;
   std::int64_t generation = 0;
   SymbolHold symbols;  // everything this object's symbols refer to
+};
+
+// An object of a resource that scheduling has no kind of its own for, as its JSON. It is kept for
+// plugins that have registered for events of the resource (ClusterEvent::other).
+struct OtherObject final : Object {
+  explicit OtherObject(SymbolHold hold) : Object(ObjectKind::kOther, std::move(hold)) {}
+
+  std::string resource;  // "cranes.v1.example.com"
+  std::string json;
 };
 
 // A pod or any other object, or nothing.

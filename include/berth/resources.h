@@ -41,6 +41,13 @@ class Quantity {
   // Upstream's AsInt64: nullopt if the text has a fraction ("1.0", "1000m") or the value does not
   // fit 64 bits in its own format ("1.5Gi").
   std::optional<std::int64_t> as_int64() const;
+  // The number as upstream's holds it, unscaled * 10^scale; nullopt if it is too large for that.
+  struct Decimal {
+    std::int64_t unscaled = 0;
+    std::int32_t scale = 0;
+    friend bool operator==(const Decimal&, const Decimal&) = default;
+  };
+  std::optional<Decimal> decimal() const;
   bool is_zero() const;
   int sign() const;  // -1, 0, 1
   Format format() const { return format_; }

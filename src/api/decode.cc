@@ -1,9 +1,12 @@
 #include "api/decode.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "api/coscheduling.h"
 #include "api/kind_decoders.h"
 #include "api/written_pod.h"
+#include "base/ascii.h"
 #include "wire/json_reader.h"
 #include "wire/proto_reader.h"
 
@@ -42,6 +45,7 @@ constexpr KnownKind kKinds[] = {
     {"resource.k8s.io", ObjectKind::kResourceSlice, false},
     {"resource.k8s.io", ObjectKind::kDeviceClass, false},
     {"resource.k8s.io", ObjectKind::kDeviceTaintRule, false},
+    {"scheduling.x-k8s.io", ObjectKind::kCoschedulingPodGroup, true},
 };
 
 Result<AnyObject> decode_as_pod(JsonReader& json, Interner& interner, const Admission* admission,
@@ -59,7 +63,8 @@ Result<AnyObject> decode_as_pod(JsonReader& json, Interner& interner, const Admi
 template <typename Reader>
 KindDecoder<Reader> decoder_of(ObjectKind kind) {
   for (const auto find : {node_decoder<Reader>, small_kind_decoder<Reader>, storage_decoder<Reader>,
-                          claim_decoder<Reader>, device_decoder<Reader>, group_decoder<Reader>})
+                          claim_decoder<Reader>, device_decoder<Reader>, group_decoder<Reader>,
+                          coscheduling_decoder<Reader>})
     if (const KindDecoder<Reader> decode = find(kind)) return decode;
   return nullptr;
 }
@@ -129,6 +134,40 @@ Result<AnyObject> decode_object(std::string_view json, Interner& interner,
   if (api_version.empty()) return fail(ErrorKind::kInvalid, "apiVersion: must be set");
   if (kind.empty()) return fail(ErrorKind::kInvalid, "kind: must be set");
   return decode_object(object_kind(api_version, kind), json, interner, admission);
+}
+
+Result<AnyObject> decode_other_object(std::string_view resource, std::string_view json,
+                                      Interner& interner) {
+  if (resource == CoschedulingPodGroup::kResource)
+    return decode_object(ObjectKind::kCoschedulingPodGroup, json, interner, nullptr);
+  const Ref<OtherObject> object = make_ref<OtherObject>(interner.hold());
+  WrittenMeta meta;
+  JsonReader reader(json);
+  reader.fields([&](std::string_view name) {
+    if (name == "metadata") Fields<WrittenMeta>::read(reader, object->symbols, meta);
+  });
+  if (reader.error()) return fail(*reader.error());
+  const bool namespaced = !meta.namespace_name.empty();
+  set_object(*object, std::move(meta), namespaced);
+  object->resource = resource;
+  object->json = json;
+  return Ref<const Object>(object);
+}
+
+std::string usual_resource(std::string_view api_version, std::string_view kind) {
+  std::string plural = lower_case(kind);
+  if (plural.ends_with('s'))
+    plural += "es";
+  else if (plural.ends_with('y'))
+    plural.replace(plural.size() - 1, 1, "ies");
+  else
+    plural += 's';
+  const std::size_t slash = std::min(api_version.find('/'), api_version.size());
+  const bool core = slash == api_version.size();
+  return plural.append(".")
+      .append(core ? api_version : api_version.substr(slash + 1))
+      .append(".")
+      .append(core ? std::string_view() : api_version.substr(0, slash));
 }
 
 Result<AnyObject> decode_object_proto(ObjectKind kind, std::string_view message,

@@ -1,6 +1,7 @@
 // Any object from its JSON or its protobuf.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "api/defaulting.h"
@@ -31,6 +32,15 @@ Result<AnyObject> decode_object(ObjectKind kind, std::string_view json, Interner
                                 const Admission* admission, std::string_view name = {});
 Result<AnyObject> decode_object(ObjectKind kind, JsonReader& json, Interner& interner,
                                 const Admission* admission, std::string_view name = {});
+
+// A custom resource, as ClusterEvent::other names it: of our kind for it if there is one, else as its
+// JSON (OtherObject). One without a namespace is cluster-wide then.
+Result<AnyObject> decode_other_object(std::string_view resource, std::string_view json,
+                                      Interner& interner);
+
+// The resource of a kind, as ClusterEvent::other names it, with the plural that a kind usually has:
+// "cranes.v1.example.com" for a Crane of example.com/v1.
+std::string usual_resource(std::string_view api_version, std::string_view kind);
 
 // The message of one object as an API server has it, without envelope: an item of a list. Kinds that
 // are not decoded give an empty object. Errors begin with the numbers of the field.

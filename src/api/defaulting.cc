@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 
+#include "api/coscheduling.h"
 #include "api/devices.h"
 #include "api/names.h"
 #include "api/storage.h"
@@ -371,6 +373,11 @@ void admit(Object& object, const Admission& admission) {
   } else if (object.kind == ObjectKind::kDeviceClass) {
     DeviceClass& device_class = static_cast<DeviceClass&>(object);
     if (!device_class.creation_time) device_class.creation_time = admission.now;
+  } else if (object.kind == ObjectKind::kCoschedulingPodGroup) {
+    // In whole seconds, as it is read from an API server: groups are ordered by it.
+    CoschedulingPodGroup& group = static_cast<CoschedulingPodGroup&>(object);
+    const auto second = std::chrono::floor<std::chrono::seconds>(admission.now.since_epoch);
+    if (!group.creation_time) group.creation_time = WallTime{second};
   }
 }
 
@@ -396,8 +403,8 @@ Result<AnyObject> admit(AnyObject any, Interner& interner, const Admission& admi
       copied_as_one_of<Node, Namespace, Service, ReplicationController, ReplicaSet, StatefulSet,
                        PriorityClass, PodDisruptionBudget, PersistentVolume, PersistentVolumeClaim,
                        StorageClass, CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment,
-                       ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, PodGroup>(
-          **object);
+                       ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, PodGroup,
+                       CoschedulingPodGroup>(**object);
   if (!copy)
     return fail(ErrorKind::kInvalid, fmt::format("{} {} is not read by scheduling",
                                                  to_string((*object)->kind), (*object)->name));

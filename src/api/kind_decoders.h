@@ -31,6 +31,8 @@ template <typename Reader>
 KindDecoder<Reader> device_decoder(ObjectKind kind);  // devices_fields.cc
 template <typename Reader>
 KindDecoder<Reader> group_decoder(ObjectKind kind);  // pod_group_fields.cc
+template <typename Reader>
+KindDecoder<Reader> coscheduling_decoder(ObjectKind kind);  // coscheduling_fields.cc
 
 // ---- for those sources --------------------------------------------------------------------------
 

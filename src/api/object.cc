@@ -29,6 +29,7 @@ std::string_view to_string(ObjectKind kind) {
     case ObjectKind::kDeviceClass: return "DeviceClass";
     case ObjectKind::kDeviceTaintRule: return "DeviceTaintRule";
     case ObjectKind::kPodGroup: return "PodGroup";
+    case ObjectKind::kCoschedulingPodGroup: return "PodGroup";
     case ObjectKind::kOther: break;
   }
   return "Other";

@@ -319,6 +319,11 @@ std::optional<std::int64_t> Quantity::as_int64() const {
   return times_power_of_ten(unscaled_, scale_);
 }
 
+std::optional<Quantity::Decimal> Quantity::decimal() const {
+  if (big_) return std::nullopt;
+  return Decimal{unscaled_, scale_};
+}
+
 namespace {
 
 std::int64_t scale_small(std::int64_t value, std::int64_t difference) {
