@@ -53,6 +53,7 @@ enum class EventResource : std::uint8_t {
   kDeviceClass,
   kPodGroup,
   kCompositePodGroup,
+  kOther,  // one that ClusterEvent::other names
   kWildcard,
 };
 
@@ -62,6 +63,10 @@ struct ClusterEvent {
   EventResource resource = EventResource::kWildcard;
   std::uint32_t actions = action::kAll;
   std::string_view custom_label;  // static text; empty: made from resource and action
+  // Of kOther: the resource as <plural>.<version>.<group>, "cranes.v1.example.com". Static text in
+  // registrations. The scheduler watches the resource from the start, and goes on asking for it
+  // while the API server does not have it.
+  std::string_view other = {};
 
   bool is_wildcard() const {
     return resource == EventResource::kWildcard && actions == action::kAll;

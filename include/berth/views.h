@@ -30,6 +30,9 @@ class ObjectChanges;
 class PodCounts;
 class TopologyDomains;
 
+// A listener is called as long as its subscription exists.
+using Subscription = std::shared_ptr<void>;
+
 // What may have changed in a row; a bit each.
 enum class RowChange : std::uint8_t {
   kPods = 1,  // pods came, went or changed, and with them what is requested
@@ -249,8 +252,27 @@ class Cluster {
   // In the order of namespace and name, so that iteration is deterministic.
   std::vector<Ref<const Object>> list(ObjectKind kind) const;
   std::vector<Ref<const Object>> list(ObjectKind kind, std::string_view namespace_name) const;
+  // Those of kOther, by the resource too ("cranes.v1.example.com"); find and list do not have them.
+  Ref<const OtherObject> find_other(std::string_view resource, std::string_view namespace_name,
+                                    std::string_view name) const;
+  std::vector<Ref<const OtherObject>> list_others(std::string_view resource) const;
+  // The object of that kind (and resource), namespace and name.
+  Ref<const Object> find(const Object& named_alike) const;
+  void remove(const Object& named_alike);
   // Grows whenever an object of the kind changes.
   std::uint64_t generation(ObjectKind kind) const;
+
+  // ---- listeners, for an index that a plugin keeps. They are called after the cluster has changed
+  // and before the queue gets the event, and change neither. `before` is null for what is new,
+  // `after` for what is gone. Pods are those that the watch has shown (seen_pod); one that finishes
+  // is gone.
+  [[nodiscard]] Subscription on_pod_change(
+      std::function<void(const Ref<const Pod>& before, const Ref<const Pod>& after)> listener)
+      const;
+  [[nodiscard]] Subscription on_object_change(
+      ObjectKind kind,
+      std::function<void(const Ref<const Object>& before, const Ref<const Object>& after)> listener)
+      const;
   // Subscriptions to object changes.
   ObjectChanges& object_changes() const;
   // ResourceClaims with our own writes that the watch has not shown yet.

@@ -13,7 +13,7 @@
 // A waiting pod is an entry and one timer, never a thread, so that there may be hundreds of
 // thousands. One table serves all profiles.
 //
-// Threads: allow, reject, preempt, contains, find, list, for_each and size may be called from any
+// Threads: allow, allow_together, reject, preempt, contains, find, list, for_each and size may be called from any
 // thread. hold and settled belong to the world thread; timers are touched and waiting tasks resumed
 // there only, never inside allow, reject or preempt. So does the end of this object: no task may be
 // waiting any more, but the loop may still hold work for it, which then does nothing.
@@ -68,6 +68,11 @@ class WaitingPods {
   // `plugin` lets the pod go, and its deadline no longer counts; the last one to do so settles the
   // pod. False if that changed nothing.
   bool allow(const Uid& uid, std::string_view plugin);
+
+  // The same for several pods, all or none: false, and no pod is let go, if one of them has been
+  // rejected, timed out or preempted and its binding cycle has not taken that yet. Pods that do not
+  // wait are passed over. For plugins that hold a group until it is complete.
+  bool allow_together(std::span<const Uid> pods, std::string_view plugin);
 
   // `plugin` rejects the pod; it need not be one that holds it. False if the pod had settled
   // before, or is not waiting. Plugins that had not allowed stay listed until the pod leaves.

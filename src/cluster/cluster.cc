@@ -278,15 +278,17 @@ void Cluster::for_each_placed(
 // ---- all pods that the watch has shown ----------------------------------------------------------
 
 void Cluster::see_pod(Ref<const Pod> pod) {
-  const Ref<const Pod> told = pod;
-  state_->seen.put(std::move(pod));
-  if (state_->object_changes.is_followed(ObjectKind::kPod))
-    state_->object_changes.notify(ObjectKind::kPod, told->namespace_name(), told->name());
+  if (!state_->object_changes.pods_are_followed()) return state_->seen.put(std::move(pod));
+  const Ref<const Pod> before = seen_pod(*pod);
+  state_->seen.put(pod);
+  state_->object_changes.notify(before, pod);
 }
 void Cluster::remove_seen_pod(const Pod& pod) {
-  const Ref<const Pod> told(&pod);  // the one in the index may be the last
+  if (!state_->object_changes.pods_are_followed()) return state_->seen.remove(pod);
+  const Ref<const Pod> before = seen_pod(pod);
+  if (!before || before->uid() != pod.uid()) return;
   state_->seen.remove(pod);
-  state_->object_changes.notify(ObjectKind::kPod, told->namespace_name(), told->name());
+  state_->object_changes.notify(before, {});
 }
 Ref<const Pod> Cluster::seen_pod(std::string_view namespace_name, std::string_view name) const {
   const Symbol known = symbols_->find(namespace_name);
@@ -309,19 +311,41 @@ void Cluster::put(Ref<const Object> object) {
     state_->objects.put(std::move(object));
     return;
   }
-  const Ref<const Object> before = find(
-      kind, object->symbols.table() ? symbols_->text(object->namespace_name) : "", object->name);
+  const Ref<const Object> before = find(*object);
   state_->objects.put(object);
   if (kind == ObjectKind::kResourceClaim) state_->assumed_claims.put(object);
   state_->object_changes.notify(kind, before, object);
 }
 void Cluster::remove(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
-  const Ref<const Object> before = find(kind, namespace_name, name);
+  if (const Ref<const Object> object = find(kind, namespace_name, name)) remove(*object);
+}
+void Cluster::remove(const Object& named_alike) {
+  const Ref<const Object> before = find(named_alike);
   if (!before) return;
-  // The texts of the call may be the object's own, or the store's.
-  if (kind == ObjectKind::kResourceClaim) state_->assumed_claims.remove(namespace_name, name);
-  state_->objects.remove(kind, namespace_name, name);
-  state_->object_changes.notify(kind, before, {});
+  if (before->kind == ObjectKind::kResourceClaim)
+    state_->assumed_claims.remove(before->symbols.text(before->namespace_name), before->name);
+  state_->objects.remove(*before);
+  state_->object_changes.notify(before->kind, before, {});
+}
+Ref<const Object> Cluster::find(const Object& named_alike) const {
+  return state_->objects.find(named_alike);
+}
+Ref<const OtherObject> Cluster::find_other(std::string_view resource,
+                                           std::string_view namespace_name,
+                                           std::string_view name) const {
+  return state_->objects.find_other(resource, namespace_name, name);
+}
+std::vector<Ref<const OtherObject>> Cluster::list_others(std::string_view resource) const {
+  return state_->objects.list_others(resource);
+}
+Subscription Cluster::on_pod_change(
+    std::function<void(const Ref<const Pod>&, const Ref<const Pod>&)> listener) const {
+  return state_->object_changes.listen_to_pods(std::move(listener));
+}
+Subscription Cluster::on_object_change(
+    ObjectKind kind,
+    std::function<void(const Ref<const Object>&, const Ref<const Object>&)> listener) const {
+  return state_->object_changes.listen(kind, std::move(listener));
 }
 ObjectChanges& Cluster::object_changes() const { return state_->object_changes; }
 AssumeCache& Cluster::assumed_claims() const { return state_->assumed_claims; }

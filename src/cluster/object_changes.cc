@@ -49,6 +49,12 @@ void ObjectChanges::notify(ObjectKind kind, const Ref<const Object>& before,
         object.name);
 }
 
+void ObjectChanges::notify(const Ref<const Pod>& before, const Ref<const Pod>& after) {
+  pod_listeners_.notify(before, after);
+  const Pod& pod = after ? *after : *before;
+  notify(ObjectKind::kPod, pod.namespace_name(), pod.name());
+}
+
 void ObjectChanges::notify_watchers(ObjectKind kind, std::string_view namespace_name,
                                     std::string_view name) {
   const auto found = watchers_.find(key(kind, namespace_name, name));

@@ -7,8 +7,8 @@
 //               framework/object_waits.h)
 //
 // They are called after the store has changed and before the queue gets the event. Listeners get
-// volumes, claims and all other objects with their state before and after; changes of pods and
-// nodes are passed on to watchers only, by name. World thread.
+// pods, volumes, claims and all other objects with their state before and after; changes of nodes are
+// passed on to watchers only, by name. World thread.
 #pragma once
 
 #include <array>
@@ -22,11 +22,9 @@
 
 #include "base/keyed_hash.h"
 #include "berth/object.h"
+#include "berth/views.h"
 
 namespace berth {
-
-// The listener is called as long as this exists.
-using Subscription = std::shared_ptr<void>;
 
 // Functions that are called in the order in which they were added. They may be removed in any
 // order.
@@ -66,6 +64,11 @@ class ObjectChanges {
   using Listener =
       std::function<void(const Ref<const Object>& before, const Ref<const Object>& after)>;
   [[nodiscard]] Subscription listen(ObjectKind kind, Listener listener);
+  using PodListener =
+      std::function<void(const Ref<const Pod>& before, const Ref<const Pod>& after)>;
+  [[nodiscard]] Subscription listen_to_pods(PodListener listener) {
+    return pod_listeners_.add(std::move(listener));
+  }
 
   class Watcher {
    public:
@@ -89,6 +92,10 @@ class ObjectChanges {
     return !listeners_[index(kind)].empty() || watchers_of_[index(kind)] != 0;
   }
   void notify(ObjectKind kind, const Ref<const Object>& before, const Ref<const Object>& after);
+  bool pods_are_followed() const {
+    return !pod_listeners_.empty() || watchers_of_[index(ObjectKind::kPod)] != 0;
+  }
+  void notify(const Ref<const Pod>& before, const Ref<const Pod>& after);
   void notify(ObjectKind kind, std::string_view namespace_name, std::string_view name) {
     if (watchers_of_[index(kind)] != 0) notify_watchers(kind, namespace_name, name);
   }
@@ -100,6 +107,7 @@ class ObjectChanges {
   void notify_watchers(ObjectKind kind, std::string_view namespace_name, std::string_view name);
 
   std::array<Listeners<const Ref<const Object>&, const Ref<const Object>&>, kKinds> listeners_;
+  Listeners<const Ref<const Pod>&, const Ref<const Pod>&> pod_listeners_;
   std::array<std::size_t, kKinds> watchers_of_{};
   std::size_t assumed_ = 0;
   std::unordered_map<std::string, std::vector<Watcher*>, TextHash> watchers_;

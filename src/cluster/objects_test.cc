@@ -133,5 +133,51 @@ TEST_F(Objects, AreListedByNamespaceInTheOrderOfTheirNames) {
   EXPECT_THAT(names("c"), IsEmpty());
 }
 
+// ---- other resources, and listeners
+
+TEST_F(Objects, OfOtherResourcesAreFoundByTheResource) {
+  const auto other = [&](const std::string& resource, const std::string& name) {
+    auto object = make_ref<OtherObject>(world.interner.hold());
+    object->resource = resource;
+    object->name = name;
+    cluster.put(Ref<const Object>(object.get()));
+    return Ref<const OtherObject>(object);
+  };
+  const auto crane = other("cranes.v1.example.com", "a");
+  const auto ship = other("ships.v1.example.com", "a");
+  const auto second = other("cranes.v1.example.com", "b");
+  EXPECT_EQ(cluster.find_other("cranes.v1.example.com", "", "a"), crane);
+  EXPECT_EQ(cluster.find_other("ships.v1.example.com", "", "a"), ship);
+  EXPECT_EQ(cluster.find_other("ships.v1.example.com", "", "b"), nullptr);
+  EXPECT_THAT(cluster.list_others("cranes.v1.example.com"), ElementsAre(crane, second));
+  EXPECT_THAT(cluster.list_others("docks.v1.example.com"), IsEmpty());
+  cluster.remove(*crane);
+  EXPECT_EQ(cluster.find_other("cranes.v1.example.com", "", "a"), nullptr);
+  EXPECT_EQ(cluster.find_other("ships.v1.example.com", "", "a"), ship);
+}
+
+TEST_F(Objects, ListenersHearOfPods) {
+  std::vector<std::string> heard;
+  const auto version = [](const Ref<const Pod>& pod) {
+    return pod ? std::string(pod->resource_version()) : "-";
+  };
+  Subscription listening =
+      cluster.on_pod_change([&](const Ref<const Pod>& before, const Ref<const Pod>& after) {
+        heard.push_back(version(before) + " > " + version(after));
+      });
+  const auto pod = [&](const char* uid, const char* written) {
+    return Ref<const Pod>(world.pod("p").uid(uid).version(written));
+  };
+  cluster.see_pod(pod("1", "a"));
+  cluster.see_pod(pod("1", "b"));
+  cluster.remove_seen_pod(*pod("2", "c"));  // another one
+  cluster.remove_seen_pod(*pod("1", "c"));
+  cluster.remove_seen_pod(*pod("1", "c"));
+  EXPECT_THAT(heard, ElementsAre("- > a", "a > b", "b > -"));
+  listening.reset();
+  cluster.see_pod(pod("1", "d"));
+  EXPECT_THAT(heard, SizeIs(3));
+}
+
 }  // namespace
 }  // namespace berth

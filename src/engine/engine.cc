@@ -127,6 +127,20 @@ std::string Engine::check_profile(const config::Profile& newest) const {
   return {};
 }
 
+void Engine::note_other_resources(const QueueProfile& profile) {
+  for (const QueueProfile::PluginEvents& plugin : profile.events)
+    for (const EventRegistration& registration : plugin.events) {
+      const std::string_view resource = registration.event.other;
+      if (registration.event.resource != EventResource::kOther) continue;
+      if (std::ranges::count(resource, '.') >= 2)
+        other_resources_[std::string(resource)].insert(plugin.plugin);
+      else
+        observer_.internal_error(fmt::format(
+            "plugin {} registers for events of \"{}\", which is no <plural>.<version>.<group>",
+            plugin.plugin, resource));
+    }
+}
+
 Result<void> Engine::assemble() {
   std::vector<QueueProfile> queue_profiles;
   std::vector<ScheduleProfile> schedule_profiles;
@@ -134,6 +148,7 @@ Result<void> Engine::assemble() {
   for (std::size_t i = 0; i < frameworks_.size(); ++i) {
     Result<QueueProfile> profile = queue_profile(*frameworks_[i], !extenders_.empty());
     if (!profile) return fail(profile.error());
+    note_other_resources(*profile);
     queue_profiles.push_back(std::move(*profile));
     const config::Profile& configured = options_.configuration.profiles[i];
     const Symbol name = symbols_.intern(configured.scheduler_name);

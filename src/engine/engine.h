@@ -12,8 +12,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +87,13 @@ class Engine {
   // Schedules one pod now, if there is one. For callers that run it step by step.
   bool run_one() { return schedule_one_->run_one(); }
 
+  // The resources without a kind of ours that plugins have registered events for, as
+  // ClusterEvent::other names them, each with these plugins. Whoever feeds the engine feeds it their
+  // objects, too.
+  const std::map<std::string, std::set<std::string>>& other_resources() const {
+    return other_resources_;
+  }
+
   Cluster& cluster() { return cluster_; }
   SchedulingQueue& queue() { return queue_; }
   WaitingPods& waiting_pods() { return waiting_pods_; }
@@ -106,6 +115,7 @@ class Engine {
   Result<void> make_frameworks(const PluginTable& plugins);
   std::string check_profile(const config::Profile& newest) const;
   Result<void> assemble();
+  void note_other_resources(const QueueProfile& profile);
 
   Loop& loop_;
   Observer& observer_;
@@ -127,6 +137,7 @@ class Engine {
   std::unique_ptr<BindingCycle> bindings_;
   std::unique_ptr<ScheduleOne> schedule_one_;
   std::unique_ptr<Ingest> ingest_;
+  std::map<std::string, std::set<std::string>> other_resources_;
 };
 
 }  // namespace berth

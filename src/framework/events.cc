@@ -25,6 +25,7 @@ std::string_view to_string(EventResource resource) {
     case EventResource::kDeviceClass: return "resource.k8s.io/DeviceClass";
     case EventResource::kPodGroup: return "scheduling.k8s.io/PodGroup";
     case EventResource::kCompositePodGroup: return "scheduling.k8s.io/CompositePodGroup";
+    case EventResource::kOther: return "";  // ClusterEvent::other
     case EventResource::kWildcard: return "*";
   }
   return "*";
@@ -118,14 +119,15 @@ std::vector<NodeCondition> by_type(std::vector<NodeCondition> conditions) {
 
 std::string ClusterEvent::label() const {
   if (!custom_label.empty()) return std::string(custom_label);
-  return std::string(to_string(resource)) += action_name(actions);
+  const std::string_view name = resource == EventResource::kOther ? other : to_string(resource);
+  return std::string(name) += action_name(actions);
 }
 
 std::vector<std::string> ClusterEvent::labels() const {
   if (!custom_label.empty() || !action_name(actions).empty()) return {label()};
   std::vector<std::string> all;
   const auto add = [&](std::uint32_t some) {
-    all.push_back(ClusterEvent{resource, some, {}}.label());
+    all.push_back(ClusterEvent{resource, some, {}, other}.label());
   };
   std::uint32_t rest = actions;
   if ((rest & action::kUpdate) == action::kUpdate) {
@@ -139,9 +141,10 @@ std::vector<std::string> ClusterEvent::labels() const {
 
 bool matches(const ClusterEvent& registered, const ClusterEvent& incoming) {
   if (registered.is_wildcard()) return true;
-  const bool resource = registered.resource == EventResource::kWildcard ||
-                        registered.resource == incoming.resource ||
-                        (registered.resource == EventResource::kPod && is_pod(incoming.resource));
+  const bool resource =
+      registered.resource == EventResource::kWildcard ||
+      (registered.resource == incoming.resource && registered.other == incoming.other) ||
+      (registered.resource == EventResource::kPod && is_pod(incoming.resource));
   // Parity: compared as numbers, so a generic Update is heard only by who registered all updates.
   return resource && (registered.actions & incoming.actions) != 0 &&
          incoming.actions <= registered.actions;

@@ -85,6 +85,19 @@ std::vector<std::uint32_t> actions(const std::vector<ClusterEvent>& events) {
   return found;
 }
 
+TEST(ClusterEvent, OfAnyResourceIsHeardByWhoNamedIt) {
+  const ClusterEvent cranes{EventResource::kOther, action::kAdd, {}, "cranes.v1.example.com"};
+  EXPECT_EQ(cranes.label(), "cranes.v1.example.comAdd");
+  EXPECT_THAT(
+      (ClusterEvent{EventResource::kOther, action::kAdd | action::kDelete, {}, "c.v1.d"}).labels(),
+      ElementsAre("c.v1.dAdd", "c.v1.dDelete"));
+  EXPECT_TRUE(matches({EventResource::kOther, action::kAll, {}, "cranes.v1.example.com"}, cranes));
+  EXPECT_FALSE(matches({EventResource::kOther, action::kAll, {}, "ships.v1.example.com"}, cranes));
+  EXPECT_FALSE(
+      matches({EventResource::kOther, action::kUpdate, {}, "cranes.v1.example.com"}, cranes));
+  EXPECT_TRUE(matches({EventResource::kWildcard, action::kAll, {}}, cranes));
+}
+
 TEST(PodUpdateEvents, OnePerThingThatChanged) {
   World world;
   const Ref<const Pod> before = world.pod("p").cpu("2").label("app", "a").gate("g").tolerates("k");

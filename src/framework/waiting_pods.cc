@@ -78,6 +78,8 @@ struct WaitingPods::Table : std::enable_shared_from_this<WaitingPods::Table> {
 
   // Any thread.
   bool allow(const Uid& uid, std::string_view plugin) EXCLUDES(mutex);
+  bool allow_together(std::span<const Uid> pods, std::string_view plugin) EXCLUDES(mutex);
+  bool allow_locked(const Uid& uid, std::string_view plugin) REQUIRES(mutex);
   bool settle(const Uid& uid, Code code, std::string_view plugin, std::string message)
       EXCLUDES(mutex);
 
@@ -175,6 +177,18 @@ void WaitingPods::Table::close() {
 
 bool WaitingPods::Table::allow(const Uid& uid, std::string_view plugin) {
   MutexLock lock(mutex);
+  return allow_locked(uid, plugin);
+}
+
+bool WaitingPods::Table::allow_together(std::span<const Uid> pods, std::string_view plugin) {
+  MutexLock lock(mutex);
+  for (const Uid& uid : pods)
+    if (const Entry* entry = find(uid); entry != nullptr && entry->outcome) return false;
+  for (const Uid& uid : pods) allow_locked(uid, plugin);
+  return true;
+}
+
+bool WaitingPods::Table::allow_locked(const Uid& uid, std::string_view plugin) {
   Entry* entry = find(uid);
   if (entry == nullptr || entry->settled) return false;
   bool changed = false;
@@ -322,6 +336,10 @@ WaitingPods::Settled WaitingPods::settled(const Uid& uid) { return {*table_, uid
 
 bool WaitingPods::allow(const Uid& uid, std::string_view plugin) {
   return table_->allow(uid, plugin);
+}
+
+bool WaitingPods::allow_together(std::span<const Uid> pods, std::string_view plugin) {
+  return table_->allow_together(pods, plugin);
 }
 
 bool WaitingPods::reject(const Uid& uid, std::string_view plugin, std::string message) {

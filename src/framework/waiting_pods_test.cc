@@ -434,5 +434,32 @@ TEST(WaitingPods, TheTableMayEndBeforeTheLoopsWorkForIt) {
   EXPECT_EQ(loop.now().since_start, 0s) << "its timers went with it";
 }
 
+// ---- several at once
+
+TEST(WaitingPods, GoTogether) {
+  Waits waits;
+  const Uid a = waits.hold("a", {{"Gang", 60s}}), b = waits.hold("b", {{"Gang", 60s}, {"X", 60s}});
+  const Uid nobody = Ref<const Pod>(waits.world.pod("nobody"))->uid();
+  for (const Uid& uid : {a, b}) waits.begin_binding(uid);
+  const Uid all[] = {a, nobody, b};
+  EXPECT_TRUE(waits.pods.allow_together(all, "Gang"));
+  waits.loop.run_until(waits.loop.now());
+  ASSERT_THAT(waits.outcomes, SizeIs(1)) << "X still holds the other one";
+  EXPECT_TRUE(waits.outcomes.front().ok());
+  EXPECT_THAT(waits.pending(b), ElementsAre("X"));
+}
+
+TEST(WaitingPods, StayTogetherWhenOneHasJustBeenRejected) {
+  Waits waits;
+  const Uid a = waits.hold("a", {{"Gang", 60s}}), b = waits.hold("b", {{"Gang", 60s}});
+  waits.begin_binding(b);
+  waits.pods.reject(b, "", "no");
+  const Uid all[] = {a, b};
+  EXPECT_FALSE(waits.pods.allow_together(all, "Gang"));
+  EXPECT_THAT(waits.pending(a), ElementsAre("Gang"));
+  waits.loop.run_until(waits.loop.now());
+  EXPECT_TRUE(waits.pods.allow_together(all, "Gang")) << "its binding cycle has taken it";
+}
+
 }  // namespace
 }  // namespace berth

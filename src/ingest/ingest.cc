@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/coscheduling.h"
 #include "api/devices.h"
 #include "berth/observer.h"
 
@@ -13,6 +14,8 @@ namespace {
 // pod.
 std::optional<EventResource> resource_of(ObjectKind kind) {
   switch (kind) {
+    case ObjectKind::kCoschedulingPodGroup:
+    case ObjectKind::kOther: return EventResource::kOther;
     case ObjectKind::kPersistentVolume: return EventResource::kPersistentVolume;
     case ObjectKind::kPersistentVolumeClaim: return EventResource::kPersistentVolumeClaim;
     case ObjectKind::kStorageClass: return EventResource::kStorageClass;
@@ -109,10 +112,16 @@ void Ingest::measure_pod(DeltaType type, const Pod* before, const Pod& pod, Time
   }
 }
 
+// What ClusterEvent::other is for an object. The text outlives the object: events are kept.
+std::string_view Ingest::other_resource(const Object& object) {
+  if (object.kind == ObjectKind::kCoschedulingPodGroup) return CoschedulingPodGroup::kResource;
+  if (object.kind != ObjectKind::kOther) return {};
+  return *other_resources_.insert(static_cast<const OtherObject&>(object).resource).first;
+}
+
 // The object before a delta; null if there was none.
 Ref<const Object> Ingest::stored_object(const Object& object) const {
-  if (object.kind != ObjectKind::kNode)
-    return cluster_.find(object.kind, object.symbols.text(object.namespace_name), object.name);
+  if (object.kind != ObjectKind::kNode) return cluster_.find(object);
   const NodeRow row = cluster_.nodes().find(static_cast<const Node&>(object).symbol);
   if (row == kNoRow || !cluster_.nodes().has_node(row)) return nullptr;
   return cluster_.nodes().node_ref(row);
@@ -136,7 +145,8 @@ void Ingest::measure_object(DeltaType type, const Object* before, const Object& 
                             deleted  ? action::kDelete
                             : before ? action::kUpdate
                                      : action::kAdd,
-                            {}},
+                            {},
+                            other_resource(object)},
                            took);
 }
 
@@ -272,18 +282,17 @@ void Ingest::apply_node(DeltaType type, const Ref<const Object>& object) {
 }
 
 void Ingest::apply_object(DeltaType type, const Ref<const Object>& object) {
-  const std::string_view where = object->symbols.text(object->namespace_name);
-  const Ref<const Object> before = cluster_.find(object->kind, where, object->name);
+  const Ref<const Object> before = cluster_.find(*object);
   const std::optional<EventResource> resource = resource_of(object->kind);
   const auto happened = [&](std::uint32_t actions, const AnyObject& old_object,
                             const AnyObject& new_object) {
     // For claims the queue is notified by the assume cache.
     if (resource && resource != EventResource::kResourceClaim)
-      queue_.move_all({*resource, actions, {}}, old_object, new_object);
+      queue_.move_all({*resource, actions, {}, other_resource(*object)}, old_object, new_object);
   };
   const bool taint_rule = object->kind == ObjectKind::kDeviceTaintRule && device_taint_rules_;
   if (type == DeltaType::kDeleted) {
-    cluster_.remove(object->kind, where, object->name);
+    cluster_.remove(*object);
     if (object->kind == ObjectKind::kPodGroup) group_changed(type, object);
     if (taint_rule) taint_rule_changed(before.get(), nullptr);
     happened(action::kDelete, object, {});

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "base/change_gate.h"
 #include "berth/object.h"
@@ -40,6 +42,7 @@ class Ingest {
   void measure_object(DeltaType type, const Object* before, const Object& object, TimePoint start);
   void measure_cluster();
   Ref<const Object> stored_object(const Object& object) const;
+  std::string_view other_resource(const Object& object);
 
   void apply_pod(DeltaType type, const Ref<const Pod>& before, const Ref<const Pod>& pod);
   void pod_added(const Ref<const Pod>& pod);
@@ -75,6 +78,7 @@ class Ingest {
   ApiDispatcher* writes_;
   bool device_taint_rules_;
   GroupStates* groups_;
+  std::set<std::string> other_resources_;  // that events name: as many as are watched
   Observer* measured_;
   Subscription claims_;
 };

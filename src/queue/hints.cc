@@ -34,13 +34,15 @@ const QueueProfile::PluginEvents* Hints::events_of(const QueueProfile& profile,
 bool Hints::concerns_anyone(const ClusterEvent& event) {
   if (event.is_wildcard()) return true;
   for (const Concern& known : concerns_)
-    if (known.resource == event.resource && known.actions == event.actions) return known.anyone;
+    if (known.resource == event.resource && known.actions == event.actions &&
+        known.other == event.other)
+      return known.anyone;
   bool anyone = false;
   for (const QueueProfile& profile : profiles_)
     for (const QueueProfile::PluginEvents& plugin : profile.events)
       for (const EventRegistration& registration : plugin.events)
         anyone |= matches(registration.event, event);
-  concerns_.push_back({event.resource, event.actions, anyone});
+  concerns_.push_back({event.resource, event.actions, event.other, anyone});
   return anyone;
 }
 

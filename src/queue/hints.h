@@ -105,6 +105,7 @@ class Hints {
   struct Concern {
     EventResource resource;
     std::uint32_t actions;
+    std::string_view other;
     bool anyone;
   };
   std::vector<Concern> concerns_;

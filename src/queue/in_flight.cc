@@ -57,7 +57,7 @@ void InFlight::count(Kind& kind, int change) {
 std::uint32_t InFlight::kind_of(const ClusterEvent& event) {
   const auto alike = [&](const Kind& kind) {
     return kind.event.resource == event.resource && kind.event.actions == event.actions &&
-           kind.event.custom_label == event.custom_label;
+           kind.event.custom_label == event.custom_label && kind.event.other == event.other;
   };
   const auto found = std::ranges::find_if(kinds_, alike);
   if (found != kinds_.end()) return static_cast<std::uint32_t>(found - kinds_.begin());
