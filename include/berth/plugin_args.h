@@ -86,6 +86,13 @@ struct VolumeBindingArgs {
   bool shape_given = false;  // even if empty
 };
 
+// Of the plugin of scheduler-plugins, with its names and defaults.
+struct CoschedulingArgs {
+  std::int64_t permit_waiting_time_seconds = 60;
+  std::int64_t pod_group_backoff_seconds = 0;
+  std::int32_t pod_group_reject_percentage = 10;
+};
+
 // Arguments of a plugin that is not ours, as JSON text.
 struct OpaqueArgs {
   std::string json;
@@ -95,6 +102,6 @@ struct OpaqueArgs {
 using PluginArgs =
     std::variant<std::monostate, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs,
                  NodeAffinityArgs, NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs,
-                 PodTopologySpreadArgs, VolumeBindingArgs, OpaqueArgs>;
+                 PodTopologySpreadArgs, VolumeBindingArgs, CoschedulingArgs, OpaqueArgs>;
 
 }  // namespace berth::config

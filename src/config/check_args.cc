@@ -202,6 +202,9 @@ void check(Complaints& complaints, const std::string& path, const VolumeBindingA
   }
 }
 
+// When the plugin is built; see validate() below.
+void check(Complaints&, const std::string&, const CoschedulingArgs&, const FeatureGates&) {}
+
 void check(Complaints&, const std::string&, const std::monostate&, const FeatureGates&) {}
 void check(Complaints&, const std::string&, const OpaqueArgs&, const FeatureGates&) {}
 
@@ -211,6 +214,23 @@ std::vector<std::string> check_args(const PluginArgs& args, const std::string& p
                                     const FeatureGates& gates) {
   Complaints complaints;
   std::visit([&](const auto& typed) { check(complaints, path, typed, gates); }, args);
+  return complaints.take();
+}
+
+std::vector<std::string> validate(const CoschedulingArgs& args) {
+  Complaints complaints;
+  // Parity: zero is allowed all the same.
+  constexpr std::string_view kNotNegative = "must be greater than 0";
+  if (args.permit_waiting_time_seconds < 0) {
+    complaints.invalid("permitWaitingTimeSeconds", args.permit_waiting_time_seconds, kNotNegative);
+  }
+  if (args.pod_group_backoff_seconds < 0) {
+    complaints.invalid("podGroupBackoffSeconds", args.pod_group_backoff_seconds, kNotNegative);
+  }
+  if (args.pod_group_reject_percentage < 0 || args.pod_group_reject_percentage > kMaxPercentage) {
+    complaints.invalid("podGroupRejectPercentage", args.pod_group_reject_percentage,
+                       "must be between 0 and 100");
+  }
   return complaints.take();
 }
 

@@ -38,6 +38,7 @@ Result<void> validate(const Configuration& configuration, const FeatureGates& ga
 // The complaints about one plugin's arguments, with paths that begin at the arguments.
 // Parity: upstream makes them when the plugin is built, not when the file is checked.
 std::vector<std::string> validate(const NodeResourcesFitArgs& args);
+std::vector<std::string> validate(const CoschedulingArgs& args);
 
 // What is in force without a file.
 Configuration default_configuration(const FeatureGates& gates);

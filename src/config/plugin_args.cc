@@ -238,6 +238,23 @@ PluginArgs decode_volume_binding(StrictDecoder& in, const JsonValue& json,
   return args;
 }
 
+PluginArgs decode_coscheduling(StrictDecoder& in, const JsonValue& json, const Surroundings&) {
+  std::optional<std::int64_t> waiting;
+  std::optional<std::int64_t> backoff;
+  std::optional<std::int32_t> percentage;
+  in.object("v1.CoschedulingArgs", json, [&](std::string_view name, const JsonValue& value) {
+    if (name == "permitWaitingTimeSeconds") return in.read(value, waiting);
+    if (name == "podGroupBackoffSeconds") return in.read(value, backoff);
+    if (name == "podGroupRejectPercentage") return in.read(value, percentage);
+    return is_type_meta(name);
+  });
+  CoschedulingArgs args;
+  args.permit_waiting_time_seconds = waiting.value_or(args.permit_waiting_time_seconds);
+  args.pod_group_backoff_seconds = backoff.value_or(args.pod_group_backoff_seconds);
+  args.pod_group_reject_percentage = percentage.value_or(args.pod_group_reject_percentage);
+  return args;
+}
+
 struct ArgsKind {
   std::string_view plugin;
   std::size_t index;  // of the kind in PluginArgs
@@ -271,6 +288,8 @@ constexpr ArgsKind kArgsKinds[] = {
      decode_topology_spread},
     {"VolumeBinding", index_of<VolumeBindingArgs>(), volume_binding_defaults,
      decode_volume_binding},
+    {"Coscheduling", index_of<CoschedulingArgs>(), plain_defaults<CoschedulingArgs>,
+     decode_coscheduling},
 };
 
 const ArgsKind* find_kind(std::string_view plugin) {

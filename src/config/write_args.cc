@@ -136,6 +136,14 @@ JsonValue tree_of(const VolumeBindingArgs& args) {
   return tree;
 }
 
+JsonValue tree_of(const CoschedulingArgs& args) {
+  JsonValue tree = typed("CoschedulingArgs");
+  tree.add("permitWaitingTimeSeconds", JsonValue::of_int(args.permit_waiting_time_seconds));
+  tree.add("podGroupBackoffSeconds", JsonValue::of_int(args.pod_group_backoff_seconds));
+  tree.add("podGroupRejectPercentage", JsonValue::of_int(args.pod_group_reject_percentage));
+  return tree;
+}
+
 JsonValue tree_of(const OpaqueArgs& args) {
   Result<JsonValue> tree = parse_json(args.json);
   // Text that is not JSON can only come from code; it is shown as text.

@@ -16,6 +16,7 @@ std::string type_text(const config::PluginArgs& arguments) {
       "*config.NodeResourcesFitArgs",
       "*config.PodTopologySpreadArgs",
       "*config.VolumeBindingArgs",
+      "*config.CoschedulingArgs",
       "*runtime.Unknown",
   };
   return std::string(kTypes[arguments.index()]);

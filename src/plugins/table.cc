@@ -1,6 +1,7 @@
 #include "plugins/table.h"
 
 #include "base/check.h"
+#include "plugins/coscheduling/coscheduling.h"
 #include "plugins/default_binder/default_binder.h"
 #include "plugins/default_preemption/default_preemption.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
@@ -78,6 +79,8 @@ std::vector<PluginEntry> entries() {
        "Asks the API server to bind the pod to its node."},
       {"NodeDeclaredFeatures", NodeDeclaredFeatures::create, "PreFilter, Filter", 0,
        "Rejects nodes that lack a feature which the pod needs."},
+      {"Coscheduling", Coscheduling::create, "QueueSort, PreFilter, PostFilter, Reserve, Permit", 0,
+       "Holds the pods of a PodGroup of scheduling.x-k8s.io until enough of them have a place."},
       {"DeferredPodScheduling", kNotBuilt, "PreFilter, Filter, Permit", 0,
        "Makes room on its node for a pod whose resize has to wait."},
       {"GangScheduling", GangScheduling::create, "PreEnqueue, Permit", 0,

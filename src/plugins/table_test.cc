@@ -35,6 +35,7 @@ TEST(PluginTable, ListsAllPluginsTheDefaultOnesFirstInUpstreamsOrder) {
                        {"ImageLocality", 1},
                        {"DefaultBinder", 0},
                        {"NodeDeclaredFeatures", 0},
+                       {"Coscheduling", 0},
                        {"DeferredPodScheduling", 0},
                        {"GangScheduling", 0},
                        {"TopologyPlacementGenerator", 0},
@@ -119,7 +120,7 @@ TEST(PluginTable, ThesePluginsDoNotSkipPreFilterForAPlainPod) {
     if (pre_filter->has_extensions()) extended.push_back(entry.name);
   }
   EXPECT_THAT(asked, ::testing::ElementsAre("NodeName", "NodeUnschedulable", "TaintToleration",
-                                            "NodeResourcesFit"));
+                                            "NodeResourcesFit", "Coscheduling"));
   EXPECT_THAT(extended, ::testing::ElementsAre("VolumeRestrictions", "PodTopologySpread",
                                                "InterPodAffinity"));
 }
