@@ -91,6 +91,10 @@ class Scheduler {
   Result<void> apply(AnyObject object);
   // NotFound if there is no such object.
   Result<void> remove(ObjectKind kind, std::string_view namespace_name, std::string_view name);
+  // Of a resource for whose events a plugin has registered, "cranes.v1.example.com". Such objects are
+  // applied like all others; a manifest's Crane of example.com/v1 is taken for one of "cranes".
+  Result<void> remove_other(std::string_view resource, std::string_view namespace_name,
+                            std::string_view name);
 
   // Takes pods as they come, from now on, whenever the loop runs.
   void start();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "api/claim_json.h"
@@ -10,6 +11,7 @@
 #include "base/time_text.h"
 #include "berth/pod.h"
 #include "framework/pod_status.h"
+#include "kube/watched_kinds.h"
 #include "memapi/json_edit.h"
 
 namespace berth::app {
@@ -116,7 +118,55 @@ void EmbeddedCluster::serve(Engine& engine, extender::KeptObjects* kept, ui::Liv
           changed(kind, resource, change);
         }));
   }
+  if (!engine.other_resources().empty())
+    followings_.push_back(
+        api_.follow(memapi::resource_of("customresourcedefinitions", "apiextensions.k8s.io"),
+                    [this](const memapi::Change&) { follow_others(); }));
   for (const auto& following : followings_) following->catch_up();
+}
+
+// Definitions have changed: follows what there is now of the resources that plugins read.
+void EmbeddedCluster::follow_others() {
+  const memapi::CustomKindsRef kinds = api_.custom_kinds();
+  for (const auto& [name, plugins] : engine_->other_resources()) {
+    const kube::WatchedKind kind = kube::other_kind(name, plugins);
+    const std::string_view version = kind.api_version;
+    const std::size_t slash = std::min(version.find('/'), version.size());
+    const memapi::Resource* const resource =
+        slash == version.size()
+            ? nullptr
+            : kinds->find(version.substr(0, slash), version.substr(slash + 1), kind.resource);
+    const auto known = others_.find(name);
+    if (known != others_.end()) {
+      const bool is_same = resource != nullptr && resource->slot == known->second.slot &&
+                           resource->custom->definition == known->second.definition;
+      if (is_same) continue;
+      known->second.following->catch_up();  // the end of its objects
+      others_.erase(known);
+    }
+    if (resource == nullptr) continue;
+    OtherFollowing& following = others_[name];
+    following = {resource->custom->definition, resource->slot, kinds,
+                 api_.follow(*resource, [this, other = name](const memapi::Change& change) {
+                   other_changed(other, change);
+                 })};
+    following.following->catch_up();
+  }
+}
+
+void EmbeddedCluster::other_changed(const std::string& other, const memapi::Change& change) {
+  Result<AnyObject> object = decode_other_object(other, change.object->json, interner_);
+  if (object) {
+    const DeltaType type = change.type == memapi::ChangeType::kDeleted ? DeltaType::kDeleted
+                           : change.previous                           ? DeltaType::kUpdated
+                                                                       : DeltaType::kAdded;
+    return show({type, *std::move(object)}, change);
+  }
+  if (log_)
+    log_->error(object.error().message, "An object cannot be read and is passed over",
+                {{"resource", other},
+                 {"object", telemetry::LogValue::object(change.object->namespace_name,
+                                                        change.object->name)}});
 }
 
 void EmbeddedCluster::changed(ObjectKind kind, const memapi::Resource& resource,

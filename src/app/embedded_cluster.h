@@ -15,6 +15,7 @@
 #include "berth/interner.h"
 #include "engine/engine.h"
 #include "extender/kept_objects.h"
+#include "memapi/crd_kinds.h"
 #include "memapi/local_client.h"
 #include "telemetry/log.h"
 #include "ui/live_feed.h"
@@ -45,6 +46,8 @@ class EmbeddedCluster final : public ClusterApi {
   void record(PodEvent event) override;
 
  private:
+  void follow_others();
+  void other_changed(const std::string& other, const memapi::Change& change);
   void changed(ObjectKind kind, const memapi::Resource& resource, const memapi::Change& change);
   void undecodable(ObjectKind kind, const memapi::Resource& resource, const memapi::Change& change,
                    bool before, bool after, const Error& error);
@@ -59,6 +62,14 @@ class EmbeddedCluster final : public ClusterApi {
   extender::KeptObjects* kept_ = nullptr;
   ui::LiveFeed* feed_ = nullptr;
   std::vector<std::unique_ptr<memapi::Following>> followings_;
+  // Custom resources that plugins read (Engine::other_resources), while there are such.
+  struct OtherFollowing {
+    std::string definition;
+    std::size_t slot = 0;
+    memapi::CustomKindsRef kinds;  // keeps the resource
+    std::unique_ptr<memapi::Following> following;
+  };
+  std::map<std::string, OtherFollowing> others_;
   // Objects that are stored in a form that cannot be decoded, and what the engine knows of them:
   // the last state that could be, or nothing. By resource, namespace and name.
   std::map<std::string, AnyObject> undecodable_;

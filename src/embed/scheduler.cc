@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/decode.h"
 #include "api/defaulting.h"
 #include "api/kinds.h"
 #include "api/manifest.h"
@@ -42,6 +43,7 @@ struct Scheduler::Parts {
 
   Admission admission();
   AnyObject as_applied(AnyObject written);
+  Result<void> decode_others(std::vector<ManifestObject>& written);
   void apply_admitted(AnyObject object);
 };
 
@@ -73,6 +75,21 @@ AnyObject Scheduler::Parts::as_applied(AnyObject written) {
   }
   draft.resource_version = objects.next_version(present->resource_version());
   return make_pod(std::move(draft));
+}
+
+// Objects of the resources that plugins have registered for.
+Result<void> Scheduler::Parts::decode_others(std::vector<ManifestObject>& written) {
+  for (ManifestObject& object : written) {
+    if (object.kind != ObjectKind::kOther) continue;
+    const std::string resource = usual_resource(object.api_version, object.kind_text);
+    if (!engine->other_resources().contains(resource)) continue;
+    Result<AnyObject> decoded = decode_other_object(resource, object.json, *interner);
+    if (!decoded)
+      return fail(decoded.error().kind, fmt::format("{}: {} {}: {}", object.where, object.kind_text,
+                                                    object.name, decoded.error().message));
+    object.object = *std::move(decoded);
+  }
+  return {};
 }
 
 // Added or updated: the engine knows what it has seen.
@@ -121,6 +138,7 @@ Result<void> Scheduler::apply(std::string_view manifest) {
   Admission admission = parts_->admission();
   if (Result<void> admitted = admit_all(*objects, *parts_->interner, admission); !admitted)
     return admitted;
+  if (Result<void> decoded = parts_->decode_others(*objects); !decoded) return decoded;
   parts_->next_version = admission.resource_version;
   for (ManifestObject& object : *objects) {
     if (std::holds_alternative<std::monostate>(object.object))
@@ -157,6 +175,15 @@ Result<void> Scheduler::remove(ObjectKind kind, std::string_view namespace_name,
   if (std::holds_alternative<std::monostate>(last))
     return fail(ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", to_string(kind), name));
   parts_->engine->apply({DeltaType::kDeleted, std::move(last)});
+  return {};
+}
+
+Result<void> Scheduler::remove_other(std::string_view resource, std::string_view namespace_name,
+                                     std::string_view name) {
+  const Cluster& cluster = parts_->engine->cluster();
+  const Ref<const OtherObject> last = cluster.find_other(resource, namespace_name, name);
+  if (!last) return fail(ErrorKind::kNotFound, fmt::format("{} \"{}\" not found", resource, name));
+  parts_->engine->apply({DeltaType::kDeleted, Ref<const Object>(last)});
   return {};
 }
 

@@ -385,6 +385,53 @@ class OwnApi final : public ClusterApi {
   void record(PodEvent event) override { calls.push_back("event " + event.reason); }
 };
 
+// Keeps pods away until there is a crane that says so.
+class Harbour final : public PerNodeFilter {
+ public:
+  static constexpr std::string_view kCranes = "cranes.v1.example.com";
+
+  explicit Harbour(const Handle& handle) : cluster_(handle.cluster) {}
+  std::string_view name() const override { return "Harbour"; }
+  Outcome filter_node(const Cycle&, NodeRow) const override {
+    const Ref<const OtherObject> crane = cluster_.find_other(kCranes, "default", "big");
+    const bool works = crane && crane->json.find("\"works\":true") != std::string::npos;
+    return works ? Outcome::success() : Outcome::unschedulable("no crane works");
+  }
+  std::optional<std::vector<EventRegistration>> events_to_register() const override {
+    return {{{{EventResource::kOther, action::kAdd | action::kUpdate, {}, kCranes}, {}}}};
+  }
+
+ private:
+  const Cluster& cluster_;
+};
+
+TEST_F(SchedulerTest, APluginMayWaitForAnyResource) {
+  use(entry("Harbour", [](const Handle& handle) { return std::make_unique<Harbour>(handle); }));
+  start();
+  const auto crane = [](const char* spec) {
+    return std::string(
+               "apiVersion: example.com/v1\nkind: Crane\nmetadata: {name: big, namespace: "
+               "default}\nspec: ") +
+           spec + "\n";
+  };
+  apply(node("n1") + pod("p"));
+  ASSERT_TRUE(scheduler->run_until(1s));
+  EXPECT_EQ(where("p"), "");
+  apply(crane("{works: false}"));
+  ASSERT_TRUE(scheduler->run_until(20s));
+  EXPECT_EQ(where("p"), "");
+  apply(crane("{works: true}"));
+  ASSERT_TRUE(scheduler->run_until(40s));
+  EXPECT_EQ(where("p"), "n1");
+  EXPECT_THAT(diary.internal_errors, IsEmpty());
+
+  EXPECT_TRUE(scheduler->remove_other(Harbour::kCranes, "default", "big"));
+  EXPECT_FALSE(scheduler->remove_other(Harbour::kCranes, "default", "big"));
+  apply(pod("q"));
+  ASSERT_TRUE(scheduler->run_until(60s));
+  EXPECT_EQ(where("q"), "");
+}
+
 TEST_F(SchedulerTest, DecisionsGoOutThroughTheEmbeddersDoor) {
   OwnApi api;
   options.api = &api;

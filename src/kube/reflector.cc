@@ -137,12 +137,14 @@ ApiCall Reflector::watch_call(bool initial) {
   call.path = with_query(kind_.path(),
                          {{"allowWatchBookmarks", "true"},
                           {"fieldSelector", kind_.field_selector},
+                          {"labelSelector", kind_.label_selector},
                           {"resourceVersion", initial && unavailable_ ? std::string() : version_},
                           {"resourceVersionMatch", initial ? "NotOlderThan" : ""},
                           {"sendInitialEvents", initial ? "true" : ""},
                           {"timeout", fmt::format("{}m{}s", length / 60, length % 60)},
                           {"timeoutSeconds", fmt::format("{}", length)},
                           {"watch", "true"}});
+  if (kind_.custom) call.accept = kJsonContentType;
   call.timeout = seconds(length) + kWatchGrace;
   return call;
 }
@@ -153,9 +155,11 @@ ApiCall Reflector::list_call(const std::string& version, const std::string& cont
   call.path = with_query(kind_.path(),
                          {{"continue", continue_token},
                           {"fieldSelector", kind_.field_selector},
+                          {"labelSelector", kind_.label_selector},
                           {"limit", paged ? fmt::format("{}", options_.page_size) : std::string()},
                           // The continue token has the version.
                           {"resourceVersion", continue_token.empty() ? version : std::string()}});
+  if (kind_.custom) call.accept = kJsonContentType;
   call.timeout = kListTimeout;
   return call;
 }
@@ -274,7 +278,7 @@ void Reflector::list_applied(std::string version) {
   version_ = std::move(version);
   unavailable_ = false;
   trusts_versions_ = true;
-  refusal_told_ = false;
+  refusal_told_ = missing_told_ = false;
   last_error_.clear();
   log_.info(2, "Caches populated",
             {{"type", kind_.type_name()},

@@ -127,6 +127,7 @@ class Reflector {
   Step after_refused_watch(const ApiFailure& failure);
   Step after_end_of_stream(Step again, const Followed& followed);
   bool note_unavailable(const ApiFailure& failure);
+  void resource_missing(const ApiFailure& failure);
   void back_off(const ApiFailure* failure = nullptr);
   void report(const ApiFailure& failure, std::string_view doing);
 
@@ -135,7 +136,8 @@ class Reflector {
   ApiCall list_call(const std::string& version, const std::string& continue_token,
                     bool paged) const;
   StreamedKind streamed_kind() const {
-    return {kind_.kind, kind_.api_version, kind_.kind_name, options_.texts.of(kind_.kind)};
+    return {kind_.kind, kind_.api_version, kind_.kind_name, options_.texts.of(kind_.kind),
+            kind_.kind == ObjectKind::kOther ? kind_.other_resource() : std::string()};
   }
 
   Loop& loop_;
@@ -160,6 +162,7 @@ class Reflector {
   std::optional<TimePoint> internal_errors_since_;
   bool synced_ = false;
   bool refusal_told_ = false;
+  bool missing_told_ = false;
   std::string last_error_;
   LruMap<std::string, std::string> undecodable_;  // what was logged, by name
   TaskSet tasks_;

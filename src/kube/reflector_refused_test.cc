@@ -184,6 +184,60 @@ TEST(Reflector, AForbiddenKindIsNamedOnceAndAskedForUntilItIsGranted) {
   EXPECT_THAT(rig.reflectors->unsynced(), IsEmpty());
 }
 
+// ---- custom resources
+
+const WatchedKind kCranes = other_kind("cranes.v1.example.com", {"Harbour"});
+
+std::string crane(const char* name, int version) {
+  return fmt::format(
+      R"({{"apiVersion":"example.com/v1","kind":"Crane","metadata":{{"name":"{}","namespace":"port","resourceVersion":"{}"}}}})",
+      name, version);
+}
+
+TEST(Reflector, ACustomResourceThatIsNotThereYetKeepsNobodyWaitingAndComesWhenItComes) {
+  Rig rig(BodyFormat::kJson, {kCranes});
+  EXPECT_THAT(rig.path(), HasSubstr("/apis/example.com/v1/cranes?"));
+  EXPECT_EQ(rig.stream().call().accept, "application/json");
+  rig.refuse(404, "NotFound", "the server could not find the requested resource");
+  rig.refuse(404, "NotFound", "the server could not find the requested resource");
+  EXPECT_TRUE(rig.reflectors->synced());
+  const std::string line = "The API server does not have a resource yet that plugins read";
+  const std::size_t first = rig.log_text.find(line);
+  ASSERT_NE(first, std::string::npos);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(rig.next_request(), seconds(5));
+    rig.refuse(404, "NotFound", "still not");
+    rig.refuse(404, "NotFound", "still not");
+  }
+  EXPECT_EQ(rig.log_text.find(line, first + 1), std::string::npos) << "it is said once";
+  rig.next_request();
+  rig.watch(rig.words.event("ADDED", crane("a", 3)) +
+            rig.words.bookmark("Crane", 10, true, "example.com/v1"));
+  EXPECT_THAT(rig.taken(), ElementsAre("+a@3"));
+}
+
+TEST(Reflector, ACustomResourceThatGoesTakesItsObjectsWithIt) {
+  Rig rig(BodyFormat::kJson, {kCranes});
+  rig.watch(rig.words.event("ADDED", crane("a", 3)) +
+            rig.words.bookmark("Crane", 10, true, "example.com/v1"));
+  EXPECT_THAT(rig.taken(), ElementsAre("+a@3"));
+  rig.pass(minutes(6));
+  rig.end();
+  rig.refuse(404, "NotFound", "gone");  // the watch
+  rig.next_request();
+  rig.refuse(404, "NotFound", "gone");
+  rig.refuse(404, "NotFound", "gone");
+  EXPECT_THAT(rig.taken(), ElementsAre("-a@3"));
+  EXPECT_TRUE(rig.reflectors->synced());
+}
+
+TEST(Reflector, AnyOtherKindThatIsNotThereIsWaitedFor) {
+  Rig rig;
+  rig.refuse(404, "NotFound", "no pods");
+  rig.refuse(404, "NotFound", "no pods");
+  EXPECT_FALSE(rig.reflectors->synced());
+}
+
 TEST_P(RefusedInEitherFormat, AnObjectThatCannotBeReadIsNamedAndTheOthersGoOn) {
   Rig rig(GetParam());
   rig.watch(rig.words.unreadable_pod_event("ADDED", "odd", 4) +

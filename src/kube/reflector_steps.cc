@@ -16,6 +16,7 @@ using std::chrono::seconds;
 constexpr Duration kFirstDelay = milliseconds(800);
 constexpr Duration kLongestDelay = seconds(30);
 constexpr Duration kHealthy = minutes(2);
+constexpr Duration kMissingAgain = seconds(5);
 
 constexpr Duration kShort = seconds(1);
 constexpr std::size_t kShortEndsInARow = 3;
@@ -94,6 +95,10 @@ Reflector::Step Reflector::after_list(const Followed& followed) {
   const ApiFailure& failure = followed.end.failure;
   if (followed.end.how == StreamEnd::How::kRefused && note_unavailable(failure))
     return Step::kPagedList;
+  if (kind_.custom && followed.end.how == StreamEnd::How::kRefused && failure.status.code == 404) {
+    resource_missing(failure);
+    return relist();
+  }
   report(failure, "list");
   back_off(&failure);
   return relist();
@@ -165,6 +170,22 @@ Reflector::Step Reflector::after_end_of_stream(Step again, const Followed& follo
              {"resource", kind_.full_resource()},
              {"totalItems", followed.events}});
   return again;
+}
+
+// The API server does not have the custom resource, so there are no objects of it. It may come any
+// time, and is asked for again.
+void Reflector::resource_missing(const ApiFailure& failure) {
+  if (!std::exchange(missing_told_, true))
+    log_.info(0, "The API server does not have a resource yet that plugins read: asking again",
+              {{"resource", kind_.full_resource()},
+               {"neededBy", kind_.consumers},
+               {"err", failure.error.message}});
+  mirror_->begin_list();
+  mirror_->finish_list();
+  version_.clear();
+  last_error_.clear();
+  wait_ = kMissingAgain;
+  if (!std::exchange(synced_, true)) tell_synced_();
 }
 
 // Whether another try without a version may help.

@@ -61,14 +61,12 @@ class EventMaker {
   WatchedEvent make(Type type, const RawObject& raw) const {
     if (type == Type::kBookmark) return event_without_object(type, raw, std::nullopt);
     if (type == Type::kError) return error_event(raw);
-    if (!raw.kind.empty() && raw.kind != kind_.kind_name)
+    if (!raw.kind.empty() && raw.kind != kind_.kind_name && kind_.other.empty())
       return event_without_object(
           type, raw,
           Error{ErrorKind::kInvalid,
                 fmt::format("expected a {}, got a {}", kind_.kind_name, raw.kind)});
-    Result<AnyObject> object = raw.format == WireFormat::kJson
-                                   ? decode_object(kind_.kind, raw.bytes, interner_, nullptr)
-                                   : decode_object_proto(kind_.kind, raw.bytes, interner_);
+    Result<AnyObject> object = decode(raw);
     if (!object) return event_without_object(type, raw, std::move(object).error());
     if (std::holds_alternative<std::monostate>(*object))
       return event_without_object(type, raw, std::nullopt);
@@ -80,6 +78,13 @@ class EventMaker {
   }
 
  private:
+  Result<AnyObject> decode(const RawObject& raw) const {
+    if (raw.format == WireFormat::kProtobuf)
+      return decode_object_proto(kind_.kind, raw.bytes, interner_);
+    if (!kind_.other.empty()) return decode_other_object(kind_.other, raw.bytes, interner_);
+    return decode_object(kind_.kind, raw.bytes, interner_, nullptr);
+  }
+
   bool keeps_text(const AnyObject& object) const {
     if (kind_.kept_text != KeptText::kUnassigned) return kind_.kept_text == KeptText::kAll;
     const auto* pod = std::get_if<Ref<const Pod>>(&object);
@@ -256,7 +261,7 @@ class StreamedList final : public ListReader {
     Result<ListHead> head = head_of(items_);
     if (!head) return fail(head.error());
     const std::string& wanted = maker_.kind().kind_name;
-    if (head->kind != wanted + "List")
+    if (head->kind != wanted + "List" && maker_.kind().other.empty())
       return fail(ErrorKind::kInvalid,
                   fmt::format("expected a {}List, got \"{}\"", wanted, head->kind));
     return std::move(head->meta);

@@ -57,6 +57,7 @@ struct StreamedKind {
   std::string api_version;
   std::string kind_name;
   KeptText kept_text = KeptText::kNone;
+  std::string other = {};  // of kOther: the resource (OtherObject::resource), with any kind_name
 };
 
 class WatchReader {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
+
+#include "api/coscheduling.h"
 
 namespace berth::kube {
 namespace {
@@ -132,6 +135,13 @@ std::string WatchedKind::path() const {
   return fmt::format("{}/{}/{}", root, api_version, resource);
 }
 
+std::string WatchedKind::other_resource() const {
+  const std::size_t slash = std::min(api_version.find('/'), api_version.size());
+  const std::string_view text = api_version;
+  if (slash == text.size()) return fmt::format("{}.{}.", resource, text);
+  return fmt::format("{}.{}.{}", resource, text.substr(slash + 1), text.substr(0, slash));
+}
+
 std::string WatchedKind::full_resource() const {
   const std::size_t slash = api_version.find('/');
   if (slash == std::string::npos) return resource;
@@ -143,6 +153,8 @@ std::string WatchedKind::type_name() const {
   const std::string_view version = slash == std::string::npos
                                        ? std::string_view(api_version)
                                        : std::string_view(api_version).substr(slash + 1);
+  // Parity: as the log of a dynamic informer has it.
+  if (custom) return "*unstructured.Unstructured";
   return fmt::format("*{}.{}", version, kind_name);
 }
 
@@ -167,6 +179,23 @@ std::vector<WatchedKind> watched_kinds(const config::Configuration& configuratio
     if (!kind.consumers.empty()) kinds.push_back(std::move(kind));
   }
   return kinds;
+}
+
+WatchedKind other_kind(std::string_view resource, const std::set<std::string>& plugins) {
+  const std::size_t plural = std::min(resource.find('.'), resource.size());
+  const std::size_t version = std::min(resource.find('.', plural + 1), resource.size());
+  WatchedKind kind;
+  kind.resource = resource.substr(0, plural);
+  kind.api_version = resource.substr(plural + 1, version - plural - 1);
+  if (version + 1 < resource.size())
+    kind.api_version = fmt::format("{}/{}", resource.substr(version + 1), kind.api_version);
+  kind.consumers.assign(plugins.begin(), plugins.end());
+  kind.custom = true;
+  if (resource == CoschedulingPodGroup::kResource) {
+    kind.kind = ObjectKind::kCoschedulingPodGroup;
+    kind.kind_name = to_string(kind.kind);
+  }
+  return kind;
 }
 
 }  // namespace berth::kube

@@ -3,7 +3,9 @@
 // neither its memory is spent nor the permission to read it is needed.
 #pragma once
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "berth/object.h"
@@ -19,9 +21,15 @@ struct WatchedKind {
   std::string resource;     // "replicasets"
   std::string field_selector;
   std::vector<std::string> consumers;  // "core" or names of plugins, sorted
+  // A custom resource: JSON only, and the API server may not have it yet, or not any more. Then there
+  // are no such objects.
+  bool custom = false;
+  std::string label_selector = {};
 
   // "/apis/apps/v1/replicasets": all namespaces.
   std::string path() const;
+  // "replicasets.v1.apps": as ClusterEvent::other names it.
+  std::string other_resource() const;
   // "replicasets.apps": as refusals name it.
   std::string full_resource() const;
   // "*v1.ReplicaSet": as client-go's log names it.
@@ -31,5 +39,9 @@ struct WatchedKind {
 // In the order of the table of §6.2, each once.
 std::vector<WatchedKind> watched_kinds(const config::Configuration& configuration,
                                        const config::FeatureGates& gates);
+
+// A resource that `plugins` have registered events for, as ClusterEvent::other names it:
+// "cranes.v1.example.com". Its kind_name is empty where scheduling has no kind of its own for it.
+WatchedKind other_kind(std::string_view resource, const std::set<std::string>& plugins);
 
 }  // namespace berth::kube

@@ -137,5 +137,20 @@ TEST(WatchedKinds, NamesAsOthersSayThem) {
   EXPECT_EQ(sets.type_name(), "*v1.ReplicaSet");
 }
 
+TEST(WatchedKinds, ACustomResourceIsNamedByItsRegistration) {
+  const WatchedKind cranes = other_kind("cranes.v1beta1.heavy.example.com", {"Harbour", "Lift"});
+  EXPECT_EQ(cranes.kind, ObjectKind::kOther);
+  EXPECT_EQ(cranes.path(), "/apis/heavy.example.com/v1beta1/cranes");
+  EXPECT_EQ(cranes.full_resource(), "cranes.heavy.example.com");
+  EXPECT_EQ(cranes.other_resource(), "cranes.v1beta1.heavy.example.com");
+  EXPECT_EQ(cranes.type_name(), "*unstructured.Unstructured");
+  EXPECT_THAT(cranes.consumers, ElementsAre("Harbour", "Lift"));
+  EXPECT_TRUE(cranes.custom);
+  const WatchedKind groups = other_kind("podgroups.v1alpha1.scheduling.x-k8s.io", {"Coscheduling"});
+  EXPECT_EQ(groups.kind, ObjectKind::kCoschedulingPodGroup);
+  EXPECT_EQ(groups.kind_name, "PodGroup");
+  EXPECT_EQ(groups.path(), "/apis/scheduling.x-k8s.io/v1alpha1/podgroups");
+}
+
 }  // namespace
 }  // namespace berth::kube
