@@ -1,14 +1,18 @@
 #include "app/scheduler_command.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <expected>
 #include <iostream>
+#include <string_view>
 #include <utility>
 
 #include "app/command_log.h"
+#include "app/pod_group_controller.h"
 #include "app/scheduler_process.h"
 #include "base/file.h"
 #include "base/go_quote.h"
@@ -78,6 +82,38 @@ Result<void> write_configuration(const std::string& path,
   return {};
 }
 
+// Takes berth's own flag out of kube-scheduler's: whether the one controller that there is shall run.
+Result<bool> take_controllers(std::vector<std::string>& args) {
+  constexpr std::string_view kFlag = "--controllers";
+  bool chosen = false;
+  for (std::size_t i = 0; i < args.size();) {
+    const bool joined = args[i].starts_with("--controllers=");
+    if (args[i] == "--") break;
+    if (!joined && args[i] != kFlag) {
+      ++i;
+      continue;
+    }
+    const auto at = args.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!joined && at + 1 == args.end())
+      return fail(ErrorKind::kInvalid, "flag needs an argument: --controllers");
+    const std::string words = joined ? args[i].substr(kFlag.size() + 1) : *(at + 1);
+    args.erase(at, at + (joined ? 1 : 2));
+    for (std::string_view rest = words; !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      const std::string_view word = rest.substr(0, comma);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+      const bool without = word.starts_with('-');
+      const std::string_view name = word.substr(without ? 1 : 0);
+      if (word.empty()) continue;
+      if (word != "*" && name != PodGroupController::kName)
+        return fail(ErrorKind::kInvalid,
+                    fmt::format("\"{}\" is not in the list of known controllers", name));
+      chosen = !without;
+    }
+  }
+  return chosen;
+}
+
 using Prepared = std::expected<SchedulerSetup, config::CommandFailure>;
 
 // Everything between a command line that reads well and a scheduler that can be started.
@@ -109,11 +145,12 @@ Prepared prepare(const config::SchedulerCommand& command, Interner& interner, Lo
 
 // The exit code, or why the command failed.
 std::expected<int, config::CommandFailure> carry_out(const config::SchedulerCommand& command,
-                                                     RealLoop& loop,
+                                                     bool runs_controller, RealLoop& loop,
                                                      const std::shared_ptr<LogOutput>& output) {
   Interner interner;
   Prepared setup = prepare(command, interner, *output);
   if (!setup) return std::unexpected(setup.error());
+  setup->runs_pod_group_controller = runs_controller;
   Result<int> ended = 0;
   if (const std::string& path = command.options.write_config_to; !path.empty()) {
     if (Result<void> written = write_configuration(path, setup->configuration, *output); !written)
@@ -127,10 +164,16 @@ std::expected<int, config::CommandFailure> carry_out(const config::SchedulerComm
 
 }  // namespace
 
-int run_scheduler(const std::vector<std::string>& args, std::ostream& out, std::ostream& err) {
+int run_scheduler(const std::vector<std::string>& words, std::ostream& out, std::ostream& err) {
   ignore_broken_pipes();  // whoever reads our log may go before us
   RealLoop loop;
   std::shared_ptr<LogOutput> log = open_log({}, loop, out, err);
+  std::vector<std::string> args = words;
+  const Result<bool> runs_controller = take_controllers(args);
+  if (!runs_controller) {
+    log_failure(*log, failure(runs_controller.error()));
+    return 1;
+  }
   std::vector<config::EarlyRecord> records;
   const std::expected<config::SchedulerCommand, config::CommandEnd> command =
       config::parse_scheduler_command(args, columns_of(out), records);
@@ -147,7 +190,7 @@ int run_scheduler(const std::vector<std::string>& args, std::ostream& out, std::
   if (logging.verbosity >= 1)
     for (const config::EarlyRecord& record : config::flag_echo(*command))
       log_early(*log, record, 1);
-  const auto ended = carry_out(*command, loop, log);
+  const auto ended = carry_out(*command, *runs_controller, loop, log);
   if (ended) return *ended;
   log_failure(*log, ended.error());
   return 1;

@@ -107,9 +107,12 @@ Result<void> SchedulerProcess::make() {
       live::LiveExplainerOptions{.configuration = setup_.configuration,
                                  .gates = setup_.command.options.gates});
   const config::FeatureGates& gates = setup_.command.options.gates;
+  std::vector<kube::WatchedKind> kinds = kube::watched_kinds(setup_.configuration, gates);
+  for (const auto& [resource, plugins] : engine_->other_resources())
+    kinds.push_back(kube::other_kind(resource, plugins));
   reflectors_ = std::make_unique<kube::Reflectors>(
       loop_, clients_.main, interner_, random_.fork(), log_,
-      kube::ReflectorsOptions{.kinds = kube::watched_kinds(setup_.configuration, gates),
+      kube::ReflectorsOptions{.kinds = std::move(kinds),
                               .each = {.streaming_lists = gates.enabled("WatchListClient"),
                                        .texts = text_options(),
                                        .metrics = &metrics_.watch}},
@@ -117,6 +120,9 @@ Result<void> SchedulerProcess::make() {
         feed_.changed(delta);
         engine_->apply(std::move(delta));
       });
+  if (setup_.runs_pod_group_controller)
+    pod_groups_ =
+        std::make_unique<PodGroupController>(loop_, clients_.main, interner_, random_.fork(), log_);
 
   if (elects())
     election_.emplace(setup_, host_, clients_.lease, random_.fork(), metrics_.leader_election,
@@ -140,10 +146,11 @@ SchedulerElection::Callbacks SchedulerProcess::election_callbacks() {
     if (delays_cache()) reflectors_->start();
     reflectors_->list_again();
     reflectors_->on_synced([this] {
-      if (election_->leading()) engine_->start();
+      if (election_->leading()) start_engine();
     });
   };
   callbacks.stopped_leading = [this] {
+    if (pod_groups_) pod_groups_->stop();
     engine_->stop();
     events_.ignore_pods();  // bindings that are dropped now are no news to their owners
   };
@@ -290,8 +297,13 @@ void SchedulerProcess::begin() {
 
 void SchedulerProcess::synced() {
   if (stopping_) return;
-  if (!elects()) return engine_->start();
+  if (!elects()) return start_engine();
   election_->start();
+}
+
+void SchedulerProcess::start_engine() {
+  engine_->start();
+  if (pod_groups_) pod_groups_->start();
 }
 
 void SchedulerProcess::stop() {
@@ -308,6 +320,7 @@ void SchedulerProcess::stop() {
 
 Task<void> SchedulerProcess::finish(Result<int> result) {
   reflectors_->stop();
+  if (pod_groups_) pod_groups_->stop();
   Task<void> flushing = events_.flush(kLastEvents);
   co_await flushing;
   if (serving_) serving_->stop();

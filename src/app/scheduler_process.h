@@ -10,6 +10,7 @@
 #include <string>
 
 #include "app/object_sources.h"
+#include "app/pod_group_controller.h"
 #include "app/scheduler_clients.h"
 #include "app/scheduler_election.h"
 #include "app/scheduler_metrics.h"
@@ -73,6 +74,7 @@ class SchedulerProcess {
   void note_sync();
   void begin();
   void synced();
+  void start_engine();
   Task<void> finish(Result<int> result);
   bool elects() const { return elects_leader(setup_); }
   bool delays_cache() const { return elects() && setup_.configuration.delay_cache_until_active; }
@@ -99,6 +101,7 @@ class SchedulerProcess {
   KubeObjects objects_;
   std::unique_ptr<live::LiveExplainer> explainer_;
   std::unique_ptr<kube::Reflectors> reflectors_;
+  std::unique_ptr<PodGroupController> pod_groups_;  // none: it was not asked for
   std::optional<SchedulerElection> election_;
   std::function<void(Result<int>)> ended_;  // empty: it has been called
   std::atomic<bool> stopping_ = false;

@@ -21,6 +21,7 @@ struct SchedulerSetup {
   config::Configuration configuration;
   kube::ClientConfig client;
   PluginTable plugins;  // that profiles may name
+  bool runs_pod_group_controller = false;
 };
 
 // Clocks, network and chance: what a simulation replaces. All that is referred to outlives the
