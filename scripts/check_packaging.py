@@ -83,7 +83,8 @@ KUBECONFIG = json.dumps({
 
 
 def check_yaml(berth):
-    for name in ("rbac", "deployment", "static-pod", "explain-reader", "explain-asker", "ui-viewer", "recorder"):
+    for name in ("rbac", "deployment", "static-pod", "explain-reader", "explain-asker", "ui-viewer", "recorder",
+                 "podgroups-crd"):
         done = run(berth, "simulate", "-f", f"packaging/{name}.yaml")
         expect(done.returncode == 0, f"packaging/{name}.yaml: {done.stderr}")
     broken = run(berth, "simulate", "-f", "packaging/Containerfile")
