@@ -144,13 +144,14 @@ PermitResult Coscheduling::permit(Cycle& cycle, std::string_view) {
     group->last_failed.reset();
     return {};
   }
-  group->any_waiting = true;
+  const Duration timeout = std::min(waiting_time(*group), WaitingPods::kLongestWait);
+  group->held[std::string(pod.name())] = loop_.now() + timeout;
   // The first one: the others may be asleep, and would not be in time.
   if (group->assigned.size() == 1)
     for (const auto& [name, member] : group->members)
       if (member->uid() != pod.uid() && member->node().empty())
         cycle.pods_to_activate.push_back(member);
-  return PermitResult::wait(waiting_time(*group));
+  return PermitResult::wait(timeout);
 }
 
 Duration Coscheduling::waiting_time(const Group& group) const {
@@ -160,13 +161,16 @@ Duration Coscheduling::waiting_time(const Group& group) const {
   return in_seconds(*own == 0 ? usual : *own);
 }
 
-// False: one of those that wait has been rejected just now, which will be known to Unreserve soon.
+// False: one of those that wait has been rejected, or its time is up, and Unreserve is still to come,
+// which rejects the others.
 bool Coscheduling::allow_waiting(Group& group) const {
-  if (!group.any_waiting) return true;
+  if (group.held.empty()) return true;
+  for (const auto& [pod_name, deadline] : group.held)
+    if (deadline <= loop_.now()) return false;
   std::vector<Uid> members;
   for (const auto& [pod_name, member] : group.members) members.push_back(member->uid());
   if (!waiting_pods_.allow_together(members, name())) return false;
-  group.any_waiting = false;
+  group.held.clear();
   return true;
 }
 
@@ -178,7 +182,7 @@ void Coscheduling::reject_waiting(Group& group, std::string_view why) const {
   for (const auto& [pod_name, member] : group.members)
     if (waiting_pods_.reject(member->uid(), name(), std::string(why)))
       group.assigned.erase(pod_name);
-  group.any_waiting = false;
+  group.held.clear();
 }
 
 // Each member that is rejected comes here, too, and finds nobody waiting.

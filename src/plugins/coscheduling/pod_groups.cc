@@ -57,6 +57,8 @@ void PodGroups::unassign(const Pod& pod) {
   if (!group) return;
   if (const auto name = group->assigned.find(pod.name()); name != group->assigned.end())
     group->assigned.erase(name);
+  if (const auto held = group->held.find(pod.name()); held != group->held.end())
+    group->held.erase(held);
   end_if_empty(*group);
 }
 

@@ -35,7 +35,8 @@ struct Group {
   std::optional<WallTime> last_failed;        // until enough members are assigned
   std::optional<TimePoint> permitted_until;   // there was room for minResources
   std::optional<TimePoint> backed_off_until;  // after a rejection
-  bool any_waiting = false;    // some member was held, since all that were held have been allowed
+  // Names of the members that the plugin holds at Permit, and when their time is up.
+  std::map<std::string, TimePoint, std::less<>> held;
   bool any_permitted = false;  // some member reached Permit, since all that waited were rejected
 
   std::string full_name() const;
