@@ -2,7 +2,8 @@
 # Builds the real Kubernetes components from Go modules, to test and measure beside them:
 # etcd, kube-apiserver, kube-scheduler, kubectl, and load (makes nodes and pods).
 #
-#   build.sh [PROGRAM...]   (default: all)
+#   build.sh [PROGRAM...]   (default: these; by name also e2e.test, upstream's end-to-end suite,
+#                            and kube-controller-manager)
 #
 # They go to $XDG_CACHE_HOME/berth/upstream-VERSION (below ~/.cache by default), with go.mod's version of
 # Kubernetes; the folder is printed at the end. The first run takes minutes; what is there is not built again.
@@ -43,7 +44,8 @@ for program in "${missing[@]}"; do
   case $program in
     etcd) (cd etcd && go build -trimpath -ldflags "-s -w" -o "$folder/etcd" go.etcd.io/etcd/server/v3) ;;
     load) go build -trimpath -ldflags "-s -w" -o "$folder/load" ./load ;;
-    kube-apiserver | kube-scheduler | kubectl)
+    e2e.test) go test -c -vet=off -trimpath -ldflags "${stamp//$'\n'/ }" -o "$folder/e2e.test" ./suite ;;
+    kube-apiserver | kube-scheduler | kube-controller-manager | kubectl)
       go build -trimpath -ldflags "${stamp//$'\n'/ }" -o "$folder/$program" "k8s.io/kubernetes/cmd/$program" ;;
     *) echo "build.sh: unknown program $program" >&2 && exit 2 ;;
   esac
