@@ -7,6 +7,7 @@ from .process import wait_until
 from .world import condition
 
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 # Families of the Go runtime and of libraries that say nothing about scheduling.
 _NOISE = re.compile(r"^(go_|aggregator_|apiserver_|rest_client_(exec_plugin|transport)_)")
 
@@ -23,13 +24,13 @@ def observe(world, case):
     for pod in pods:
         name, found = pod["metadata"]["name"], condition(pod, "PodScheduled") or {}
         observed["conditions"][name] = tuple(
-            _UID.sub("UID", found.get(k, "")) for k in ("status", "reason", "message")
+            _without_names(found.get(k, "")) for k in ("status", "reason", "message")
         )
         observed["nominations"][name] = pod["status"].get("nominatedNodeName", "")
     for event in world.events():
         regarding = event.get("regarding", {})
         # Where a pod goes is compared by itself.
-        note = _UID.sub("UID", event.get("note", ""))
+        note = _without_names(event.get("note", ""))
         if event.get("reason") == "Scheduled":
             note = re.sub(r" to \S+$", " to NODE", note)
         observed["events"].add(
@@ -55,6 +56,10 @@ def observe(world, case):
     names = {world.namespace: "NAMESPACE"}
     names.update({extender.url: f"EXTENDER-{i}" for i, extender in enumerate(world.extenders)})
     return _renamed(observed, names)
+
+
+def _without_names(text):
+    return _ADDRESS.sub("ADDRESS", _UID.sub("UID", text))
 
 
 def _in_order(args):
