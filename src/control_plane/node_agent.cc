@@ -175,6 +175,46 @@ std::optional<RunTime> run_time_of(const JsonValue& pod, Duration job_time) {
   return std::nullopt;
 }
 
+// When the first look of a readiness probe comes; what it finds is that all is well.
+Duration readiness_delay(const JsonValue& container) {
+  const auto seconds = int_at(container, "readinessProbe.initialDelaySeconds").value_or(0);
+  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, 1'000'000));
+}
+
+// Which containers of a pod that has run for so long are ready, and the pod if all are. How long until
+// that changes; zero: it does not.
+Duration set_readiness(JsonValue& pod, Duration age, WallTime now) {
+  Duration next{0};
+  std::string unready;
+  const std::vector<JsonValue> containers = items_at(pod, "spec.containers");
+  JsonValue& status = object_at(pod, "status");
+  for (JsonValue& one : array_at(status, "containerStatuses").items) {
+    const std::string_view name = text_at(one, "name");
+    const auto container = std::ranges::find_if(
+        containers, [&](const JsonValue& each) { return text_at(each, "name") == name; });
+    const Duration left =
+        container == containers.end() ? Duration(0) : readiness_delay(*container) - age;
+    set(one, "ready", JsonValue::of_bool(left <= Duration::zero()));
+    if (left <= Duration::zero()) continue;
+    unready += (unready.empty() ? "" : " ") + std::string(name);
+    next = next == Duration::zero() ? left : std::min(next, left);
+  }
+  for (const std::string_view type : {"Ready", "ContainersReady"}) {
+    if (unready.empty()) {
+      set_condition(status, type, "True", "", "", now);
+    } else {
+      set_condition(status, type, "False", "ContainersNotReady",
+                    fmt::format("containers with unready status: [{}]", unready), now);
+    }
+  }
+  return next;
+}
+
+bool waits_for_readiness(const JsonValue& pod) {
+  const JsonValue* ready = condition_of(pod, "Ready");
+  return ready != nullptr && text_at(*ready, "reason") == "ContainersNotReady";
+}
+
 }  // namespace
 
 NodeAgent::NodeAgent(LocalClient& api, PodIndex& pods, NodeAgentOptions options)
@@ -215,6 +255,7 @@ void NodeAgent::sync_node(const std::string& name) {
   if (!node) {
     const std::string space(kLeaseNamespace);
     if (api_.get(leases(), space, name)) static_cast<void>(api_.remove(leases(), space, name));
+    offered_.erase(name);
     return;
   }
   const JsonValue tree = node->tree();
@@ -241,8 +282,42 @@ void NodeAgent::sync_node(const std::string& name) {
           return {};
         }));
   }
+  offer_extended_resources(name, tree);
   const auto taint = [&](JsonValue& object) { return taint_by_state(object, now()); };
   static_cast<void>(api_.update(node_resource(), "", name, taint));
+}
+
+void NodeAgent::offer_extended_resources(const std::string& name, const JsonValue& node) {
+  const JsonValue* capacity = at(node, "status.capacity");
+  const JsonValue* allocatable = at(node, "status.allocatable");
+  if (!is_object(capacity)) return;
+  std::set<std::string>& offered = offered_[name];
+  std::map<std::string, JsonValue> changes;  // null: taken back
+  for (const auto& [resource, amount] : capacity->members) {
+    if (resource.find('/') == std::string::npos) continue;
+    const JsonValue* had = is_object(allocatable) ? allocatable->find(resource) : nullptr;
+    const bool ours = had == nullptr || offered.contains(resource);
+    if (ours && (had == nullptr || had->text != amount.text)) changes[resource] = amount;
+  }
+  for (const std::string& resource : offered)
+    if (capacity->find(resource) == nullptr) changes[resource] = JsonValue();
+  if (changes.empty()) return;
+  const auto apply = [&](JsonValue& object) -> Answer<void> {
+    JsonValue& there = object_at(object_at(object, "status"), "allocatable");
+    for (const auto& [resource, amount] : changes) {
+      std::erase_if(there.members, [&](const JsonMember& each) { return each.name == resource; });
+      if (!amount.is_null()) there.add(resource, amount);
+    }
+    return {};
+  };
+  if (!api_.update_status(node_resource(), "", name, apply)) return;
+  for (const auto& [resource, amount] : changes) {
+    if (amount.is_null()) {
+      offered.erase(resource);
+    } else {
+      offered.insert(resource);
+    }
+  }
 }
 
 bool NodeAgent::has_node(const std::string& name) const {
@@ -313,11 +388,12 @@ void NodeAgent::sync_pod(const std::string& key) {
     if (left > Duration::zero()) return enqueue_after(left, "pod/" + key);
     start(*pod);
   } else if (phase == "Running") {
+    const Result<WallTime> since = parse_rfc3339(text_at(tree, "status.startTime"));
+    const Duration age = since ? now() - *since : Duration::max();
+    if (waits_for_readiness(tree)) become_ready(*pod, age, key);
     const std::optional<RunTime> run = run_time_of(tree, options_.job_time);
     if (!run) return;
-    const Result<WallTime> since = parse_rfc3339(text_at(tree, "status.startTime"));
-    const Duration left = since ? *since + run->time - now() : Duration::zero();
-    if (left > Duration::zero()) return enqueue_after(left, "pod/" + key);
+    if (age < run->time) return enqueue_after(run->time - age, "pod/" + key);
     end(*pod, run->success);
   }
 }
@@ -338,12 +414,23 @@ void NodeAgent::start(const StoredObject& pod) {
         set_addresses(status, "hostIP", "hostIPs", host);
         set_addresses(status, "podIP", "podIPs",
                       true_at(tree, "spec.hostNetwork") ? host : address_text(10, number));
-        for (const std::string_view type : {"PodReadyToStartContainers", "Initialized", "Ready",
-                                            "ContainersReady", "PodScheduled"})
+        for (const std::string_view type :
+             {"PodReadyToStartContainers", "Initialized", "PodScheduled"})
           set_condition(status, type, "True", "", "", now());
+        set_readiness(tree, Duration::zero(), now());
         observe_generation(tree);
         return {};
       }));
+}
+
+void NodeAgent::become_ready(const StoredObject& pod, Duration age, const std::string& key) {
+  Duration next{0};
+  static_cast<void>(api_.update_status(pod_resource(), pod.namespace_name, pod.name,
+                                       [&](JsonValue& tree) -> Answer<void> {
+                                         next = set_readiness(tree, age, now());
+                                         return {};
+                                       }));
+  if (next > Duration::zero()) enqueue_after(next, "pod/" + key);
 }
 
 void NodeAgent::end(const StoredObject& pod, bool success) {

@@ -4,11 +4,13 @@
 // `kubectl cordon` call for, and a lease.
 //
 // An annotation says how long a pod takes to do its work: "berth/run-for: 10s" makes any pod
-// succeed after that time, "berth/fail-after: 10s" makes it fail. World thread only.
+// succeed after that time, "berth/fail-after: 10s" makes it fail. A container with a readiness probe is
+// ready when the probe's initial delay is over. World thread only.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "control_plane/controller.h"
@@ -32,8 +34,12 @@ class NodeAgent final : public Controller, private controllers::OrphanedPodWorld
   // Keys: "node/NAME" and "pod/NAMESPACE/NAME".
   void sync(const std::string& key) override;
   void sync_node(const std::string& name);
+  // As a kubelet: extended resources that somebody adds to a node's capacity are allocatable until he
+  // takes them away again.
+  void offer_extended_resources(const std::string& name, const JsonValue& node);
   void sync_pod(const std::string& key);
   void start(const StoredObject& pod);
+  void become_ready(const StoredObject& pod, Duration age, const std::string& key);
   void end(const StoredObject& pod, bool success);
   void finish_deletion(const StoredObject& pod, const JsonValue& tree, const std::string& key);
   void renew_leases();
@@ -43,7 +49,8 @@ class NodeAgent final : public Controller, private controllers::OrphanedPodWorld
 
   PodIndex& pods_;
   const NodeAgentOptions options_;
-  std::map<std::string, std::uint32_t> addresses_;  // numbers of nodes
+  std::map<std::string, std::uint32_t> addresses_;        // numbers of nodes
+  std::map<std::string, std::set<std::string>> offered_;  // by node: what is allocatable by us
   std::uint32_t next_pod_address_ = 0;
   controllers::OrphanedPods orphans_;
 };

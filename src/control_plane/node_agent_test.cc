@@ -37,6 +37,34 @@ TEST(NodeAgent, APodThatIsBoundRunsWithTheStatusOfAKubelet) {
             "ContainersReady=True ");
 }
 
+TEST(NodeAgent, AContainerIsReadyWhenItsProbeHasWaited) {
+  SmallCluster cluster({"node-agent"});
+  cluster.add_node("n1");
+  cluster.post(
+      std::string(kPods),
+      R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"plain","image":"i"},)"
+      R"({"name":"slow","image":"i","readinessProbe":{"httpGet":{"port":80},"initialDelaySeconds":20}},)"
+      R"({"name":"slower","image":"i","readinessProbe":{"httpGet":{"port":80},"initialDelaySeconds":30}}]}})");
+  const auto state = [&] {
+    const JsonValue pod = cluster.get(kPod);
+    std::string text(text_at(pod, "status.phase"));
+    for (const JsonValue& container : items_at(pod, "status.containerStatuses"))
+      text += true_at(container, "ready") ? " yes" : " no";
+    for (const JsonValue& condition : items_at(pod, "status.conditions"))
+      if (text_at(condition, "type") == "Ready")
+        text += " " + std::string(text_at(condition, "status")) +
+                std::string(text_at(condition, "message"));
+    return text;
+  };
+  EXPECT_EQ(state(), "Running yes no no Falsecontainers with unready status: [slow slower]");
+  cluster.pass(19s);
+  EXPECT_EQ(state(), "Running yes no no Falsecontainers with unready status: [slow slower]");
+  cluster.pass(1s);
+  EXPECT_EQ(state(), "Running yes yes no Falsecontainers with unready status: [slower]");
+  cluster.pass(10s);
+  EXPECT_EQ(state(), "Running yes yes yes True");
+}
+
 TEST(NodeAgent, APodOfANodeThatIsNotThereWaitsForTheNode) {
   SmallCluster cluster({"node-agent"});
   cluster.ask("POST", std::string(kPods), pod_json("p", R"(,"nodeName":"n1")"));
@@ -99,6 +127,27 @@ TEST(NodeAgent, WhatANodeSaysOfItselfStays) {
   EXPECT_EQ(text_at(node, "status.allocatable.cpu"), "64");
   EXPECT_EQ(text_at(items_at(node, "status.conditions").back(), "status"), "False");
   EXPECT_EQ(text_at(items_at(node, "spec.taints")[0], "key"), "node.kubernetes.io/not-ready");
+}
+
+TEST(NodeAgent, AnExtendedResourceOfTheCapacityCanBeHad) {
+  SmallCluster cluster({"node-agent"});
+  cluster.add_node("n1", R"(,"status":{"allocatable":{"cpu":"8","example.com/own":"5"}})");
+  const auto amount = [&](const char* resource) {
+    const JsonValue node = cluster.get("/api/v1/nodes/n1");
+    const JsonValue* found = at(node, "status.allocatable")->find(resource);
+    return found != nullptr ? found->text : "none";
+  };
+  const auto offer = [&](const char* gpus) {
+    cluster.merge(
+        "/api/v1/nodes/n1/status",
+        fmt::format(R"({{"status":{{"capacity":{{"cpu":"9","example.com/gpu":{}}}}}}})", gpus));
+    return amount("example.com/gpu");
+  };
+  EXPECT_EQ(offer("\"2\""), "2");
+  EXPECT_EQ(offer("\"3\""), "3");
+  EXPECT_EQ(offer("null"), "none");
+  EXPECT_EQ(amount("cpu"), "8");
+  EXPECT_EQ(amount("example.com/own"), "5");
 }
 
 TEST(NodeAgent, ACordonedNodeHasATaintUntilItIsUncordoned) {
