@@ -28,6 +28,14 @@ bool is_this_machine(std::string_view host) {
          (host.starts_with("127.") && is_address_of_ipv4(host));
 }
 
+// Browsers say so in one of these ways: what they send to another site names the page's own, and no page
+// can take these headers away.
+bool may_be_browser(const net::HttpRequest& request) {
+  for (const std::string_view name : {"Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode"})
+    if (request.headers.find(name)) return true;
+  return request.headers.find("User-Agent").value_or("").starts_with("Mozilla/");
+}
+
 ApiError turned_away(std::string message) {
   ApiError error;
   error.code = 403;
@@ -50,7 +58,8 @@ Answer<void> check_sender(const net::HttpRequest& request) {
     return refuse(turned_away(
         fmt::format("without a token no pages of the Origin {} are served", go_quoted(*origin))));
   }
-  if (!request.body.empty() && request.headers.find("Content-Type").value_or("").empty()) {
+  if (!request.body.empty() && request.headers.find("Content-Type").value_or("").empty() &&
+      may_be_browser(request)) {
     ApiError error = ApiError::unsupported_media_type("");
     error.message = "a body needs a Content-Type";
     return refuse(std::move(error));

@@ -10,7 +10,8 @@
 namespace berth::memapi {
 
 // 403: the Host is not this machine, or the Origin is not the server itself; 415: a body without a
-// Content-Type. Nothing in it is checked that only other programs than browsers could leave out.
+// Content-Type from what may be a browser. Other programs may leave all of it out: nobody else's page
+// makes them send something.
 Answer<void> check_sender(const net::HttpRequest& request);
 
 }  // namespace berth::memapi

@@ -7,8 +7,13 @@
 namespace berth::memapi {
 namespace {
 
+struct Header {
+  const char* name;
+  const char* value;
+};
+
 int code_of(const char* host, const char* origin = nullptr, const char* body = "",
-            const char* type = nullptr, ApiServerOptions options = {}) {
+            const char* type = nullptr, ApiServerOptions options = {}, Header more = {}) {
   testing::Client client(std::move(options));
   net::HttpRequest request;
   request.method = *body == '\0' ? "GET" : "POST";
@@ -17,6 +22,7 @@ int code_of(const char* host, const char* origin = nullptr, const char* body = "
   if (host) request.headers.add("Host", host);
   if (origin) request.headers.add("Origin", origin);
   if (type) request.headers.add("Content-Type", type);
+  if (more.name) request.headers.add(more.name, more.value);
   auto recorder = std::make_shared<testing::Recorder>();
   client.server.handle(std::move(request), recorder);
   return recorder->response.status;
@@ -42,12 +48,25 @@ TEST(BrowserGuard, PagesOfOtherOriginsAreNotServed) {
 
 TEST(BrowserGuard, ABodySaysWhatItIs) {
   const char* body = R"({"metadata":{"name":"x"}})";
-  EXPECT_EQ(code_of("localhost", nullptr, body), 415);
   // What a form of a page may send without being asked.
   for (const char* type :
-       {"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""})
+       {"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"})
     EXPECT_EQ(code_of("localhost", nullptr, body, type), 415) << type;
   EXPECT_EQ(code_of("localhost", nullptr, body, "application/json"), 201);
+}
+
+TEST(BrowserGuard, ABodyOfABrowserNeedsAType) {
+  const char* body = R"({"metadata":{"name":"x"}})";
+  EXPECT_EQ(code_of("localhost", "http://localhost", body), 415);
+  EXPECT_EQ(code_of("localhost", "http://localhost", body, ""), 415);
+  for (const Header& header : {Header{"Sec-Fetch-Site", "same-site"},
+                               {"Sec-Fetch-Mode", "no-cors"},
+                               {"User-Agent", "Mozilla/5.0 (X11; Linux x86_64)"}})
+    EXPECT_EQ(code_of("localhost", nullptr, body, nullptr, {}, header), 415) << header.name;
+  // Other programs' bodies are JSON, as at a real server.
+  EXPECT_EQ(code_of("localhost", nullptr, body), 201);
+  EXPECT_EQ(code_of("localhost", nullptr, body, nullptr, {}, {"User-Agent", "e2e.test/v1.37.1"}),
+            201);
 }
 
 TEST(BrowserGuard, WhoHasATokenMayComeFromAnywhere) {
