@@ -3,8 +3,8 @@
 
     scripts/make_schema.py MODULES > src/api/schema_table.inc
 
-MODULES is the folder that holds the Go modules `api@vX` and `apimachinery@vX` of one version of
-Kubernetes (below GOPATH: pkg/mod/k8s.io); with several versions there, --version picks one. Field
+MODULES is the folder that holds the Go modules `api@vX`, `apimachinery@vX` and
+`apiextensions-apiserver@vX` of one version of Kubernetes (below GOPATH: pkg/mod/k8s.io); with several versions there, --version picks one. Field
 numbers and types come from the generated.proto files; the names in JSON, what is left out there
 when it is empty, and how strategic merge patches treat a field from the tags of the Go structs; what
 is required, defaults, and how server-side apply merges a field from the markers (`+listType=map`)
@@ -19,6 +19,7 @@ import re
 import sys
 
 META = ".k8s.io.apimachinery.pkg.apis.meta.v1."
+CRD = ".k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1."
 
 # What an API server for scheduling serves: apiVersion, package, kinds. Lists come by themselves.
 ROOTS = [
@@ -40,6 +41,10 @@ ROOTS = [
     ("autoscaling/v1", "api.autoscaling.v1", "Scale"),
     ("autoscaling/v2", "api.autoscaling.v2", "HorizontalPodAutoscaler"),
     ("node.k8s.io/v1", "api.node.v1", "RuntimeClass"),
+    ("admissionregistration.k8s.io/v1", "api.admissionregistration.v1",
+     "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration "
+     "MutatingWebhookConfiguration"),
+    ("apiextensions.k8s.io/v1", CRD[1:-1].removeprefix("k8s.io."), "CustomResourceDefinition"),
     ("rbac.authorization.k8s.io/v1", "api.rbac.v1",
      "Role RoleBinding ClusterRole ClusterRoleBinding"),
     ("authentication.k8s.io/v1", "api.authentication.v1",
@@ -73,7 +78,7 @@ CUSTOM = {
 }
 
 SCALARS = {"string": "kString", "bool": "kBool", "int32": "kInt32", "int64": "kInt64",
-           "bytes": "kBytes"}
+           "bytes": "kBytes", "double": "kDouble"}
 # Messages that JSON shows as something other than an object.
 SPECIAL = {
     ".k8s.io.apimachinery.pkg.api.resource.Quantity": "kQuantity",
@@ -83,10 +88,14 @@ SPECIAL = {
     META + "MicroTime": "kMicroTime",
     META + "Duration": "kDuration",
     META + "FieldsV1": "kRaw",
+    CRD + "JSON": "kRaw",
 }
-SPECIAL_NAMES = {name.rpartition(".")[2] for name in SPECIAL}
+# Messages that JSON shows as the value of the one field that they have.
+UNIONS = {CRD + "JSONSchemaPropsOrArray", CRD + "JSONSchemaPropsOrBool",
+          CRD + "JSONSchemaPropsOrStringArray"}
+SPECIAL_NAMES = {name.rpartition(".")[2] for name in [*SPECIAL, *UNIONS]}
 GO_TYPES = {"kString": "string", "kBool": "bool", "kInt32": "int32", "kInt64": "int64",
-            "kBytes": "byte"}
+            "kBytes": "byte", "kDouble": "float64"}
 # What a package is called where it is imported, when that is not its name.
 ALIASES = {"metav1": "v1", "corev1": "v1"}
 
@@ -176,6 +185,9 @@ class Table:
         package, _, short = name.rpartition(".")
         protos = {number: (label, kind) for label, kind, _, number in self.messages[name]}
         fields = self.structs.get(package, ({}, ()))[0].get(short)
+        if name in UNIONS:  # their names in JSON are not seen
+            fields = [GoField(number, field, [], "*", {}, {})
+                      for _, _, field, number in self.messages[name]]
         if fields is None and not protos:
             fields = []
         if fields is None:
@@ -252,6 +264,8 @@ class Table:
         full = kind if kind.startswith(".") else f"{package}.{kind}"
         if full in SPECIAL:
             return SPECIAL[full], 0, flags
+        if full in UNIONS:
+            return "kUnion", self.visit(full), flags
         fields = self.messages[full]
         if len(fields) == 1 and fields[0][:3] == ("repeated", "string", "items"):
             return "kStringList", 0, flags
@@ -298,7 +312,7 @@ def main():
     options = parser.parse_args()
 
     messages, structs, version = {}, {}, None
-    for module in ("api", "apimachinery"):
+    for module in ("api", "apimachinery", "apiextensions-apiserver"):
         folder = find_module(options.modules, module, options.version)
         version = folder.name.partition("@")[2]
         for path in sorted(folder.rglob("generated.proto")):

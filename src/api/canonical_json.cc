@@ -19,7 +19,7 @@ bool holds_many(const schema::Field& field) {
 
 bool is_plain_type(Type type) {
   return type == Type::kString || type == Type::kBool || type == Type::kInt32 ||
-         type == Type::kInt64 || type == Type::kBytes;
+         type == Type::kInt64 || type == Type::kBytes || type == Type::kDouble;
 }
 
 // Whether Go can tell it from its absence only by a pointer.
@@ -37,10 +37,13 @@ JsonValue zero_of(Type type) {
     case Type::kBool: return JsonValue::of_bool(false);
     case Type::kInt32:
     case Type::kInt64:
+    case Type::kDouble:
     case Type::kIntOrString: return JsonValue::of_int(0);
     case Type::kQuantity: return JsonValue::of_text("0");
     case Type::kMessage: return JsonValue::object();
     case Type::kDuration: return JsonValue::of_text("0s");
+    case Type::kRaw:
+    case Type::kUnion: return {};
     default: return JsonValue::of_text("");
   }
 }
@@ -49,6 +52,11 @@ void canonical_element(const schema::Field& field, JsonValue& value) {
   if (value.is_null()) value = zero_of(field.type);
   if (field.type == Type::kMessage) {
     canonicalize(field.message, value);
+  } else if (field.type == Type::kUnion) {
+    if (const schema::Field* list = schema::union_list(field.message))
+      for (JsonValue& item : value.items) canonical_element(*list, item);
+    if (const schema::Field* object = schema::union_object(field.message))
+      canonicalize(object->message, value);
   } else if (field.type == Type::kQuantity) {
     const Result<Quantity> amount = Quantity::parse(value.text);
     if (amount) value = JsonValue::of_text(amount->to_string());

@@ -80,7 +80,7 @@ class Walk {
     faults.push_back(std::move(fault));
   }
   void value(const schema::Field& field, const JsonValue& value, const std::string& path) {
-    const bool message = field.type == schema::Type::kMessage;
+    const bool message = field.type == schema::Type::kMessage || field.type == schema::Type::kUnion;
     if (field.is(schema::kMap) && value.kind == JsonValue::Kind::kObject) {
       std::set<std::string_view> seen;
       for (const JsonMember& member : value.members) {
@@ -89,15 +89,22 @@ class Walk {
         if (!seen.insert(member.name).second) {
           add({FieldFault::Kind::kDuplicate, here, member.name, field.message});
         } else if (message) {
-          object(field.message, member.value, here);
+          element(field, member.value, here);
         }
       }
     } else if (message && field.is(schema::kRepeated)) {
       for (std::size_t i = 0; i < value.items.size(); ++i)
-        object(field.message, value.items[i], fmt::format("{}[{}]", path, i));
+        element(field, value.items[i], fmt::format("{}[{}]", path, i));
     } else if (message) {
-      object(field.message, value, path);
+      element(field, value, path);
     }
+  }
+  void element(const schema::Field& field, const JsonValue& value, const std::string& path) {
+    if (field.type == schema::Type::kMessage) return object(field.message, value, path);
+    const schema::Field* const one = value.kind == JsonValue::Kind::kArray
+                                         ? schema::union_list(field.message)
+                                         : schema::union_object(field.message);
+    if (one != nullptr) this->value(*one, value, path);
   }
 
   const bool patch_;
@@ -193,6 +200,7 @@ bool KnownFields::cover(std::string_view api_version, std::string_view kind,
   const auto message = schema::find_message(api_version, kind);
   if (!message) return true;
   JsonScanner scanner(json);
+  depth_ = 0;
   return object(scanner, *message);
 }
 
@@ -233,21 +241,31 @@ bool scan_items(JsonScanner& json, OnItem&& on_item) {
 // What is not of the shape that the schema says is nobody's concern here.
 bool KnownFields::object(JsonScanner& json, schema::MessageId message) {
   if (json.next() != '{') return json.value(1);
+  // Definitions have schemas in schemas; deeper ones are for the slow answer.
+  if (depth_ == kMostDepth) return false;
+  ++depth_;
   const Names& names = names_of(message);
-  return scan_members(json, [&](std::string_view name) {
+  const bool covered = scan_members(json, [&](std::string_view name) {
     if (const schema::Field* field = names.find(name)) return value(json, *field, false);
     const bool names_kind = (name == "kind" || name == "apiVersion") && names.has_metadata;
     return names_kind && json.value(1);
   });
+  --depth_;
+  return covered;
 }
 
 bool KnownFields::value(JsonScanner& json, const schema::Field& field, bool one) {
-  if (field.type != schema::Type::kMessage) return json.value(1);
+  const bool choice = field.type == schema::Type::kUnion;
+  if (field.type != schema::Type::kMessage && !choice) return json.value(1);
   if (!one && field.is(schema::kMap) && json.next() == '{')
     return scan_members(json, [&](std::string_view) { return value(json, field, true); });
   if (!one && field.is(schema::kRepeated) && json.next() == '[')
     return scan_items(json, [&] { return value(json, field, true); });
-  return object(json, field.message);
+  if (!choice) return object(json, field.message);
+  const bool list = json.next() == '[';
+  const schema::Field* const is =
+      list ? schema::union_list(field.message) : schema::union_object(field.message);
+  return is != nullptr && (list || json.next() == '{') ? value(json, *is, false) : json.value(1);
 }
 
 }  // namespace berth

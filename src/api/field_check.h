@@ -57,7 +57,9 @@ class KnownFields {
   bool object(JsonScanner& json, schema::MessageId message);
   bool value(JsonScanner& json, const schema::Field& field, bool one);
 
+  static constexpr int kMostDepth = 100;
   std::vector<std::unique_ptr<Names>> names_;  // by message
+  int depth_ = 0;
 };
 
 }  // namespace berth

@@ -50,6 +50,7 @@ class ProtoWriter {
   void value(const schema::Field& field, std::uint32_t number, const JsonValue& json,
              pbf_writer& out);
   void special(Type type, const JsonValue& json, pbf_writer& out);
+  void one_of(MessageId message, const JsonValue& json, pbf_writer& out);
   void time(bool micro, const JsonValue& json, pbf_writer& out);
   void int_or_string(const JsonValue& json, pbf_writer& out);
   std::int64_t integer(const JsonValue& json, std::int64_t least, std::int64_t most);
@@ -172,10 +173,34 @@ void ProtoWriter::value(const schema::Field& field, std::uint32_t number, const 
       out.add_bytes(number, *bytes);
       break;
     }
+    case Type::kDouble: {
+      double amount = 0;
+      if (expect(json, Kind::kNumber, "a number"))
+        std::from_chars(json.text.data(), json.text.data() + json.text.size(), amount);
+      out.add_double(number, amount);
+      break;
+    }
     case Type::kMessage:
       nested(number, out, [&](pbf_writer& inner) { message(field.message, json, inner); });
       break;
+    case Type::kUnion:
+      nested(number, out, [&](pbf_writer& inner) { one_of(field.message, json, inner); });
+      break;
     default: nested(number, out, [&](pbf_writer& inner) { special(field.type, json, inner); });
+  }
+}
+
+void ProtoWriter::one_of(MessageId message, const JsonValue& json, pbf_writer& out) {
+  const bool list = json.kind == Kind::kArray;
+  const schema::Field* const chosen =
+      list ? schema::union_list(message) : schema::union_object(message);
+  for (const schema::Field& known : schema::fields_of(message)) {
+    if (&known == chosen && (list || json.kind == Kind::kObject)) {
+      field(known, json, out);
+    } else if (known.type == Type::kBool) {
+      // Parity: a schema is also a yes.
+      out.add_bool(known.number, json.kind == Kind::kObject || json.boolean);
+    }
   }
 }
 

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "api/envelope.h"
+#include "api/schema.h"
 #include "api/testing/golden.h"
 #include "api/testing/protobuf.h"
+#include "api/type_check.h"
 #include "base/testing/names.h"
+#include "wire/json_tree.h"
 
 namespace berth {
 namespace {
@@ -29,6 +32,42 @@ TEST(ProtoJson, WritesTheJsonThatUpstreamWrites) {
     ASSERT_TRUE(json) << json.error().message << "\n" << object.json;
     EXPECT_EQ(*json, object.json);
   }
+}
+
+TEST(ProtoJson, SchemasWithinSchemasHaveALimit) {
+  const auto definition = [](int depth) {
+    std::string schema = "{}";
+    for (int i = 0; i < depth; ++i) schema = R"({"not":)" + schema + "}";
+    return R"({"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","spec":{)"
+           R"("versions":[{"name":"v1","schema":{"openAPIV3Schema":)" +
+           schema + "}}]}}";
+  };
+  const auto back = [&](int depth) {
+    return envelope_to_json(json_to_envelope(definition(depth)).value());
+  };
+  ASSERT_TRUE(back(200));
+  EXPECT_THAT(*back(200), HasSubstr(R"({"not":{"not":{)"));
+  EXPECT_EQ(back(400).error().message, "too many messages within each other");
+}
+
+TEST(ProtoJson, AValueOfNoFormThatTheFieldTakesIsRefused) {
+  const auto message = schema::find_message("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+  const auto fault = [&](const std::string& schema) {
+    const auto found = check_types(
+        message.value(),
+        parse_json(R"({"spec":{"versions":[{"schema":{"openAPIV3Schema":)" + schema + "}}]}}")
+            .value());
+    return found ? found->text : "";
+  };
+  EXPECT_EQ(fault(R"({"items":{"type":"string"},"additionalProperties":true,"minimum":1.5})"), "");
+  EXPECT_EQ(fault(R"({"additionalProperties":"yes"})"), "boolean or JSON schema expected");
+  EXPECT_EQ(fault(R"({"items":true})"), "list or JSON schema expected");
+  EXPECT_EQ(fault(R"({"items":{"type":5}})"),
+            "json: cannot unmarshal number into Go struct field JSONSchemaProps."
+            "spec.versions.schema.openAPIV3Schema.items.type of type string");
+  EXPECT_EQ(fault(R"({"maximum":"5"})"),
+            "json: cannot unmarshal string into Go struct field JSONSchemaProps."
+            "spec.versions.schema.openAPIV3Schema.maximum of type float64");
 }
 
 TEST(ProtoJson, WritesTheBytesThatUpstreamWrites) {

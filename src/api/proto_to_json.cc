@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -25,6 +27,9 @@ using schema::Type;
 
 // Objects within objects as bytes (RawExtension): deeper ones are left as null.
 constexpr int kMaxEmbedded = 8;
+
+// Messages within messages (schemas within schemas): deeper ones are refused.
+constexpr int kMaxMessages = 300;
 
 class JsonWriter {
  public:
@@ -55,6 +60,7 @@ class JsonWriter {
   void map(const schema::Field& field, Values values);
   void value(const schema::Field& field, const Value& value);
   void special(Type type, std::string_view bytes);
+  void one_of(MessageId message, std::string_view bytes);
   void quantity(std::string_view bytes);
   void int_or_string(std::string_view bytes);
   void raw(std::string_view bytes);
@@ -68,6 +74,7 @@ class JsonWriter {
 
   std::string& out_;
   int depth_;
+  int messages_ = 0;  // around the one at hand
   std::optional<Error> error_;
 };
 
@@ -78,7 +85,16 @@ bool is_collection(const schema::Field& field) {
 
 bool is_scalar(Type type) {
   return type == Type::kString || type == Type::kBool || type == Type::kInt32 ||
-         type == Type::kInt64 || type == Type::kBytes;
+         type == Type::kInt64 || type == Type::kBytes || type == Type::kDouble;
+}
+
+// Eight bytes, the lowest first, whatever the machine's order.
+double read_double(std::string_view bytes) {
+  std::uint64_t bits = 0;
+  if (bytes.size() == sizeof bits)
+    for (std::size_t i = sizeof bits; i-- > 0;)
+      bits = bits << 8U | static_cast<unsigned char>(bytes[i]);
+  return std::bit_cast<double>(bits);
 }
 
 std::vector<JsonWriter::Value> JsonWriter::collect(std::span<const schema::Field> fields,
@@ -199,16 +215,56 @@ void JsonWriter::value(const schema::Field& field, const Value& value) {
     case Type::kInt32: out_ += fmt::format("{}", static_cast<std::int32_t>(value.number)); break;
     case Type::kInt64: out_ += fmt::format("{}", value.number); break;
     case Type::kBytes: append_json_string(out_, base64(value.bytes)); break;
+    case Type::kDouble: {
+      const double number = read_double(value.bytes);
+      out_ += std::isfinite(number) ? go_float(number) : "null";
+      break;
+    }
     case Type::kMessage: object(field.message, value.bytes); break;
+    case Type::kUnion: one_of(field.message, value.bytes); break;
     default: special(field.type, value.bytes);
   }
 }
 
 void JsonWriter::object(MessageId message, std::string_view bytes) {
+  if (messages_ == kMaxMessages) {
+    if (!error_) error_ = Error{ErrorKind::kInvalid, "too many messages within each other"};
+    return;
+  }
+  ++messages_;
   out_ += '{';
   bool first = true;
   fields(message, bytes, first);
   out_ += '}';
+  --messages_;
+}
+
+// Parity: Go looks for a list, then for an object, then for a boolean.
+void JsonWriter::one_of(MessageId message, std::string_view bytes) {
+  const schema::Field* const many = schema::union_list(message);
+  const schema::Field* const one = schema::union_object(message);
+  std::vector<Value> items;
+  const Value* inner = nullptr;
+  bool yes = false;
+  const std::vector<Value> values = collect(schema::fields_of(message), bytes);
+  for (const Value& found : values) {
+    if (many != nullptr && found.rank == many->rank) {
+      items.push_back(found);
+    } else if (one != nullptr && found.rank == one->rank) {
+      inner = &found;
+    } else {
+      yes = found.number != 0;
+    }
+  }
+  if (!items.empty()) {
+    list(*many, items);
+  } else if (inner != nullptr) {
+    value(*one, *inner);
+  } else if (many != nullptr) {
+    out_ += "null";
+  } else {
+    out_ += yes ? "true" : "false";
+  }
 }
 
 void JsonWriter::special(Type type, std::string_view bytes) {
@@ -323,6 +379,7 @@ bool JsonWriter::is_zero(const schema::Field& field, Values values) {
     case Type::kBool:
     case Type::kInt32:
     case Type::kInt64: return last.number == 0;
+    case Type::kDouble: return read_double(last.bytes) == 0;
     case Type::kMessage: return is_zero_object(field.message, last.bytes);
     case Type::kQuantity: {
       ProtoReader proto(last.bytes);

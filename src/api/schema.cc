@@ -25,6 +25,21 @@ const Field* find_field(MessageId message, std::string_view name) {
   return nullptr;
 }
 
+const Field* union_list(MessageId message) {
+  const auto fields = fields_of(message);
+  const auto found =
+      std::ranges::find_if(fields, [](const Field& field) { return field.is(kRepeated); });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+const Field* union_object(MessageId message) {
+  const auto fields = fields_of(message);
+  const auto found = std::ranges::find_if(fields, [](const Field& field) {
+    return field.type == Type::kMessage && !field.is(kRepeated);
+  });
+  return found == fields.end() ? nullptr : &*found;
+}
+
 std::string_view name_of(MessageId message) { return kMessages[message].name; }
 
 std::optional<MessageId> find_message(std::string_view api_version, std::string_view kind) {

@@ -19,6 +19,7 @@ enum class Type : std::uint8_t {
   kInt32,
   kInt64,
   kBytes,
+  kDouble,
   kMessage,
   // Messages that JSON shows as something else than an object.
   kQuantity,
@@ -28,6 +29,7 @@ enum class Type : std::uint8_t {
   kDuration,
   kRaw,         // JSON as it stands, kept as bytes in field 1
   kStringList,  // a list of strings in field 1
+  kUnion,       // the value of the one field that the message has: a list, an object or a boolean
 };
 
 enum Flag : std::uint8_t {
@@ -65,7 +67,7 @@ struct Field {
   std::string_view name;
   std::uint16_t number;
   Type type;
-  std::uint16_t message;  // of kMessage: which one
+  std::uint16_t message;  // of kMessage and kUnion: which one
   std::uint8_t order;     // at place k: where the k-th field in the order of JSON stands
   std::uint8_t rank;      // where this field stands in the order of JSON
   std::uint8_t flags;
@@ -98,6 +100,10 @@ const Merging& merging_of(const Field& field);
 
 // The field of a message, or of a message that JSON shows among its fields.
 const Field* find_field(MessageId message, std::string_view name);
+
+// Of a kUnion: the field whose value JSON shows as a list, or as an object; null: there is none.
+const Field* union_list(MessageId message);
+const Field* union_object(MessageId message);
 
 // "api.core.v1.PodSpec".
 std::string_view name_of(MessageId message);

@@ -37,7 +37,9 @@ std::string_view element_type(const schema::Field& field) {
     case Type::kInt32: return "int32";
     case Type::kInt64: return "int64";
     case Type::kBytes: return "[]uint8";
-    case Type::kMessage: return qualified_name(field.message);
+    case Type::kDouble: return "float64";
+    case Type::kMessage:
+    case Type::kUnion: return qualified_name(field.message);
     case Type::kQuantity: return "resource.Quantity";
     case Type::kIntOrString: return "intstr.IntOrString";
     case Type::kTime: return "v1.Time";
@@ -126,6 +128,7 @@ class TypeWalk {
   void element(const schema::Field& field, const JsonValue& value);
   void scalar(const schema::Field& field, const JsonValue& value);
   void special(const schema::Field& field, const JsonValue& value);
+  void one_of(schema::MessageId message, const JsonValue& value);
   bool expect(const JsonValue& value, Kind kind, std::string_view go_type, std::string_view what);
   void mismatch(const JsonValue& value, bool number_wanted, std::string_view go_type,
                 std::string conversion_text);
@@ -196,6 +199,7 @@ void TypeWalk::element(const schema::Field& field, const JsonValue& value) {
     case Type::kBool:
     case Type::kInt32:
     case Type::kInt64:
+    case Type::kDouble:
     case Type::kBytes: scalar(field, value); break;
     default: special(field, value);
   }
@@ -223,6 +227,10 @@ void TypeWalk::scalar(const schema::Field& field, const JsonValue& value) {
       }
       return;
     default: break;
+  }
+  if (field.type == Type::kDouble) {
+    if (value.kind != Kind::kNumber) mismatch(value, false, type, converted("float64"));
+    return;
   }
   const bool wide = field.type == Type::kInt64;
   if (value.kind != Kind::kNumber) {
@@ -282,8 +290,18 @@ void TypeWalk::special(const schema::Field& field, const JsonValue& value) {
         return mismatch(item, false, "string", "unrecognized type: string");
       }
       break;
+    case Type::kUnion: return one_of(field.message, value);
     default: break;  // JSON as it stands
   }
+}
+
+void TypeWalk::one_of(schema::MessageId message, const JsonValue& value) {
+  const schema::Field* const list = schema::union_list(message);
+  const schema::Field* const object = schema::union_object(message);
+  if (value.kind == Kind::kArray && list != nullptr) return member(*list, value);
+  if (value.kind == Kind::kObject && object != nullptr) return element(*object, value);
+  if (value.kind != Kind::kBool || list != nullptr)
+    said(fmt::format("{} or JSON schema expected", list == nullptr ? "boolean" : "list"));
 }
 
 }  // namespace

@@ -257,6 +257,10 @@ void ApiServer::State::handle(net::HttpRequest http,
     if (place == Place::kNoSuchResource) {
       respond(responder, request, ApiError::no_such_resource());
     } else {
+      const std::string_view warning = request.resource->warning;
+      const std::string& method = request.http.method;
+      if (!warning.empty() && (method == "POST" || method == "PUT" || method == "PATCH"))
+        request.warnings->emplace_back(warning);
       handle_resource(request, responder);
     }
   }

@@ -31,6 +31,8 @@ JsonValue empty_message(schema::MessageId message) {
   return object;
 }
 
+bool has_members(Type type) { return type == Type::kMessage || type == Type::kUnion; }
+
 schema::MessageId object_meta() {
   static const schema::MessageId found = [] {
     const auto pod = schema::find_message("v1", "Pod");
@@ -70,12 +72,11 @@ Shape::Form Shape::form(const JsonValue& value) const {
         return merging.list_type == ListType::kMap ? Form::kMapList : Form::kWhole;
       }
       if (merging.atomic || !object) return Form::kWhole;
-      return field_->is(schema::kMap) || field_->type == Type::kMessage ? Form::kObject
-                                                                        : Form::kWhole;
+      return field_->is(schema::kMap) || has_members(field_->type) ? Form::kObject : Form::kWhole;
     }
     case Source::kItem:
       if (field_->is(schema::kRepeated) && schema::merging_of(*field_).atomic) return Form::kWhole;
-      return object && field_->type == Type::kMessage ? Form::kObject : Form::kWhole;
+      return object && has_members(field_->type) ? Form::kObject : Form::kWhole;
     case Source::kSchema: break;
   }
   if (schema_ == nullptr) return object ? Form::kObject : Form::kWhole;
@@ -93,6 +94,13 @@ Shape Shape::member(std::string_view name) const {
       below.field_ = found;
     }
   };
+  const auto fields_below = [&] {
+    if (field_->type == Type::kMessage) {
+      field_of(field_->message);
+    } else if (field_->type == Type::kUnion) {
+      if (const Field* object = schema::union_object(field_->message)) field_of(object->message);
+    }
+  };
   switch (source_) {
     case Source::kUnknown: break;
     case Source::kMessage: field_of(message_); break;
@@ -100,13 +108,11 @@ Shape Shape::member(std::string_view name) const {
       if (field_->is(schema::kMap)) {
         below.source_ = Source::kItem;
         below.field_ = field_;
-      } else if (field_->type == Type::kMessage) {
-        field_of(field_->message);
+      } else {
+        fields_below();
       }
       break;
-    case Source::kItem:
-      if (field_->type == Type::kMessage) field_of(field_->message);
-      break;
+    case Source::kItem: fields_below(); break;
     case Source::kRoot:
     case Source::kSchema: {
       const bool whole = source_ == Source::kRoot || (schema_ != nullptr && schema_->embedded);

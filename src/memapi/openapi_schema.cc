@@ -132,6 +132,7 @@ class Schemas {
       case Type::kInt32: return typed("integer", "int32");
       case Type::kInt64: return typed("integer", "int64");
       case Type::kBytes: return typed("string", "byte");
+      case Type::kDouble: return typed("number", "double");
       case Type::kMessage: {
         add(field.message);
         JsonValue reference = JsonValue::object();
@@ -145,6 +146,7 @@ class Schemas {
       case Type::kMicroTime: return typed("string", "date-time");
       case Type::kDuration: return typed("string");
       case Type::kRaw: return typed("object");
+      case Type::kUnion: return JsonValue::object();  // of several types
       case Type::kStringList: {
         JsonValue list = typed("array");
         set(list, "items", typed("string"));

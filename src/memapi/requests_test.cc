@@ -56,6 +56,59 @@ TEST(Requests, OptionsOfEveryGroupAreReadFromProtobuf) {
   }
 }
 
+TEST(Requests, DefinitionsOfKindsAreReadAndServedInProtobuf) {
+  ProtobufClient client;
+  const std::string path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const JsonValue made = client.send_protobuf(
+      "POST", path,
+      R"({"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1",)"
+      R"("metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",)"
+      R"("names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,)"
+      R"("schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object",)"
+      R"("additionalProperties":{"type":"number","minimum":0.5}}}}}}]}})");
+  ASSERT_EQ(client.code, 201);
+  EXPECT_EQ(text_at(made, "spec.conversion.strategy"), "None");
+  client.ask(
+      "POST", "/apis/example.com/v1/namespaces/default/widgets",
+      R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"a":0.25}})");
+  EXPECT_EQ(client.code, 422);
+  const TableCodec codec;
+  const auto listed = client.send("GET", path, "", kProtobuf, kProtobuf);
+  const JsonValue list = parse_json(codec.to_json(listed->response.body).value()).value();
+  const JsonValue& schema =
+      *at(items_at(items_at(list, "items")[0], "spec.versions")[0], "schema.openAPIV3Schema");
+  EXPECT_EQ(to_json(*at(schema, "properties.spec.additionalProperties")),
+            R"({"type":"number","minimum":0.5})");
+}
+
+TEST(Requests, FieldsOfSchemasAreKnown) {
+  ProtobufClient client;
+  const auto strict = client.send(
+      "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldValidation=Strict",
+      R"({"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1",)"
+      R"("metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",)"
+      R"("names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,)"
+      R"("schema":{"openAPIV3Schema":{"type":"object","additionalProperties":{"items":{"tipe":"x"}}}}}]}})");
+  EXPECT_EQ(strict->response.status, 400);
+  EXPECT_THAT(strict->response.body,
+              HasSubstr("unknown field \\\"spec.versions[0].schema.openAPIV3Schema."
+                        "additionalProperties.items.tipe\\\""));
+}
+
+TEST(Requests, WhoWritesAPolicyIsToldThatNobodyAsksIt) {
+  ProtobufClient client;
+  const std::string policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+  const auto made =
+      client.send("POST", policies, R"({"metadata":{"name":"p"},"spec":{"failurePolicy":"Fail"}})");
+  EXPECT_EQ(made->response.status, 201);
+  EXPECT_EQ(made->response.headers.find("Warning"),
+            R"(299 - "admission policies are stored here, and nobody asks them")");
+  const auto read = client.send("GET", policies + "/p", "", kProtobuf, kProtobuf);
+  EXPECT_EQ(read->response.status, 200);
+  EXPECT_EQ(read->response.headers.find("Warning"), std::nullopt);
+  EXPECT_EQ(client.send("DELETE", policies + "/p")->response.headers.find("Warning"), std::nullopt);
+}
+
 TEST(Requests, ScaleIsReadFromProtobufAndSaysWhatIsSelected) {
   ProtobufClient client;
   client.ask("POST", kDeployments, kDeployment);

@@ -12,6 +12,10 @@ namespace {
 constexpr std::string_view kScheduling = "scheduling.k8s.io";
 constexpr std::string_view kStorage = "storage.k8s.io";
 constexpr std::string_view kDra = "resource.k8s.io";
+constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
+
+constexpr std::string_view kNoWebhooks = "webhooks are stored here, and nobody calls them";
+constexpr std::string_view kNoPolicies = "admission policies are stored here, and nobody asks them";
 
 // clang-format off
 constexpr Resource kResources[] = {
@@ -36,6 +40,11 @@ constexpr Resource kResources[] = {
     {.group = "apps", .version = "v1", .plural = "deployments", .singular = "deployment", .kind = "Deployment", .short_names = "deploy", .categories = "all", .subresources = "scale,status", .generation = true},
     {.group = "apps", .version = "v1", .plural = "replicasets", .singular = "replicaset", .kind = "ReplicaSet", .short_names = "rs", .categories = "all", .subresources = "scale,status", .generation = true},
     {.group = "apps", .version = "v1", .plural = "statefulsets", .singular = "statefulset", .kind = "StatefulSet", .short_names = "sts", .categories = "all", .subresources = "scale,status", .generation = true},
+
+    {.group = kAdmission, .version = "v1", .plural = "mutatingwebhookconfigurations", .singular = "mutatingwebhookconfiguration", .kind = "MutatingWebhookConfiguration", .namespaced = false, .categories = "api-extensions", .generation = true, .warning = kNoWebhooks},
+    {.group = kAdmission, .version = "v1", .plural = "validatingadmissionpolicies", .singular = "validatingadmissionpolicy", .kind = "ValidatingAdmissionPolicy", .namespaced = false, .categories = "api-extensions", .subresources = "status", .generation = true, .warning = kNoPolicies},
+    {.group = kAdmission, .version = "v1", .plural = "validatingadmissionpolicybindings", .singular = "validatingadmissionpolicybinding", .kind = "ValidatingAdmissionPolicyBinding", .namespaced = false, .categories = "api-extensions", .generation = true, .warning = kNoPolicies},
+    {.group = kAdmission, .version = "v1", .plural = "validatingwebhookconfigurations", .singular = "validatingwebhookconfiguration", .kind = "ValidatingWebhookConfiguration", .namespaced = false, .categories = "api-extensions", .generation = true, .warning = kNoWebhooks},
 
     {.group = "apiextensions.k8s.io", .version = "v1", .plural = "customresourcedefinitions", .singular = "customresourcedefinition", .kind = "CustomResourceDefinition", .namespaced = false, .short_names = "crd,crds", .categories = "api-extensions", .subresources = "status", .generation = true},
 

@@ -38,6 +38,7 @@ struct Resource {
   // A second view of what another resource stores: "events" of events.k8s.io.
   std::string_view stored_as = {};
   NameRule names = NameRule::kSubdomain;
+  std::string_view warning = {};  // said to whoever writes one
   // Of a kind that a CustomResourceDefinition made: what it says (crd_kinds.h), and where its
   // objects are stored, beyond the places of the table.
   const CustomKind* custom = nullptr;
