@@ -179,7 +179,11 @@ class Lane:
         os.makedirs(folder, exist_ok=True)
         if self._cluster is None or not self._cluster.running():
             given = self._options.kubeconfig
-            self._cluster = GivenCluster(given) if given else BerthRun(self._options.berth, folder)
+            try:
+                self._cluster = GivenCluster(given) if given else BerthRun(self._options.berth, folder)
+            except AssertionError as error:
+                why = f"{error}\n{tail(os.path.join(folder, 'berth-run.log'), 25)}"
+                return [Outcome(spec, codec, "FAIL", 0, why) for spec in specs]
         report, log = os.path.join(folder, "report.json"), os.path.join(folder, "log")
         command = [
             self._program, f"--kubeconfig={self._cluster.kubeconfig}", "--provider=skeleton",
