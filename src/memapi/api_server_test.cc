@@ -425,6 +425,30 @@ TEST(ApiServer, EvictionAsksTheBudget) {
   EXPECT_EQ(int_at(client.ask("GET", budgets + "/b"), "status.disruptionsAllowed"), 0);
 }
 
+TEST(ApiServer, APodThatIsNotReadyIsEvictedAsTheBudgetSays) {
+  const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+  const auto evict = [&](const char* policy, int healthy) {
+    Client client;
+    client.ask("POST", kPodList, pod_json("p", "", R"({"a":"b"})"));
+    client.ask("PATCH", kPodList + "/p/status", R"({"status":{"phase":"Running"}})", kMergePatch);
+    client.ask("POST", budgets,
+               fmt::format(R"({{"metadata":{{"name":"b"}},"spec":{{"selector":{{"matchLabels":)"
+                           R"({{"a":"b"}}}}{}}}}})",
+                           policy));
+    client.ask("PATCH", budgets + "/b/status",
+               fmt::format(R"({{"status":{{"observedGeneration":1,"desiredHealthy":2,)"
+                           R"("currentHealthy":{}}}}})",
+                           healthy),
+               kMergePatch);
+    client.ask("POST", kPodList + "/p/eviction", R"({"metadata":{"name":"p"}})");
+    return client.code;
+  };
+  EXPECT_EQ(evict("", 0), 429);
+  EXPECT_EQ(evict("", 2), 201);
+  EXPECT_EQ(evict(R"(,"unhealthyPodEvictionPolicy":"IfHealthyBudget")", 1), 429);
+  EXPECT_EQ(evict(R"(,"unhealthyPodEvictionPolicy":"AlwaysAllow")", 0), 201);
+}
+
 TEST(ApiServer, TablesForKubectl) {
   Client client;
   client.ask("POST", kPodList, pod_json("p", R"(,"schedulingGates":[{"name":"x/y"}])"));

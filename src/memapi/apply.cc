@@ -1,14 +1,18 @@
 // Server-side apply: a client says which fields it wants, and is their manager from then on.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "api/field_check.h"
 #include "base/time_text.h"
 #include "memapi/apply_managers.h"
+#include "memapi/crd_kinds.h"
 #include "memapi/crd_objects.h"
+#include "memapi/crd_values.h"
 #include "memapi/field_validation.h"
 #include "memapi/json_edit.h"
 #include "memapi/patch.h"
@@ -18,19 +22,31 @@
 namespace berth::memapi {
 namespace {
 
+std::vector<std::string> undeclared_fields(const Resource& resource, const JsonValue& patch) {
+  std::vector<std::string> paths;
+  if (resource.custom != nullptr) {
+    JsonValue pruned = patch;
+    if (resource.custom->schema) paths = prune(pruned, *resource.custom->schema, true);
+    return paths;
+  }
+  for (const FieldFault& fault : check_fields(resource.group_version(), resource.kind, patch))
+    if (fault.kind == FieldFault::Kind::kUnknown) paths.push_back(fault.path);
+  return paths;
+}
+
 // Fields that the kind does not have can have no manager.
 Answer<void> check_declared(const ApiRequest& request, const JsonValue& patch) {
   const Resource& resource = *request.resource;
-  for (const FieldFault& fault : check_fields(resource.group_version(), resource.kind, patch)) {
-    if (fault.kind != FieldFault::Kind::kUnknown) continue;
-    ApiError error;
-    error.message = fmt::format(
-        "failed to create typed patch object ({}; {}, Kind={}): .{}: field not declared in schema",
-        object_key(request.namespace_name, request.name), resource.group_version(), resource.kind,
-        fault.path);
-    return refuse(std::move(error));
-  }
-  return {};
+  std::vector<std::string> faults = undeclared_fields(resource, patch);
+  if (faults.empty()) return {};
+  for (std::string& fault : faults) fault = fmt::format(".{}: field not declared in schema", fault);
+  ApiError error;
+  error.message = fmt::format(
+      "failed to create typed patch object ({}; {}, Kind={}): {}",
+      object_key(request.namespace_name, request.name), resource.group_version(), resource.kind,
+      faults.size() == 1 ? faults.front()
+                         : fmt::format("errors:\n  {}", fmt::join(faults, "\n  ")));
+  return refuse(std::move(error));
 }
 
 Answer<void> check_apply_patch(const ApiRequest& request, const JsonValue& patch) {
@@ -54,7 +70,7 @@ Answer<void> check_apply_patch(const ApiRequest& request, const JsonValue& patch
         fmt::format("the name of the object ({}) does not match the name on the URL ({})", name,
                     request.name)));
   }
-  return resource.custom != nullptr ? Answer<void>() : check_declared(request, patch);
+  return check_declared(request, patch);
 }
 
 // Without what a write to the subresource does not change.

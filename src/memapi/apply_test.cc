@@ -216,6 +216,12 @@ TEST_F(ApplyTest, FollowsTheSchemaOfACustomKind) {
       apply(self, "two", R"({"apiVersion":"example.com/v1","kind":"W","spec":{"whole":["y"]}})");
   EXPECT_EQ(text_at(conflict, "message"),
             "Apply failed with 1 conflict: conflict with \"one\": .spec.whole");
+  const JsonValue undeclared = apply(
+      self, "two",
+      R"({"apiVersion":"example.com/v1","kind":"W","metadata":{"never":1},"spec":{"set":["b"],"no":1}})");
+  EXPECT_THAT(std::string(text_at(undeclared, "message")),
+              HasSubstr("Kind=W): errors:\n  .metadata.never: field not declared in schema\n"
+                        "  .spec.no: field not declared in schema"));
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ Answer<void> Writes::bind(std::string_view namespace_name, const JsonValue& bind
   return {};
 }
 
-Answer<void> Writes::check_budgets(const ObjectRef& pod, bool dry_run) {
+Answer<void> Writes::check_budgets(const ObjectRef& pod, bool ready, bool dry_run) {
   const Resource& budgets = resource_of("poddisruptionbudgets", "policy");
   Answer<ListPage> all = store_.list(budgets, {pod->namespace_name, {}, "", 0}, {});
   if (!all) return refuse(std::move(all.error()));
@@ -166,6 +166,14 @@ Answer<void> Writes::check_budgets(const ObjectRef& pod, bool dry_run) {
         "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
         "support.";
     return refuse(std::move(error));
+  }
+  if (!ready) {
+    // Parity: they go freely only when they are in nobody's way to health, or the budget says so.
+    const JsonValue budget = about_it.front()->tree();
+    const std::int64_t desired = int_at(budget, "status.desiredHealthy").value_or(0);
+    const bool healthy =
+        desired > 0 && int_at(budget, "status.currentHealthy").value_or(0) >= desired;
+    if (healthy || text_at(budget, "spec.unhealthyPodEvictionPolicy") == "AlwaysAllow") return {};
   }
   const std::string name = about_it.front()->name;
   Answer<Written> taken = change(
@@ -214,8 +222,8 @@ Answer<Written> Writes::evict(const ApiRequest& request) {
   // Pods that do not run, or are going anyway, disrupt nothing.
   const bool free = phase == "Succeeded" || phase == "Failed" || phase == "Pending" ||
                     at(tree, "metadata.deletionTimestamp") != nullptr;
-  if (!free && is_ready(tree)) {
-    if (auto allowed = check_budgets(pod, options.dry_run); !allowed)
+  if (!free) {
+    if (auto allowed = check_budgets(pod, is_ready(tree), options.dry_run); !allowed)
       return refuse(std::move(allowed.error()));
   }
   Answer<Written> removed = remove_named(pods(), request.namespace_name, request.name, options);

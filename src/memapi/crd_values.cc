@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/field_check.h"
 #include "memapi/json_edit.h"
 
 namespace berth::memapi {
@@ -36,7 +37,10 @@ class Pruning {
                      const std::string& path) {
     std::erase_if(value.members, [&](JsonMember& member) {
       const std::string here = path.empty() ? member.name : path + "." + member.name;
-      if (whole && is_object_meta(member.name)) return false;
+      if (whole && is_object_meta(member.name)) {
+        if (member.name == "metadata") prune_metadata(member.value, here);
+        return false;
+      }
       const CrdSchema* of = schema.member(member.name);
       if (of == nullptr) {
         if (schema.preserves_unknown || schema.any_additional) return false;
@@ -47,6 +51,19 @@ class Pruning {
       prune(member.value, *of, false, here);
       return false;
     });
+  }
+
+  // Those of every kind, whatever the schema says.
+  void prune_metadata(JsonValue& metadata, const std::string& path) {
+    if (!is_object(&metadata)) return;
+    JsonValue object = JsonValue::object();
+    object.add("metadata", metadata);
+    for (const FieldFault& fault :
+         check_fields("meta.k8s.io/v1", "PartialObjectMetadata", object)) {
+      if (fault.kind != FieldFault::Kind::kUnknown) continue;
+      unknown.push_back(path + fault.path.substr(std::string_view("metadata").size()));
+      erase(metadata, fault.name);
+    }
   }
 
   void drop_members_of_items(JsonValue& value, const std::string& path) {

@@ -116,7 +116,7 @@ class Writes {
   Answer<Written> remove_namespace(const ObjectRef& current, const DeleteOptions& options,
                                    bool& retry);
   Answer<Written> gone(const Resource& resource, const ObjectRef& last);
-  Answer<void> check_budgets(const ObjectRef& pod, bool dry_run);
+  Answer<void> check_budgets(const ObjectRef& pod, bool ready, bool dry_run);
   Answer<void> check_namespace(const Resource& resource, std::string_view namespace_name,
                                std::string_view name) const;
   // After a write to the resource: what a definition or the end of one brings with it.
