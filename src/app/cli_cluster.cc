@@ -81,6 +81,12 @@ void add_server_flags(CLI::App& command, EmbeddedServerOptions& options) {
               "Keep all objects here: read at the start if it is there, written at the end");
   add_flag_of(command, "--token-file", options.token_file, "FILE",
               "What clients must present (default: on an address beyond this machine one is made)");
+  add_flag_of(command, "--authorization-mode", options.authorization_mode, "MODE",
+              "AlwaysAllow, or RBAC: roles and bindings say who may do what; clients need a token "
+              "or a certificate, and TLS is on (default AlwaysAllow)");
+  add_flag_of(command, "--client-ca-file", options.client_ca_file, "FILE",
+              "Whose client certificates are believed: the common name is the user, organizations "
+              "are groups");
   command
       .add_option_function<std::string>(
           "--event-ttl",

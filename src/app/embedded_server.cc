@@ -121,16 +121,23 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(Loop& loop,
   Result<std::vector<std::string>> names =
       control_plane::choose_controllers(self.options_.controllers);
   if (!names) return fail(names.error());
+  const bool rbac = self.options_.authorization_mode == "RBAC";
+  if (!rbac && self.options_.authorization_mode != "AlwaysAllow") {
+    return fail(ErrorKind::kInvalid,
+                fmt::format("authorization-mode {} is not a valid mode (AlwaysAllow, RBAC)",
+                            go_quoted(self.options_.authorization_mode)));
+  }
   if (!self.options_.token_file.empty()) {
     Result<std::string> token = read_token(self.options_.token_file);
     if (!token) return fail(token.error());
     self.token_ = std::move(*token);
-  } else if (!is_loopback(self.address_)) {
+  } else if (!is_loopback(self.address_) || rbac || !self.options_.client_ca_file.empty()) {
     self.token_ = random_token();
   }
   self.codec_ = std::make_unique<memapi::TableCodec>();
   memapi::ApiServerOptions server;
   server.token = self.token_;
+  if (rbac) server.authorization = memapi::Authorization::kRbac;
   server.token_key = random_token() + random_token();
   server.protobuf = self.codec_.get();
   server.limits.event_ttl = self.options_.event_ttl;
@@ -180,6 +187,11 @@ Result<void> EmbeddedServer::listen(Loop& loop) {
     authority_ = std::move(made->authority_pem);
     options.tls.emplace();
     options.tls->certificate = std::move(made->serving);
+    if (!options_.client_ca_file.empty()) {
+      Result<std::string> authority = berth::read_file(options_.client_ca_file);
+      if (!authority) return fail(authority.error());
+      options.tls->client_authorities.push_back({"client", std::move(*authority)});
+    }
     options.http2 = true;
     options.limits.streams = kStreams;
   }

@@ -18,9 +18,11 @@ namespace berth::app {
 
 struct EmbeddedServerOptions {
   std::string listen = "127.0.0.1:8001";
-  std::string kubeconfig;                      // where to write one; empty: nowhere
-  std::string data;                            // where objects are kept; empty: nowhere
-  std::string token_file;                      // with what clients must present; empty: see below
+  std::string kubeconfig;  // where to write one; empty: nowhere
+  std::string data;        // where objects are kept; empty: nowhere
+  std::string token_file;  // with what clients must present; empty: see below
+  std::string authorization_mode = "AlwaysAllow";  // or "RBAC": then clients need a token, too
+  std::string client_ca_file;  // signs certificates of clients, which then are users; empty: none
   Duration event_ttl = std::chrono::hours(1);  // zero: events stay
   std::vector<std::string> controllers;        // words as choose_controllers() takes them
   control_plane::NodeAgentOptions node_agent;

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <set>
 
+#include "control_plane/cluster_role_aggregation.h"
+#include "control_plane/cron_jobs.h"
 #include "control_plane/disruption.h"
 #include "control_plane/ephemeral_volume.h"
 #include "control_plane/garbage_collector.h"
 #include "control_plane/namespace_objects.h"
 #include "control_plane/resource_claims.h"
+#include "control_plane/resource_quotas.h"
 #include "control_plane/volumes.h"
 
 namespace berth::control_plane {
@@ -54,6 +57,8 @@ struct Entry {
   Maker make;
 };
 constexpr Entry kControllers[] = {
+    {"clusterrole-aggregation-controller", alone<ClusterRoleAggregation>},
+    {"cronjob-controller", alone<CronJobs>},
     {"daemonset-controller", workload<run_daemon_sets>},
     {"deployment-controller", workload<run_deployments>},
     {"disruption-controller", with_pods<DisruptionController>},
@@ -65,6 +70,7 @@ constexpr Entry kControllers[] = {
     {"replicaset-controller", workload<run_replica_sets>},
     {"replicationcontroller-controller", workload<run_replication_controllers>},
     {"resourceclaim-controller", with_pods<ResourceClaims>},
+    {"resourcequota-controller", alone<ResourceQuotas>},
     {"root-ca-certificate-publisher-controller", root_certificates},
     {"serviceaccount-controller", service_accounts},
     {"statefulset-controller", workload<run_stateful_sets>},

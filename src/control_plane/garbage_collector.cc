@@ -56,8 +56,8 @@ GarbageCollector::Located GarbageCollector::located(std::string_view key) const 
   Located place{nullptr, name_of(key.substr(space + 1))};
   if (index < resources().size()) {
     place.resource = &resources()[index];
-  } else if (const auto found = custom_.find(index); found != custom_.end()) {
-    place.resource = found->second.resource;
+  } else {
+    place.resource = custom_.at_slot(index);
   }
   return place;
 }
@@ -69,37 +69,13 @@ const Resource* GarbageCollector::resource_named(std::string_view api_version,
         resource.verbs != Verbs::kCreate && resource.stored_as.empty())
       return &resource;
   }
-  for (const auto& [slot, followed] : custom_)
-    if (const Resource* found = followed.kinds->find_kind(api_version, kind)) return found;
-  return nullptr;
+  return custom_.of_kind(api_version, kind);
 }
 
-void GarbageCollector::follow_custom() {
-  const memapi::CustomKindsRef kinds = api_.custom_kinds();
-  std::map<std::size_t, CustomFollowing> next;
-  for (const auto& kind : kinds->stored()) {
-    const Resource& resource = kind->resource;
-    CustomFollowing& following = next[resource.slot];
-    following.definition = kind->definition;
-    following.kinds = kinds;
-    following.resource = &resource;
-    const auto before = custom_.find(resource.slot);
-    if (before != custom_.end() && before->second.definition == kind->definition)
-      following.following = std::move(before->second.following);
-  }
-  custom_ = std::move(next);
-  for (auto& [slot, following] : custom_) {
-    if (following.following) continue;
-    following.following = api_.follow(*following.resource, [this, at = slot](const Change& change) {
-      if (const auto found = custom_.find(at); found != custom_.end())
-        changed(*found->second.resource, change);
-    });
-  }
-}
-
-GarbageCollector::GarbageCollector(LocalClient& api) : Controller(api) {
-  follow(resource_of("customresourcedefinitions", "apiextensions.k8s.io"),
-         [this](const Change&) { follow_custom(); });
+GarbageCollector::GarbageCollector(LocalClient& api)
+    : Controller(api), custom_(api, [this](const Resource& resource, const Change& change) {
+        changed(resource, change);
+      }) {
   for (const Resource& resource : resources()) {
     if (resource.verbs == Verbs::kCreate || !resource.stored_as.empty()) continue;
     if (resource.plural == "events") continue;  // nobody owns them, and they are many
@@ -110,7 +86,7 @@ GarbageCollector::GarbageCollector(LocalClient& api) : Controller(api) {
 
 void GarbageCollector::catch_up() {
   for (Following* following : followings_) following->catch_up();
-  for (auto& [slot, followed] : custom_) followed.following->catch_up();
+  custom_.catch_up();
 }
 
 void GarbageCollector::changed(const Resource& resource, const Change& change) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "control_plane/controller.h"
+#include "control_plane/custom_followings.h"
 
 namespace berth::control_plane {
 
@@ -36,19 +37,9 @@ class GarbageCollector final : public Controller {
   };
   Located located(std::string_view key) const;
   const Resource* resource_named(std::string_view api_version, std::string_view kind) const;
-  // Follows the kinds that CustomResourceDefinitions make now.
-  void follow_custom();
-
-  // A kind that a definition makes, by where its objects are stored.
-  struct CustomFollowing {
-    std::string definition;
-    memapi::CustomKindsRef kinds;  // keeps the resource
-    const Resource* resource = nullptr;
-    std::unique_ptr<Following> following;
-  };
 
   std::vector<Following*> followings_;
-  std::map<std::size_t, CustomFollowing> custom_;
+  CustomFollowings custom_;
   std::map<std::string, std::set<std::string>, std::less<>> dependents_;  // by the owner's UID
   std::map<std::string, std::vector<std::string>, std::less<>> owners_;   // UIDs, by key
 };

@@ -18,6 +18,7 @@ struct AdmissionPlugins {
   bool namespace_lifecycle = true;
   bool runtime_class = true;
   bool limit_ranger = true;
+  bool resource_quota = true;
 };
 
 // Defaults of the kind, of new objects and of changed ones, and the canonical form.

@@ -4,12 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "berth/resources.h"
+#include "memapi/amounts.h"
 #include "memapi/json_edit.h"
 #include "memapi/resources.h"
 
@@ -86,23 +85,6 @@ std::vector<JsonValue> limits_in(const Store& store, std::string_view space,
       if (text_at(limit, "type") == type) found.push_back(limit);
   }
   return found;
-}
-
-using Amounts = std::map<std::string, Quantity, std::less<>>;
-
-Amounts amounts_at(const JsonValue& object, std::string_view path) {
-  Amounts amounts;
-  const JsonValue* found = at(object, path);
-  if (!is_object(found)) return amounts;
-  for (const JsonMember& member : found->members)
-    if (const auto parsed = Quantity::parse(member.value.text))
-      amounts.emplace(member.name, *parsed);
-  return amounts;
-}
-
-const Quantity* find_amount(const Amounts& amounts, std::string_view name) {
-  const auto found = amounts.find(name);
-  return found == amounts.end() ? nullptr : &found->second;
 }
 
 void check_bounds(const JsonValue& limit, const Amounts& requests, const Amounts& limits,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "memapi/access.h"
 #include "memapi/api_error.h"
 #include "memapi/resources.h"
 #include "net/http_message.h"
@@ -41,7 +42,7 @@ struct ApiRequest {
   std::string subresource;
 
   AnswerForm form;
-  std::string user = "system:admin";
+  UserInfo user = administrator();
   // What the answer shall warn of; filled in while the request is handled. Null: nobody cares.
   std::shared_ptr<std::vector<std::string>> warnings;
   // The custom kinds there were when it came; the resource may be one of them.

@@ -7,13 +7,13 @@
 
 #include "api/proto_json.h"
 #include "base/go_quote.h"
-#include "base/same_secret.h"
 #include "base/time_text.h"
 #include "memapi/api_server_state.h"
 #include "memapi/browser_guard.h"
 #include "memapi/discovery.h"
 #include "memapi/json_edit.h"
 #include "memapi/openapi_v2.h"
+#include "memapi/rbac_defaults.h"
 #include "memapi/reviews.h"
 #include "wire/json_text.h"
 
@@ -111,6 +111,9 @@ void ApiServer::State::populate() {
     object.add("description", JsonValue::of_text(description));
     static_cast<void>(writes_.add(classes, std::move(object)));
   }
+  if (!rbac_) return;
+  for (DefaultObject& object : default_rbac_objects())
+    static_cast<void>(writes_.add(*object.resource, std::move(object.tree)));
 }
 
 // ---- answers ------------------------------------------------------------------------------------
@@ -191,19 +194,6 @@ void ApiServer::State::respond_plain(const Responder& responder, int code, std::
 
 // ---- requests -----------------------------------------------------------------------------------
 
-bool ApiServer::State::authenticate(ApiRequest& request) const {
-  constexpr std::string_view kScheme = "Bearer ";
-  const std::string_view given = request.http.headers.find("Authorization").value_or("");
-  const bool has_token = given.starts_with(kScheme);
-  const std::string_view token = has_token ? given.substr(kScheme.size()) : std::string_view();
-  if (!options_.token.empty() && has_token && is_same_secret(token, options_.token)) return true;
-  if (const auto account = has_token ? tokens_.verify(token) : std::nullopt) {
-    request.user = account->user();
-    return true;
-  }
-  return options_.token.empty();
-}
-
 bool ApiServer::State::answer_health(const ApiRequest& request, const Responder& responder) {
   if (request.segments.empty() || request.http.method != "GET") return false;
   const std::string& first = request.segments[0];
@@ -238,6 +228,12 @@ void ApiServer::State::handle(net::HttpRequest http,
   if (answer_health(request, responder)) return;
   if (!authenticate(request)) {
     respond(responder, request, ApiError::unauthorized());
+    return;
+  }
+  Answer<void> welcome = impersonate(request);
+  if (welcome) welcome = authorize(request);
+  if (!welcome) {
+    respond(responder, request, welcome.error());
     return;
   }
   const Place place = locate(request);
@@ -438,7 +434,10 @@ void ApiServer::State::review(const ApiRequest& request, const Responder& respon
     respond(responder, request, review.error());
     return;
   }
-  answer_review(request, options_.token, tokens_, *review);
+  if (auto done = answer_review(request, options_.token, tokens_, rbac_.get(), *review); !done) {
+    respond(responder, request, done.error());
+    return;
+  }
   set_text(*review, "kind", request.resource->kind);
   set_text(*review, "apiVersion", request.resource->group_version());
   respond(responder, request, 201, to_json(*review));

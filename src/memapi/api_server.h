@@ -28,9 +28,14 @@ namespace berth::memapi {
 using AnswerElsewhere = std::function<bool(const net::HttpRequest& request,
                                            const std::shared_ptr<net::HttpResponder>& responder)>;
 
+// As --authorization-mode: everybody who is let in may do everything, or what roles and bindings
+// say.
+enum class Authorization : std::uint8_t { kAlwaysAllow, kRbac };
+
 struct ApiServerOptions {
-  // What a client must present ("Authorization: Bearer …"); empty: nothing.
+  // What a client must present ("Authorization: Bearer …") to be the administrator; empty: nothing.
   std::string token;
+  Authorization authorization = Authorization::kAlwaysAllow;
   // Signs the tokens of service accounts, with which their clients may come as well.
   std::string token_key;
   AdmissionPlugins admission;

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "memapi/api_server.h"
 #include "memapi/crd_kinds.h"
+#include "memapi/rbac.h"
 #include "memapi/reads.h"
 #include "memapi/server_metrics.h"
 #include "memapi/service_account_tokens.h"
@@ -25,7 +26,10 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
         views_(options_.protobuf, loop),
         crds_(store_),
         tokens_(store_, loop, options_.token_key),
-        writes_(store_, crds_, loop, std::move(random), options_.admission, options_.protobuf),
+        rbac_(options_.authorization == Authorization::kRbac ? std::make_unique<Rbac>(store_)
+                                                             : nullptr),
+        writes_(store_, crds_, loop, std::move(random), options_.admission, options_.protobuf,
+                rbac_.get()),
         local_(store_, crds_, writes_, loop) {}
 
   void populate();
@@ -49,6 +53,9 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
 
   // Whether the request may be answered; fills in whose it is.
   bool authenticate(ApiRequest& request) const;
+  // Makes it somebody else's, if it asks for that and may.
+  Answer<void> impersonate(ApiRequest& request);
+  Answer<void> authorize(const ApiRequest& request);
   void issue_token(const ApiRequest& request, const Responder& responder);
   bool answer_health(const ApiRequest& request, const Responder& responder);
   void respond_openapi_v2(const ApiRequest& request, const Responder& responder);
@@ -70,6 +77,7 @@ class ApiServer::State : public std::enable_shared_from_this<ApiServer::State> {
   ServerMetrics metrics_;
   CrdRegistry crds_;
   ServiceAccountTokens tokens_;
+  const std::unique_ptr<Rbac> rbac_;  // null: everything is allowed
   Writes writes_;
   LocalClient local_;
   Mutex watchers_mutex_;

@@ -574,7 +574,8 @@ TEST(ApiServer, SavesAndLoads) {
 TEST(ApiServer, ReviewsAllowEverything) {
   Client client;
   const JsonValue review = client.ask("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-                                      R"({"spec":{"user":"x"}})");
+                                      R"({"spec":{"user":"x","resourceAttributes":)"
+                                      R"({"verb":"get","resource":"pods"}}})");
   EXPECT_EQ(client.code, 201);
   EXPECT_TRUE(true_at(review, "status.allowed"));
 }

@@ -125,6 +125,7 @@ Answer<Written> Writes::apply(const ApiRequest& request, const JsonValue& patch)
     set_text(metadata, "name", request.name);
     if (resource.namespaced) set_text(metadata, "namespace", request.namespace_name);
     if (auto fits = check_stored_types(resource, object); !fits) return refuse(fits.error());
+    if (auto fits = check_escalation(request, object, nullptr); !fits) return refuse(fits.error());
     Answer<ObjectRef> created =
         prepare_and_create(resource, std::move(object), request.dry_run(),
                            [&](JsonValue& made) { managers.write_to(made); });

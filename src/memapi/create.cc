@@ -188,7 +188,20 @@ Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue
 
   if (track) track(object);
   if (auto fits = check_size(resource, name, object); !fits) return refuse(fits.error());
+  return write_charged(resource, object, nullptr, dry_run, [&] {
+    return store_new(resource, object, generated ? prefix : std::string(), dry_run);
+  });
+}
 
+Answer<ObjectRef> Writes::write_charged(const Resource& resource, const JsonValue& object,
+                                        const StoredObject* old, bool dry_run,
+                                        const QuotaLedger::Write& write) {
+  if (!plugins_.resource_quota) return write();
+  return quotas_.charge(resource, object, old, dry_run, write);
+}
+
+Answer<ObjectRef> Writes::store_new(const Resource& resource, JsonValue& object,
+                                    const std::string& prefix, bool dry_run) {
   for (int attempt = 1;; ++attempt) {
     if (dry_run) {
       const std::string now_name(text_at(object, "metadata.name"));
@@ -200,7 +213,7 @@ Answer<ObjectRef> Writes::prepare_and_create(const Resource& resource, JsonValue
       return shown;
     }
     Answer<ObjectRef> created = store_.create(resource, object);
-    if (created || !generated || attempt == kGenerateNameTries) return created;
+    if (created || prefix.empty() || attempt == kGenerateNameTries) return created;
     set_text(object_at(object, "metadata"), "name", prefix.substr(0, 58) + random_suffix());
   }
 }
@@ -235,6 +248,8 @@ Answer<Written> Writes::create(const ApiRequest& request) {
   if (resource.custom != nullptr) {
     if (auto fits = prune_custom(request, *object); !fits) return refuse(std::move(fits.error()));
   }
+  if (auto fits = check_escalation(request, *object, nullptr); !fits)
+    return refuse(std::move(fits.error()));
   const auto track = [&](JsonValue& made) {
     track_update(request, made, nullptr, loop_.wall_now());
   };

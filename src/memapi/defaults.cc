@@ -100,6 +100,16 @@ void default_secret(JsonValue& secret) {
     set(data, member.name, JsonValue::of_text(base64(member.value.text)));
 }
 
+// Of which group the role and the subjects are.
+void default_role_binding(JsonValue& binding) {
+  constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
+  default_text(object_at(binding, "roleRef"), "apiGroup", kGroup);
+  each_item(binding, "subjects", [&](JsonValue& subject) {
+    const std::string_view kind = text_at(subject, "kind");
+    if (kind == "User" || kind == "Group") default_text(subject, "apiGroup", kGroup);
+  });
+}
+
 void default_storage(std::string_view plural, JsonValue& object) {
   if (plural == "storageclasses") {
     set_default(object, "reclaimPolicy", JsonValue::of_text("Delete"));
@@ -168,6 +178,8 @@ void apply_defaults(const Resource& resource, JsonValue& object, WallTime now) {
     default_limit_range(object);
   } else if (plural == "podtemplates") {
     if (JsonValue* spec = at(object, "template.spec"); is_object(spec)) default_pod_spec(*spec);
+  } else if (plural == "rolebindings" || plural == "clusterrolebindings") {
+    default_role_binding(object);
   } else if (plural == "customresourcedefinitions") {
     default_definition(object);
   } else if (plural == "priorityclasses") {

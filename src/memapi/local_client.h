@@ -64,6 +64,8 @@ class LocalClient {
   // All of a namespace, or of all (""), by key.
   std::vector<ObjectRef> list(const Resource& resource, std::string_view namespace_name = {}) const;
 
+  std::size_t count(const Resource& resource) const { return store_.count(resource); }
+
   Answer<ObjectRef> create(const Resource& resource, JsonValue object);
   // PUT of the object (or of its status) as `edit` leaves it; tried again when somebody else was
   // quicker. What says the same as before is not written.
@@ -73,6 +75,10 @@ class LocalClient {
                                   std::string_view name, const Edit& edit);
   Answer<void> remove(const Resource& resource, std::string_view namespace_name,
                       std::string_view name, const DeleteOptions& options = {});
+  // Counts what a ResourceQuota limits, for its status.
+  void recount_quota(std::string_view namespace_name, std::string_view name) {
+    writes_.recount_quota(namespace_name, name);
+  }
   // As POST on pods/binding.
   Answer<void> bind(std::string_view namespace_name, std::string_view name, std::string_view uid,
                     std::string_view node);

@@ -31,6 +31,7 @@ constexpr Resource kResources[] = {
     {.group = "", .version = "v1", .plural = "pods", .singular = "pod", .kind = "Pod", .short_names = "po", .categories = "all", .subresources = "binding,eviction,status", .generation = true},
     {.group = "", .version = "v1", .plural = "podtemplates", .singular = "podtemplate", .kind = "PodTemplate"},
     {.group = "", .version = "v1", .plural = "replicationcontrollers", .singular = "replicationcontroller", .kind = "ReplicationController", .short_names = "rc", .categories = "all", .subresources = "scale,status", .generation = true},
+    {.group = "", .version = "v1", .plural = "resourcequotas", .singular = "resourcequota", .kind = "ResourceQuota", .short_names = "quota", .subresources = "status"},
     {.group = "", .version = "v1", .plural = "secrets", .singular = "secret", .kind = "Secret"},
     {.group = "", .version = "v1", .plural = "serviceaccounts", .singular = "serviceaccount", .kind = "ServiceAccount", .short_names = "sa", .subresources = "token"},
     {.group = "", .version = "v1", .plural = "services", .singular = "service", .kind = "Service", .short_names = "svc", .categories = "all", .subresources = "status", .names = NameRule::kLabel},
@@ -54,10 +55,12 @@ constexpr Resource kResources[] = {
     {.group = "authentication.k8s.io", .version = "v1", .plural = "tokenreviews", .singular = "tokenreview", .kind = "TokenReview", .namespaced = false, .verbs = Verbs::kCreate},
     {.group = "authorization.k8s.io", .version = "v1", .plural = "localsubjectaccessreviews", .singular = "localsubjectaccessreview", .kind = "LocalSubjectAccessReview", .verbs = Verbs::kCreate},
     {.group = "authorization.k8s.io", .version = "v1", .plural = "selfsubjectaccessreviews", .singular = "selfsubjectaccessreview", .kind = "SelfSubjectAccessReview", .namespaced = false, .verbs = Verbs::kCreate},
+    {.group = "authorization.k8s.io", .version = "v1", .plural = "selfsubjectrulesreviews", .singular = "selfsubjectrulesreview", .kind = "SelfSubjectRulesReview", .namespaced = false, .verbs = Verbs::kCreate},
     {.group = "authorization.k8s.io", .version = "v1", .plural = "subjectaccessreviews", .singular = "subjectaccessreview", .kind = "SubjectAccessReview", .namespaced = false, .verbs = Verbs::kCreate},
 
     {.group = "autoscaling", .version = "v2", .plural = "horizontalpodautoscalers", .singular = "horizontalpodautoscaler", .kind = "HorizontalPodAutoscaler", .short_names = "hpa", .categories = "all", .subresources = "status"},
 
+    {.group = "batch", .version = "v1", .plural = "cronjobs", .singular = "cronjob", .kind = "CronJob", .short_names = "cj", .categories = "all", .subresources = "status", .generation = true},
     {.group = "batch", .version = "v1", .plural = "jobs", .singular = "job", .kind = "Job", .categories = "all", .subresources = "status", .generation = true},
 
     {.group = "discovery.k8s.io", .version = "v1", .plural = "endpointslices", .singular = "endpointslice", .kind = "EndpointSlice", .generation = true},
@@ -65,6 +68,11 @@ constexpr Resource kResources[] = {
     {.group = "node.k8s.io", .version = "v1", .plural = "runtimeclasses", .singular = "runtimeclass", .kind = "RuntimeClass", .namespaced = false},
 
     {.group = "policy", .version = "v1", .plural = "poddisruptionbudgets", .singular = "poddisruptionbudget", .kind = "PodDisruptionBudget", .short_names = "pdb", .subresources = "status", .generation = true},
+
+    {.group = "rbac.authorization.k8s.io", .version = "v1", .plural = "clusterrolebindings", .singular = "clusterrolebinding", .kind = "ClusterRoleBinding", .namespaced = false, .names = NameRule::kPathSegment},
+    {.group = "rbac.authorization.k8s.io", .version = "v1", .plural = "clusterroles", .singular = "clusterrole", .kind = "ClusterRole", .namespaced = false, .names = NameRule::kPathSegment},
+    {.group = "rbac.authorization.k8s.io", .version = "v1", .plural = "rolebindings", .singular = "rolebinding", .kind = "RoleBinding", .names = NameRule::kPathSegment},
+    {.group = "rbac.authorization.k8s.io", .version = "v1", .plural = "roles", .singular = "role", .kind = "Role", .names = NameRule::kPathSegment},
 
     {.group = kStorage, .version = "v1", .plural = "csidrivers", .singular = "csidriver", .kind = "CSIDriver", .namespaced = false},
     {.group = kStorage, .version = "v1", .plural = "csinodes", .singular = "csinode", .kind = "CSINode", .namespaced = false, .subresources = "status"},

@@ -180,6 +180,53 @@ void config_map_cells(const JsonValue& object, WallTime now, Cells& cells) {
   cells = {name(object), JsonValue::of_int(static_cast<std::int64_t>(count)), age(object, now)};
 }
 
+constexpr Column kQuotas[] = {{"Name"}, {"Request"}, {"Limit"}, {"Age"}};
+void quota_cells(const JsonValue& quota, WallTime now, Cells& cells) {
+  std::string requests, limits;
+  const JsonValue* hard = at(quota, "status.hard");
+  const JsonValue* used = at(quota, "status.used");
+  if (is_object(hard)) {
+    for (const JsonMember& limit : hard->members) {
+      const JsonValue* so_far = is_object(used) ? used->find(limit.name) : nullptr;
+      std::string& column = limit.name.starts_with("limits.") ? limits : requests;
+      column += fmt::format("{}{}: {}/{}", column.empty() ? "" : ", ", limit.name,
+                            so_far != nullptr ? so_far->text : "0", limit.value.text);
+    }
+  }
+  cells = {name(quota), text(requests), text(limits), age(quota, now)};
+}
+
+constexpr Column kRoles[] = {{"Name"}, {"Created At", "date"}};
+void role_cells(const JsonValue& role, WallTime, Cells& cells) {
+  cells = {name(role), text(text_at(role, "metadata.creationTimestamp"))};
+}
+
+constexpr Column kRoleBindings[] = {{"Name"},
+                                    {"Role"},
+                                    {"Age"},
+                                    {"Users", "string", 1},
+                                    {"Groups", "string", 1},
+                                    {"ServiceAccounts", "string", 1}};
+void role_binding_cells(const JsonValue& binding, WallTime now, Cells& cells) {
+  const auto subjects = [&](std::string_view kind) {
+    std::string all;
+    for (const JsonValue& subject : items_at(binding, "subjects")) {
+      if (text_at(subject, "kind") != kind) continue;
+      const std::string_view space = text_at(subject, "namespace");
+      all += fmt::format("{}{}{}{}", all.empty() ? "" : ", ", space, space.empty() ? "" : "/",
+                         text_at(subject, "name"));
+    }
+    return text(all);
+  };
+  cells = {name(binding),
+           text(fmt::format("{}/{}", text_at(binding, "roleRef.kind"),
+                            text_at(binding, "roleRef.name"))),
+           age(binding, now),
+           subjects("User"),
+           subjects("Group"),
+           subjects("ServiceAccount")};
+}
+
 constexpr Table kClusterTables[] = {
     {"nodes", kNodes, node_cells},
     {"namespaces", kNamespaces, namespace_cells},
@@ -191,6 +238,11 @@ constexpr Table kClusterTables[] = {
     {"podgroups", kPodGroups, pod_group_cells},
     {"devicetaintrules", kDeviceTaintRules, device_taint_rule_cells},
     {"configmaps", kConfigMaps, config_map_cells},
+    {"resourcequotas", kQuotas, quota_cells},
+    {"roles", kRoles, role_cells},
+    {"clusterroles", kRoles, role_cells},
+    {"rolebindings", kRoleBindings, role_binding_cells},
+    {"clusterrolebindings", kRoleBindings, role_binding_cells},
 };
 
 }  // namespace

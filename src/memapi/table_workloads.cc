@@ -107,6 +107,31 @@ void job_cells(const JsonValue& job, WallTime now, Cells& cells) {
   cells.push_back(text(selector_text(at(job, "spec.selector.matchLabels"))));
 }
 
+constexpr Column kCronJobs[] = {{"Name"},
+                                {"Schedule"},
+                                {"Timezone"},
+                                {"Suspend", "boolean"},
+                                {"Active", "integer"},
+                                {"Last Schedule"},
+                                {"Age"},
+                                {"Containers", "string", 1},
+                                {"Images", "string", 1},
+                                {"Selector", "string", 1}};
+void cron_job_cells(const JsonValue& cron, WallTime now, Cells& cells) {
+  const std::string_view last = text_at(cron, "status.lastScheduleTime");
+  const JsonValue* job = at(cron, "spec.jobTemplate");
+  const JsonValue& made_from = job != nullptr ? *job : cron;
+  cells = {name(cron),
+           text(text_at(cron, "spec.schedule")),
+           text_or(text_at(cron, "spec.timeZone"), "<none>"),
+           text(true_at(cron, "spec.suspend") ? "True" : "False"),
+           JsonValue::of_int(static_cast<std::int64_t>(items_at(cron, "status.active").size())),
+           text(last.empty() ? "<none>" : age_text(last, now)),
+           age(cron, now)};
+  add_template(made_from, cells);
+  cells.push_back(text(selector_text(at(made_from, "spec.selector.matchLabels"))));
+}
+
 constexpr Column kServices[] = {{"Name"},    {"Type"}, {"Cluster-IP"},           {"External-IP"},
                                 {"Port(s)"}, {"Age"},  {"Selector", "string", 1}};
 void service_cells(const JsonValue& service, WallTime now, Cells& cells) {
@@ -133,6 +158,7 @@ constexpr Table kWorkloadTables[] = {
     {"statefulsets", kStatefulSets, stateful_set_cells},
     {"daemonsets", kDaemonSets, daemon_set_cells},
     {"jobs", kJobs, job_cells},
+    {"cronjobs", kCronJobs, cron_job_cells},
     {"services", kServices, service_cells},
 };
 

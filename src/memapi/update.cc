@@ -179,12 +179,16 @@ Answer<Written> Writes::change(const Resource& resource, std::string_view namesp
       return Written{200, std::move(shown), ""};
     }
     const bool finished = is_finished_deleting(object);
-    const ObjectRef written = finished ? store_.remove(resource, current, std::move(object))
-                                       : store_.replace(resource, current, std::move(object));
-    if (!written) continue;
+    const auto write = [&]() -> Answer<ObjectRef> {
+      return finished ? store_.remove(resource, current, std::move(object))
+                      : store_.replace(resource, current, std::move(object));
+    };
+    const Answer<ObjectRef> written = write_charged(resource, object, current.get(), false, write);
+    if (!written) return refuse(written.error());
+    if (!*written) continue;
     if (finished) sweep_namespaces();
     settle_after(resource);
-    return Written{200, written, ""};
+    return Written{200, *written, ""};
   }
   return refuse(ApiError::modified(resource, name));
 }
@@ -268,10 +272,12 @@ Answer<Written> Writes::update_object(const ApiRequest& request, const Change& e
                     if (auto fits = prune_custom(request, object); !fits) return fits;
                   }
                   auto done = finish_update(resource, request.subresource, object, current);
-                  if (!done || recorded == Recorded::kYes) return done;
+                  if (!done) return done;
+                  const JsonValue old = current->tree();
+                  if (auto fits = check_escalation(request, object, &old); !fits) return fits;
+                  if (recorded == Recorded::kYes) return done;
                   ApiRequest told = request;
                   told.subresource = part;
-                  const JsonValue old = current->tree();
                   track_update(told, object, &old, loop_.wall_now());
                   return {};
                 });

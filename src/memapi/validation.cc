@@ -53,12 +53,24 @@ bool is_label_text(std::string_view part) {
          std::ranges::all_of(part, [](char c) { return is_alphanumeric(c) || c == '-'; });
 }
 
+// Names that are only a part of a URL.
+void check_path_segment(std::string_view name, Problems& problems) {
+  const auto wrong = [&](const std::string& why) {
+    problems.push_back(FieldProblem::invalid("metadata.name", go_quoted(name), why));
+  };
+  if (name == "." || name == "..") return wrong(fmt::format("may not be '{}'", name));
+  for (const char c : {'/', '%'})
+    if (name.contains(c)) wrong(fmt::format("may not contain '{}'", c));
+}
+
 void check_metadata(const Resource& resource, const JsonValue& object, Problems& problems) {
   const std::string_view name = text_at(object, "metadata.name");
   if (name.empty()) {
     problems.push_back(FieldProblem::required("metadata.name", "name or generateName is required"));
   } else if (resource.names == NameRule::kLabel) {
     check_dns_label(name, "metadata.name", problems);
+  } else if (resource.names == NameRule::kPathSegment) {
+    check_path_segment(name, problems);
   } else {
     check_dns_subdomain(name, "metadata.name", problems);
   }
@@ -311,8 +323,13 @@ void check_sealed(const JsonValue& object, const JsonValue& old, Problems& probl
 }
 
 // The rules that old and new objects of a kind keep to.
-void check_kind(const Resource& resource, const JsonValue& object, Problems& problems) {
+void check_kind(const Resource& resource, const JsonValue& object, const JsonValue* old,
+                Problems& problems) {
   const std::string_view plural = resource.plural;
+  if (plural == "resourcequotas") return check_resource_quota(object, old, problems);
+  if (plural == "roles" || plural == "clusterroles") return check_role(object, problems);
+  if (plural == "rolebindings" || plural == "clusterrolebindings")
+    return check_role_binding(object, old, problems);
   // Parity: their errors are about "metadata.taints".
   if (plural == "nodes") return check_taints(spec_of(object), "metadata", problems);
   if (plural == "leases") return check_lease(object, problems);
@@ -361,7 +378,7 @@ std::vector<FieldProblem> validate_new(const Resource& resource, const JsonValue
   } else if (resource.plural == "configmaps" || resource.plural == "secrets") {
     check_data_keys(object, problems);
   } else {
-    check_kind(resource, object, problems);
+    check_kind(resource, object, nullptr, problems);
   }
   return problems.take();
 }
@@ -389,7 +406,7 @@ std::vector<FieldProblem> validate_update(const Resource& resource, const JsonVa
   } else if (resource.plural == "customresourcedefinitions") {
     return check_definition(object, &old);
   } else {
-    check_kind(resource, object, problems);
+    check_kind(resource, object, &old, problems);
     if (resource.plural == "priorityclasses" && !equal(at(object, "value"), at(old, "value")))
       problems.push_back(FieldProblem::forbidden("value", "may not be changed in an update."));
   }

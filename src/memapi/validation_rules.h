@@ -86,11 +86,21 @@ void check_node_selector(const JsonValue& selector, const std::string& path, boo
 // Amounts of a container or a pod.
 void check_requirements(const JsonValue& resources, const std::string& path, Problems& problems);
 
+// ---- what bounds others
+// `old` is null for a new one.
+void check_resource_quota(const JsonValue& quota, const JsonValue* old, Problems& problems);
+void check_role(const JsonValue& role, Problems& problems);
+void check_role_binding(const JsonValue& binding, const JsonValue* old, Problems& problems);
+
 // ---- kinds that make pods
 void check_workload(std::string_view plural, const JsonValue& object, Problems& problems);
 void check_workload_update(std::string_view plural, const JsonValue& object, const JsonValue& old,
                            Problems& problems);
 void check_job(const JsonValue& object, Problems& problems);
+// spec of a Job, but for its selector.
+void check_job_spec(const JsonValue& spec, Problems& problems);
+// Kinds that say when and how others begin; `old` is null for a new one.
+void check_cron_job(const JsonValue& object, const JsonValue* old, Problems& problems);
 // That the server, and nobody else, has made a new job's selector.
 void check_generated_selector(const JsonValue& job, Problems& problems);
 

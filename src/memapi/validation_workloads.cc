@@ -263,8 +263,7 @@ void check_job_restarts(const JsonValue& spec, Problems& problems) {
 
 }  // namespace
 
-void check_job(const JsonValue& object, Problems& problems) {
-  const JsonValue& spec = part(object, "spec");
+void check_job_spec(const JsonValue& spec, Problems& problems) {
   check_not_negative(spec, "spec",
                      {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
                       "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"},
@@ -282,6 +281,11 @@ void check_job(const JsonValue& object, Problems& problems) {
   }
   check_template(spec, problems);
   check_job_restarts(spec, problems);
+}
+
+void check_job(const JsonValue& object, Problems& problems) {
+  const JsonValue& spec = part(object, "spec");
+  check_job_spec(spec, problems);
   const JsonValue* selector = at(spec, "selector");
   if (!is_object(selector)) {
     problems.push_back(FieldProblem::required("spec.selector"));
@@ -312,6 +316,7 @@ void check_workload(std::string_view plural, const JsonValue& object, Problems& 
   if (plural == "daemonsets") return check_daemon_set(spec, problems);
   if (plural == "replicationcontrollers") return check_replication_controller(spec, problems);
   if (plural == "jobs") return check_job(object, problems);
+  if (plural == "cronjobs") return check_cron_job(object, nullptr, problems);
   if (plural != "replicasets") return;
   check_not_negative(spec, "spec", {"replicas", "minReadySeconds"}, problems);
   // Parity: the sentence names deployments.
@@ -322,6 +327,7 @@ void check_workload(std::string_view plural, const JsonValue& object, Problems& 
 
 void check_workload_update(std::string_view plural, const JsonValue& object, const JsonValue& old,
                            Problems& problems) {
+  if (plural == "cronjobs") return check_cron_job(object, &old, problems);
   check_workload(plural, object, problems);
   if (plural == "replicationcontrollers") return;
   check_immutable(object, old, "spec.selector", problems);

@@ -15,6 +15,8 @@
 #include "memapi/api_request.h"
 #include "memapi/codec.h"
 #include "memapi/crd_kinds.h"
+#include "memapi/quota_ledger.h"
+#include "memapi/rbac.h"
 #include "memapi/store.h"
 #include "wire/json_tree.h"
 
@@ -49,13 +51,16 @@ void mark_definition_going(JsonValue& definition, WallTime now);
 
 class Writes {
  public:
+  // Without `rbac`, which may be null, everybody may write roles and bindings of any kind.
   Writes(Store& store, CrdRegistry& crds, Loop& loop, Random random, AdmissionPlugins plugins,
-         const ProtobufCodec* codec)
+         const ProtobufCodec* codec, Rbac* rbac = nullptr)
       : store_(store),
         crds_(crds),
         loop_(loop),
         plugins_(plugins),
         codec_(codec),
+        rbac_(rbac),
+        quotas_(store, crds, loop),
         random_(std::move(random)) {}
 
   Answer<Written> create(const ApiRequest& request);
@@ -83,6 +88,10 @@ class Writes {
   Answer<void> bind(std::string_view namespace_name, const JsonValue& binding);
   // Removes what is left in namespaces that are going, and those that are empty.
   void sweep_namespaces();
+  // Counts what a ResourceQuota limits.
+  void recount_quota(std::string_view namespace_name, std::string_view name) {
+    quotas_.recount(namespace_name, name);
+  }
   // Accepts the names of definitions, serves what they define, deletes what they no longer do.
   void settle_definitions();
 
@@ -93,6 +102,13 @@ class Writes {
 
   Answer<ObjectRef> prepare_and_create(const Resource& resource, JsonValue object, bool dry_run,
                                        const Track& track = {});
+  // Puts it in place, under another name if its own is generated and taken.
+  Answer<ObjectRef> store_new(const Resource& resource, JsonValue& object,
+                              const std::string& prefix, bool dry_run);
+  // Stores the object, if the quotas of its namespace have room. `old` is null for a new one.
+  Answer<ObjectRef> write_charged(const Resource& resource, const JsonValue& object,
+                                  const StoredObject* old, bool dry_run,
+                                  const QuotaLedger::Write& write);
   // Changes an object until nobody else was quicker.
   Answer<Written> change(const Resource& resource, std::string_view namespace_name,
                          std::string_view name, bool dry_run, const Change& edit);
@@ -111,6 +127,11 @@ class Writes {
                                 const DeleteOptions& options, bool& retry);
   Answer<Written> remove_named(const Resource& resource, std::string_view namespace_name,
                                std::string_view name, const DeleteOptions& options);
+  Answer<void> check_escalation(const ApiRequest& request, const JsonValue& object,
+                                const JsonValue* old) const {
+    return rbac_ == nullptr ? Answer<void>()
+                            : rbac_->check_escalation(request.user, *request.resource, object, old);
+  }
   Answer<JsonValue> scale_body(const ApiRequest& request) const;
   Answer<DeleteOptions> delete_options(const ApiRequest& request) const;
   Answer<Written> remove_namespace(const ObjectRef& current, const DeleteOptions& options,
@@ -130,6 +151,8 @@ class Writes {
   Loop& loop_;
   const AdmissionPlugins plugins_;
   const ProtobufCodec* codec_;
+  Rbac* const rbac_;
+  QuotaLedger quotas_;
   Mutex random_mutex_;
   Random random_ GUARDED_BY(random_mutex_);
 };
