@@ -1,4 +1,5 @@
-// The moment that the page shows: moved by time or by change, and played.
+// The moment that the page shows: moved by time or by change, and played. Who is at the end of what is
+// known of a running scheduler follows it.
 
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./store.js').Store} Store */
@@ -22,14 +23,16 @@ export class Clock {
   goTo(position) {
     const last = this.model.changes.length;
     const at = Math.max(this.model.start, Math.min(last, Math.round(position)));
-    const now = at === this.model.start ? 0 : at === last ? this.model.duration : this.model.changes[at - 1].at;
-    this.store.set({ position: at, now });
+    const { begin, changes, duration, start } = this.model;
+    const now = at === last ? duration : at === start ? begin : changes[at - 1].at;
+    this.store.set({ position: at, now, follows: at === last });
   }
 
   /** @param {number} time */
   goToTime(time) {
-    const now = Math.max(0, Math.min(this.model.duration, time));
-    this.store.set({ position: Math.max(this.model.start, this.model.changesUntil(now)), now });
+    const { begin, duration, start } = this.model;
+    const now = Math.max(begin, Math.min(duration, time));
+    this.store.set({ position: Math.max(start, this.model.changesUntil(now)), now, follows: now === duration });
   }
 
   /**
@@ -38,7 +41,7 @@ export class Clock {
    */
   skip(part) {
     const { scale, now, position } = this.store.choices;
-    if (scale === 'time') this.goToTime(now + part * this.model.duration);
+    if (scale === 'time') this.goToTime(now + part * this.#span());
     else this.goTo(position + Math.sign(part) * Math.max(1, Math.abs(part) * this.length()));
   }
 
@@ -53,14 +56,19 @@ export class Clock {
    */
   part() {
     const { scale, now, position } = this.store.choices;
-    if (scale === 'time') return this.model.duration > 0 ? now / this.model.duration : 0;
-    return this.length() > 0 ? (position - this.model.start) / this.length() : 0;
+    if (scale === 'time') return this.#span() > 0 ? (now - this.model.begin) / this.#span() : 1;
+    return this.length() > 0 ? (position - this.model.start) / this.length() : 1;
   }
 
   /** @param {number} part */
   goToPart(part) {
-    if (this.store.choices.scale === 'time') this.goToTime(part * this.model.duration);
+    if (this.store.choices.scale === 'time') this.goToTime(this.model.begin + part * this.#span());
     else this.goTo(this.model.start + part * this.length());
+  }
+
+  /** The milliseconds that there are to move along. */
+  #span() {
+    return this.model.duration - this.model.begin;
   }
 
   /** How many changes there are to move along. */
@@ -88,7 +96,7 @@ export class Clock {
     this.#last = time;
     const { scale, now, position } = this.store.choices;
     if (scale === 'time') {
-      this.goToTime(now + passed * this.model.duration);
+      this.goToTime(now + passed * this.#span());
     } else {
       this.#carried += passed * this.length();
       const whole = Math.floor(this.#carried);

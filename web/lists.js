@@ -54,16 +54,36 @@ export class View {
    * @param {number} place  of a change
    */
   momentLink(place) {
-    const { at } = this.model.changes[place];
-    if (this.live) {
-      const time = new Date(this.live.wallAtStart + at);
-      return make('time', { class: 'moment', datetime: time.toISOString() }, time.toLocaleTimeString('en-GB'));
-    }
+    const change = this.model.changes[place];
     const isPast = place < this.store.choices.position;
     return make('button', {
-      type: 'button', class: isPast ? 'link moment' : 'link moment future', 'data-key': `at ${place}`,
-      title: 'Go to this moment', onclick: () => this.clock.goTo(place + 1),
-    }, duration(at));
+      type: 'button', class: isPast ? 'link moment' : 'link moment future', 'data-key': `at ${place}`, title: 'Go to this moment',
+      // A change has another place when older ones have been forgotten.
+      onclick: () => this.clock.goTo(this.model.changes.indexOf(change) + 1),
+    }, this.moment(change.at));
+  }
+
+  /**
+   * A moment in words: the time of day, or how far it is into a recorded run.
+   * @param {number} at
+   */
+  moment(at) {
+    return this.live ? new Date(this.live.wallAtStart + at).toLocaleTimeString('en-GB') : duration(at);
+  }
+
+  /** Whether what is shown is how a running scheduler stands now. */
+  isNow() {
+    return this.live !== undefined && this.store.choices.follows;
+  }
+
+  /**
+   * In the place of what only the present has.
+   * @param {string} text
+   */
+  backToNow(text) {
+    return make('p', { class: 'quiet-text' }, text, ' ', make('button', {
+      type: 'button', class: 'link', 'data-key': 'back-to-now', onclick: () => this.clock.goTo(Infinity),
+    }, 'Back to now'));
   }
 
   /**
@@ -130,7 +150,7 @@ export function keepFilled(view, panel, choices, content) {
     // Who types a name is not disturbed by what goes on meanwhile.
     const active = document.activeElement;
     const isTyping = active instanceof HTMLInputElement && panel.contains(active) && 'typing' in active.dataset;
-    if (view.live && isTyping && [...changed].every((name) => name === 'now' || name === 'position')) return;
+    if (view.live && isTyping && [...changed].every((name) => ['now', 'position', 'reach'].includes(name))) return;
     const wait = last + 1000 / REFILLS_PER_SECOND - performance.now();
     if (wait <= 0 || !changed.has('position') || changed.has('node') || changed.has('pod')) fill();
     else if (timer === 0) timer = window.setTimeout(fill, wait);

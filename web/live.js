@@ -1,5 +1,6 @@
 // The running scheduler that serves the page: how all stands (a snapshot), then what changes, asked
-// for again and again. What comes is put into the model and the state that the views show.
+// for again and again. What comes is put into the model. Two states have it: one is always up to date,
+// the other is the moment that the views show, which may be one of the last minutes.
 
 import { isThere, Place } from './state.js';
 
@@ -50,7 +51,7 @@ import { isThere, Place } from './state.js';
 const ASK_EVERY = 500;  // milliseconds
 const ASK_AGAIN_AFTER = [500, 1000, 2000, 5000];  // failures
 const ANSWER_WITHIN = 30000;
-const CHANGES_KEPT = 20000;
+const CHANGES_KEPT = 50000;  // then the older half is forgotten
 
 /** @type {Record<string, number>} */
 const PLACES = {
@@ -77,14 +78,16 @@ export class LiveSource {
 
   /**
    * @param {Model} model
-   * @param {ClusterState} state
+   * @param {ClusterState} state  that is shown: moved by the store's position
+   * @param {ClusterState} head  as of now
    * @param {Store} store
    * @param {{change: (change: Change) => void, link: (problem: string) => void}} listeners  of each
    *   change after it has been put in, and of whether the scheduler answers (no problem: "")
    */
-  constructor(model, state, store, listeners) {
+  constructor(model, state, head, store, listeners) {
     this.model = model;
     this.state = state;
+    this.head = head;
     this.store = store;
     this.listeners = listeners;
     /** Milliseconds since 1970 at the beginning of the scheduler's clock. */
@@ -149,15 +152,19 @@ export class LiveSource {
 
   /** @param {LiveSnapshot} snapshot */
   #show(snapshot) {
-    const { model, state, store } = this;
+    const { model, state, head, store } = this;
+    const states = [state, head];
     const chosenNode = model.nodes[store.choices.node]?.name ?? '';
     model.fill({ duration: snapshot.at, texts: snapshot.texts, nodes: snapshot.nodes, templates: snapshot.templates,
       pods: snapshot.pods, changes: [] });
-    state.fill();
-    state.now = snapshot.at;
-    snapshot.nodes.forEach((node, index) => {
-      if (!node.gone) state.putNode(index, node);
-    });
+    model.begin = snapshot.at;
+    for (const one of states) {
+      one.fill();
+      one.now = snapshot.at;
+      snapshot.nodes.forEach((node, index) => {
+        if (!node.gone) one.putNode(index, node);
+      });
+    }
     this.holds.clear();
     this.gates.clear();
     this.#templates.clear();
@@ -166,16 +173,18 @@ export class LiveSource {
     this.#podByUid = new Map(snapshot.pods.map((pod, index) => [pod.uid, index]));
     this.#texts = new Map(snapshot.texts.map((text, index) => [text, index]));
     snapshot.pods.forEach((pod, index) => {
-      state.put(index, {
+      const known = {
         place: PLACES[pod.place] ?? Place.CREATED, node: pod.node ?? -1, since: pod.since, created: pod.created ?? pod.since,
         message: pod.message ?? -1, attempts: pod.attempt ?? 0,
-      });
+      };
+      for (const one of states) one.put(index, known);
       if (pod.holds) this.holds.set(index, pod.holds);
       if (pod.gate) this.gates.set(index, pod.gate);
     });
     this.wallAtStart = snapshot.wall - snapshot.at;
     this.#cursor = snapshot.cursor;
     store.set({
+      follows: true, playing: false,  // what was before is not known any more
       node: model.nodeByName.get(chosenNode) ?? -1, look: store.choices.look + 1,
       pod: model.pods.findIndex((pod) => pod.fullName === store.choices.explained),
     });
@@ -193,7 +202,8 @@ export class LiveSource {
       const named = this.#named(change);
       if (!named) continue;  // of a pod that had gone when the snapshot was taken
       this.state.grow();
-      this.state.advance(named);
+      this.head.grow();
+      this.head.advance(named);
       this.model.append(named);
       this.#note(change, named);
       this.listeners.change(named);
@@ -206,9 +216,10 @@ export class LiveSource {
 
   /** @param {number} at */
   #shown(at) {
-    this.state.now = at;
-    this.model.duration = at;
-    this.store.set({ now: at, position: this.model.changes.length });
+    const { head, model, store } = this;
+    head.now = at;
+    model.duration = at;
+    store.set(store.choices.follows ? { reach: at, now: at, position: model.changes.length } : { reach: at });
   }
 
   /** @param {Record<string, any>} change */
@@ -282,7 +293,6 @@ export class LiveSource {
     const pod = named.pod ?? -1;
     if (change.what === 'waiting') this.holds.set(pod, Object.keys(change.holds ?? {}));
     else if (['settled', 'bound', 'deleted'].includes(change.what)) this.holds.delete(pod);
-    if (change.what === 'queued' && change.queue !== 'gated') this.gates.delete(pod);
     if (change.what === 'deleted') {
       this.gates.delete(pod);
       this.#podByUid.delete(change.pod);
@@ -291,26 +301,33 @@ export class LiveSource {
 
   /** Forgets the older half of the changes, and the pods, nodes and texts that only they were about. */
   #forget() {
-    const { model, state, store } = this;
-    model.forget(CHANGES_KEPT / 2);
+    const { model, state, head, store } = this;
+    const forgotten = CHANGES_KEPT / 2;
+    if (state.position < forgotten) state.seek(forgotten);
+    state.forget(forgotten);
+    model.forget(forgotten);
+    // Who looks at the past goes on doing so, as far as it is known.
+    const { now, position } = store.choices;
+    store.set({ position: Math.max(position - forgotten, 0), now: Math.max(now, model.begin) });
     const podsUsed = new Set([store.choices.pod]);
-    const nodesUsed = new Set([store.choices.node, ...state.node]);
+    const nodesUsed = new Set([store.choices.node, ...head.node, ...state.node, ...state.beforeNode.subarray(0, state.position)]);
     for (const { pod, by, node } of model.changes) {
       podsUsed.add(pod ?? -1).add(by ?? -1);
       nodesUsed.add(node ?? -1);
     }
     const free = new Set(this.#freePods);
     this.#freePods = model.pods.map(({ index }) => index).filter((pod) =>
-      free.has(pod) || (!isThere(state.place[pod]) && !podsUsed.has(pod)));
-    for (const pod of this.#freePods) state.put(pod, { place: Place.NONE, node: -1, since: 0, created: 0, message: -1, attempts: 0 });
-    this.#freeNodes = model.nodes.map((_, node) => node).filter((node) => !state.nodes[node] && !nodesUsed.has(node));
+      free.has(pod) || (!isThere(head.place[pod]) && !podsUsed.has(pod)));
+    const nowhere = { place: Place.NONE, node: -1, since: 0, created: 0, message: -1, attempts: 0 };
+    for (const pod of this.#freePods) for (const one of [state, head]) one.put(pod, nowhere);
+    this.#freeNodes = model.nodes.map((_, node) => node).filter((node) => !head.nodes[node] && !nodesUsed.has(node));
     for (const node of this.#freeNodes) model.nodeByName.delete(model.nodes[node].name);
     this.#templates.clear();
     this.#renumberTexts();
   }
 
   #renumberTexts() {
-    const { model, state } = this;
+    const { model, state, head } = this;
     const before = model.texts;
     model.texts = [];
     this.#texts.clear();
@@ -319,9 +336,11 @@ export class LiveSource {
       if (change.message !== undefined) change.message = this.#textNumber(before[change.message]);
       if (change.text !== undefined) change.text = this.#textNumber(before[change.text]);
     }
-    state.message.forEach((message, pod) => {
-      if (message >= 0) state.message[pod] = this.#textNumber(before[message]);
-    });
+    for (const messages of [head.message, state.message, state.beforeMessage.subarray(0, state.position)]) {
+      messages.forEach((message, index) => {
+        if (message >= 0) messages[index] = this.#textNumber(before[message]);
+      });
+    }
   }
 }
 

@@ -18,13 +18,13 @@ export class LiveSeries {
 
   /**
    * @param {Model} model
-   * @param {ClusterState} state
+   * @param {ClusterState} state  as of now
    */
   constructor(model, state) {
     this.model = model;
     this.state = state;
     /** @type {Series} */
-    this.series = emptySeries(model, FIRST_STEP);
+    this.series = emptySeries(model, FIRST_STEP, 'time');
   }
 
   /** @param {Change} change  that has been put into the state */
@@ -43,7 +43,7 @@ export class LiveSeries {
     if (!(state.now >= this.#began) || resources !== this.#resources) {
       this.#began = state.now;
       this.#resources = resources;
-      this.series = emptySeries(this.model, FIRST_STEP);
+      this.series = emptySeries(this.model, FIRST_STEP, 'time', this.#began);
       this.#add(0);
       return true;
     }

@@ -5,6 +5,7 @@ import { showComparison } from './comparison.js';
 import { showCounts } from './counts.js';
 import { showDecisions } from './decisions.js';
 import { byId, within } from './dom.js';
+import { duration } from './format.js';
 import { View } from './lists.js';
 import { LiveSeries } from './live_series.js';
 import { showLink } from './link.js';
@@ -14,7 +15,7 @@ import { showNode } from './node_view.js';
 import { Plots } from './plots.js';
 import { showPod } from './pod_view.js';
 import { showQueues } from './queues.js';
-import { seriesOf } from './series.js';
+import { marksOf, seriesOf } from './series.js';
 import { ClusterState } from './state.js';
 import { Store } from './store.js';
 import { showTabs } from './tabs.js';
@@ -57,7 +58,7 @@ function show(data) {
   const explained = new Set(explanations.map(({ pod }) => pod));
   const first = explained.size === 1 ? [...explained][0] : '';
   const store = new Store({
-    position: model.changes.length, now: model.duration, playing: false, scale: scaleFor(model), resource: 0,
+    position: model.changes.length, now: model.duration, playing: false, follows: true, reach: 0, scale: scaleFor(model), resource: 0,
     group: model.groupingLabels().includes(ZONE) ? ZONE : '', node: -1,
     pod: model.pods.findIndex((pod) => pod.fullName === first), explained: first,
     tab: explained.size > 0 ? 'pod' : 'queues', look: 0, told: 0,
@@ -85,7 +86,7 @@ function show(data) {
   showNode(view);
   showPod(view, explanations);
   if (model.changes.length > model.start) {
-    const bar = new TimeBar(model, store, clock);
+    const bar = new TimeBar(model, store, clock, duration);
     const plots = new Plots(model, store, clock);
     const showSeries = () => {
       const series = seriesOf(model, store.choices.scale);
@@ -108,22 +109,35 @@ function show(data) {
  * @param {View} view
  */
 function showLive(view) {
-  const { model, state, store } = view;
-  const series = new LiveSeries(model, state);
-  const source = new LiveSource(model, state, store, {
+  const { model, state, store, clock } = view;
+  const head = new ClusterState(model);
+  let problem = '';
+  const series = new LiveSeries(model, head);
+  const source = new LiveSource(model, state, head, store, {
     change: (change) => series.note(change),
-    link: showLink,
+    link: (text) => {
+      problem = text;
+      showLink(problem, store.choices.follows);
+    },
   });
   view.live = source;
-  const plots = new Plots(model, store, undefined);
+  const bar = new TimeBar(model, store, clock, (at) => view.moment(at));
+  const plots = new Plots(model, store, clock);
+  const toNow = byId('to-now', HTMLButtonElement);
+  toNow.addEventListener('click', () => clock.goTo(Infinity));
   let isGrouped = false;
   store.subscribe((changed) => {
-    if (!changed.has('now')) return;
+    if (changed.has('follows')) {
+      toNow.hidden = store.choices.follows;
+      showLink(problem, store.choices.follows);
+    }
+    if (changed.has('reach') || changed.has('scale')) bar.show(marksOf(model, store.choices.scale));
+    if (!changed.has('reach')) return;
     if (!isGrouped && model.groupingLabels().includes(ZONE)) store.set({ group: ZONE });
     isGrouped ||= model.nodes.length > 0;
     if (series.step()) plots.show(series.series);
   });
-  showLink('');
+  showLink('', true);
   source.run();
 }
 

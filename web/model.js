@@ -184,6 +184,8 @@
 export class Model {
   /** @param {History} history */
   constructor(history) {
+    /** When the first change that is kept could happen: milliseconds. A running scheduler's are forgotten. */
+    this.begin = 0;
     this.duration = history.duration;
     this.texts = history.texts;
     this.nodes = history.nodes;
@@ -254,6 +256,7 @@ export class Model {
    * @param {number} count
    */
   forget(count) {
+    this.begin = this.changes[count - 1].at;
     this.changes.splice(0, count);
     this.changesByPod = undefined;
   }

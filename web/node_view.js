@@ -31,7 +31,8 @@ export function showNode(view) {
       make('h4', {}, plural(pods.length, 'pod')),
       pods.length > 0 && podTable(view, pods),
       pods.length > SHOWN && make('p', { class: 'more' }, `and ${plural(pods.length - SHOWN, 'more pod')}`),
-      ...(view.live && pods.length > 0 ? asked.ofNode(node) : []),
+      ...(view.isNow() && pods.length > 0 ? asked.ofNode(node) : []),
+      view.live && !view.isNow() && view.backToNow('The scheduler explains how things are, not how they were.'),
     ];
   });
 }

@@ -39,7 +39,7 @@ export class Plots {
   /**
    * @param {Model} model
    * @param {Store} store
-   * @param {Clock | undefined} clock  of the time line, which a live page does not have
+   * @param {Clock} clock
    */
   constructor(model, store, clock) {
     this.model = model;
@@ -68,7 +68,7 @@ export class Plots {
   /** @param {Series} series */
   show(series) {
     this.series = series;
-    const subjects = subjectsOf(series, this.model, this.store.choices.scale);
+    const subjects = subjectsOf(series, this.model);
     if (this.form !== formOf(subjects)) return this.#draw();
     const filled = subjects.filter(isFilled);
     this.drawn.forEach((drawn, index) => {
@@ -85,7 +85,7 @@ export class Plots {
     this.box.replaceChildren();
     this.form = '';
     if (!series || this.box.clientWidth === 0) return;
-    const subjects = subjectsOf(series, this.model, this.store.choices.scale);
+    const subjects = subjectsOf(series, this.model);
     this.form = formOf(subjects);
     for (const subject of subjects) this.#drawOne(subject, series);
   }
@@ -113,11 +113,9 @@ export class Plots {
     const plot = new uPlot(this.#options(subject, series, figure.clientWidth), [series.x, ...subject.lines.map((line) => line.values)], area);
     const hand = make('div', { class: 'plot-hand' });
     plot.over.append(hand);
-    hand.hidden = !this.clock;
     plot.over.addEventListener('click', () => {
-      if (!this.clock) return;
       const x = plot.posToVal(plot.cursor.left ?? 0, 'x');
-      if (this.store.choices.scale === 'time') this.clock.goToTime(x);
+      if (series.scale === 'time') this.clock.goToTime((this.series ?? series).begin + x);
       else this.clock.goTo(this.model.start + x);
     });
     this.drawn.push({ plot, hand, lines: subject.lines, legend, text: subject.text });
@@ -136,7 +134,7 @@ export class Plots {
     };
     const powersOfTen = { stroke: colour('line'), width: 1, filter: onlyPowersOfTen };
     const bars = uPlot.paths.bars?.({ size: [0.9, 40], align: -1 });
-    const isTime = this.store.choices.scale === 'time';
+    const isTime = series.scale === 'time';
     return {
       width, height: HEIGHT, legend: { show: false }, padding: [8, 28, 0, 0],
       hooks: { draw: [() => this.#moveHands()] },  // its scales are known then
@@ -164,12 +162,12 @@ export class Plots {
   #moveHands() {
     const { series } = this;
     if (!series) return;
-    const { scale, now, position } = this.store.choices;
-    const x = !this.clock ? Infinity : scale === 'time' ? now : position - this.model.start;
+    const { now, position } = this.store.choices;
+    const x = series.scale === 'time' ? now - series.begin : position - this.model.start;
     let index = 0;
     while (index < series.x.length - 1 && series.x[index + 1] <= x) ++index;
     for (const { plot, hand, lines, legend, text } of this.drawn) {
-      if (this.clock) hand.style.transform = `translateX(${plot.valToPos(x, 'x')}px)`;
+      hand.style.transform = `translateX(${Math.min(plot.valToPos(x, 'x'), plot.over.clientWidth)}px)`;
       lines.forEach((line, at) => {
         const value = line.values[index];
         legend[at].textContent = value === null ? '–' : text(value);
@@ -221,11 +219,10 @@ function summaryOf({ title, lines, text }) {
 /**
  * @param {Series} series
  * @param {Model} model
- * @param {"time" | "changes"} scale
  * @returns {Subject[]}
  */
-function subjectsOf(series, model, scale) {
-  const step = scale === 'time' ? `per ${duration(Number(series.bucket.toPrecision(2)))}` :
+function subjectsOf(series, model) {
+  const step = series.scale === 'time' ? `per ${duration(Number(series.bucket.toPrecision(2)))}` :
     series.bucket < 1.5 ? 'per change' : `per ${count(Math.round(series.bucket))} changes`;
   const whole = (/** @type {number} */ value) => (Number.isInteger(value) ? count(value) : '');
   const { pods } = series;

@@ -31,9 +31,10 @@ export function showPod(view, explanations) {
       [
         make('h3', { class: 'name', id: 'pod-name' }, explained),
         pod >= 0 && facts(view, pod),
-        pod >= 0 && view.live && view.state.place[pod] === Place.WAITING && permitButtons(view, pod),
+        pod >= 0 && view.isNow() && view.state.place[pod] === Place.WAITING && permitButtons(view, pod),
         ...about.map((explanation) => explanationOf(view, explanation)),
-        ...(pod >= 0 && view.live && isThere(view.state.place[pod]) ? asked.ofPod(pod) : []),
+        ...(pod >= 0 && view.isNow() && isThere(view.state.place[pod]) ? asked.ofPod(pod) : []),
+        pod >= 0 && view.live && !view.isNow() && view.backToNow('The scheduler explains how things are, not how they were.'),
         pod >= 0 && story(view, pod),
       ];
     return [find, ...content];

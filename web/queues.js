@@ -78,5 +78,5 @@ function rowOf(view, pod) {
     state.attempts[pod] > 0 && make('span', { class: 'quiet-text' }, plural(state.attempts[pod], 'attempt')),
     make('span', { class: 'time-text', title: 'in this queue' },
       view.lasted(state.since[pod])),
-    view.live && state.place[pod] === Place.WAITING && permitButtons(view, pod));
+    view.isNow() && state.place[pod] === Place.WAITING && permitButtons(view, pod));
 }

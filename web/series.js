@@ -15,6 +15,8 @@ const BUCKETS = 240;
  * @property {number[]} x
  * @property {number[]} at
  * @property {number} bucket  its width on the scale
+ * @property {"time" | "changes"} scale
+ * @property {number} begin  the time where the scale of time begins
  * @property {Record<"bound" | "pending" | "waiting" | "gated" | "finished", number[]>} pods
  * @property {number[]} bindings
  * @property {number[]} succeeded  attempts
@@ -39,7 +41,7 @@ export function seriesOf(model, scale) {
   const isTime = scale === 'time';
   const length = isTime ? model.duration : model.changes.length - model.start;
   const buckets = isTime ? BUCKETS : Math.max(1, Math.min(BUCKETS, length));
-  const series = emptySeries(model, length / buckets);
+  const series = emptySeries(model, length / buckets, scale);
   for (let bucket = 0; bucket <= buckets; ++bucket) {
     const x = length * bucket / buckets;
     const position = isTime ? model.changesUntil(x) : model.start + Math.round(x);
@@ -56,13 +58,38 @@ export function seriesOf(model, scale) {
 }
 
 /**
+ * What the rail of the time line shows, without looking at the state: what happened in each part of it.
+ * @typedef {Pick<Series, "x" | "bindings" | "failed" | "preemptions">} Marks
+ *
+ * @param {Model} model
+ * @param {"time" | "changes"} scale
+ * @returns {Marks}
+ */
+export function marksOf(model, scale) {
+  const { begin, changes, duration, start } = model;
+  const places = Array.from({ length: BUCKETS + 1 }, (_, place) => place);
+  const [bindings, failed, preemptions] = [0, 1, 2].map(() => places.map(() => 0));
+  /** @type {Record<string, number[]>} */
+  const rows = { bound: bindings, failed, preempted: preemptions };
+  for (let place = start; place < changes.length; ++place) {
+    const row = rows[changes[place].what];
+    if (!row) continue;
+    const part = scale === 'time' ? (changes[place].at - begin) / Math.max(duration - begin, 1) :
+      (place - start) / (changes.length - start);
+    ++row[Math.max(1, Math.min(BUCKETS, Math.ceil(part * BUCKETS)))];
+  }
+  return { x: places, bindings, failed, preemptions };
+}
+
+/**
  * @param {Model} model
  * @param {number} bucket
+ * @param {"time" | "changes"} scale
  * @returns {Series}
  */
-export function emptySeries(model, bucket) {
+export function emptySeries(model, bucket, scale, begin = 0) {
   return {
-    x: [], at: [], bucket, pods: { bound: [], pending: [], waiting: [], gated: [], finished: [] },
+    x: [], at: [], bucket, scale, begin, pods: { bound: [], pending: [], waiting: [], gated: [], finished: [] },
     bindings: [], succeeded: [], failed: [], preemptions: [], median: [], slowest: [],
     used: model.resources.map(() => []), fragmented: model.resources.map(() => []),
   };

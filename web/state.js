@@ -136,7 +136,7 @@ export class ClusterState {
   }
 
   /**
-   * A change that happens now, after all others, and is not taken back.
+   * A change that happens now, after all others, and is not taken back: the position does not count it.
    * @param {Change} change
    */
   advance(change) {
@@ -173,7 +173,20 @@ export class ClusterState {
   seek(position) {
     while (this.position < position) this.#apply(this.model.changes[this.position], this.position++);
     while (this.position > position) this.#undo(this.model.changes[--this.position], this.position);
-    this.now = this.position === 0 ? 0 : this.model.changes[this.position - 1].at;
+    this.now = this.position === 0 ? this.model.begin : this.model.changes[this.position - 1].at;
+  }
+
+  /**
+   * Forgets what the oldest changes replaced, as the model forgets them. They have happened.
+   * @param {number} count
+   */
+  forget(count) {
+    this.position -= count;
+    for (const before of [this.beforePlace, this.beforeNode, this.beforeSince, this.beforeMessage, this.beforeAttempts]) {
+      before.copyWithin(0, count);
+    }
+    this.beforeNodes = new Map([...this.beforeNodes].filter(([place]) => place >= count)
+      .map(([place, node]) => [place - count, node]));
   }
 
   /** How many pods are pending: neither on a node nor held back. */
@@ -224,6 +237,7 @@ export class ClusterState {
   #apply(change, place) {
     if (change.pod !== undefined) {
       const { pod } = change;
+      if (place >= this.beforePlace.length) this.#growBefore(place + 1);
       this.beforePlace[place] = this.place[pod];
       this.beforeNode[place] = this.node[pod];
       this.beforeSince[place] = this.since[pod];
@@ -234,6 +248,16 @@ export class ClusterState {
       this.beforeNodes.set(place, this.nodes[change.node]);
       this.#applyToNode(change, change.node);
     }
+  }
+
+  /** @param {number} length */
+  #growBefore(length) {
+    const room = roomFor(length);
+    this.beforePlace = grown(this.beforePlace, room);
+    this.beforeNode = grown(this.beforeNode, room);
+    this.beforeSince = grown(this.beforeSince, room);
+    this.beforeMessage = grown(this.beforeMessage, room);
+    this.beforeAttempts = grown(this.beforeAttempts, room);
   }
 
   /**

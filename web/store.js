@@ -6,6 +6,8 @@
  * @property {number} position  how many changes have happened
  * @property {number} now  milliseconds
  * @property {boolean} playing
+ * @property {boolean} follows  it is the end of what is known: a running scheduler is followed
+ * @property {number} reach  grows when a running scheduler has told what is new: milliseconds
  * @property {"time" | "changes"} scale  of the time line and the plots
  * @property {number} resource  how full nodes are of what
  * @property {string} group  a label key, or ""

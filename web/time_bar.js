@@ -2,11 +2,11 @@
 // that play.
 
 import { byId, colour, sizedContext, within } from './dom.js';
-import { count, duration } from './format.js';
+import { count } from './format.js';
 
 /** @typedef {import('./clock.js').Clock} Clock */
 /** @typedef {import('./model.js').Model} Model */
-/** @typedef {import('./series.js').Series} Series */
+/** @typedef {import('./series.js').Marks} Marks */
 /** @typedef {import('./store.js').Store} Store */
 
 export class TimeBar {
@@ -14,13 +14,15 @@ export class TimeBar {
    * @param {Model} model
    * @param {Store} store
    * @param {Clock} clock
+   * @param {(at: number) => string} text  of a moment
    */
-  constructor(model, store, clock) {
+  constructor(model, store, clock, text) {
     this.model = model;
     this.store = store;
     this.clock = clock;
-    /** @type {Series | undefined} */
-    this.series = undefined;
+    this.text = text;
+    /** @type {Marks | undefined} */
+    this.marks = undefined;
     this.rail = byId('rail', HTMLDivElement);
     this.hand = within(this.rail, '.hand', HTMLDivElement);
     this.canvas = within(this.rail, 'canvas', HTMLCanvasElement);
@@ -32,14 +34,14 @@ export class TimeBar {
     this.#listenToRail();
     store.subscribe((changed) => {
       if (changed.has('scale') || changed.has('look')) this.#drawMarks();
-      if (['position', 'now', 'scale', 'look'].some((name) => changed.has(/** @type {any} */ (name)))) this.#drawHand();
+      if (['position', 'now', 'reach', 'scale', 'look'].some((name) => changed.has(/** @type {any} */ (name)))) this.#drawHand();
       if (changed.has('playing')) this.#drawPlaying();
     });
   }
 
-  /** @param {Series} series  of the scale that is chosen */
-  show(series) {
-    this.series = series;
+  /** @param {Marks} marks  of the scale that is chosen */
+  show(marks) {
+    this.marks = marks;
     this.#drawMarks();
     this.#drawHand();
   }
@@ -107,15 +109,15 @@ export class TimeBar {
   }
 
   #drawMarks() {
-    const { series } = this;
-    if (!series) return;
+    const { marks } = this;
+    if (!marks) return;
     const [width, height] = [this.rail.clientWidth, this.rail.clientHeight];
     const context = sizedContext(this.canvas, width, height);
     context.clearRect(0, 0, width, height);
     const rows = /** @type {[number[], string][]} */ ([
-      [series.bindings, 'bound'], [series.failed, 'failed'], [series.preemptions, 'preempted'],
+      [marks.bindings, 'bound'], [marks.failed, 'failed'], [marks.preemptions, 'preempted'],
     ]);
-    const last = Math.max(1, series.x.length - 1);
+    const last = Math.max(1, marks.x.length - 1);
     const step = width / last;
     rows.forEach(([values, name], row) => {
       const most = Math.max(...values);
@@ -138,8 +140,8 @@ export class TimeBar {
     this.hand.style.left = `${part * 100}%`;
     this.rail.setAttribute('aria-valuenow', (part * 100).toFixed(1));
     this.rail.setAttribute('aria-valuetext',
-      `${duration(choices.now)} of ${duration(this.model.duration)}, change ${choices.position} of ${length}`);
-    this.output.textContent = duration(choices.now);
+      `${this.text(choices.now)} of ${this.text(this.model.duration)}, change ${choices.position} of ${length}`);
+    this.output.textContent = this.text(choices.now);
     this.output.title = `change ${count(choices.position)} of ${count(length)}`;
   }
 

@@ -62,8 +62,9 @@ class Cluster:
         self.process = None
 
     def call(self, method, path, body=None):
+        content = "application/merge-patch+json" if method == "PATCH" else "application/json"
         request = urllib.request.Request(self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
-                                         headers={"Content-Type": "application/json"})
+                                         headers={"Content-Type": content})
         with OPENER.open(request, timeout=30) as answer:
             return json.load(answer)
 
@@ -115,7 +116,7 @@ def a_live_page_shows_what_is_there_and_asks_nobody_else(pages):
             cluster.pod(f"p{index}")
         browser = show(pages, cluster)
         wait_for_tally(pages, nodes=3, bound=5, pending=0)
-        expect(browser.run("return document.getElementById('time').hidden"), True, "the time line is hidden")
+        expect(browser.run("return document.getElementById('time').hidden"), False, "the time line is hidden")
         expect(browser.run("return document.getElementById('group').value"), "topology.kubernetes.io/zone", "the grouping")
         for tab in ("decisions", "node", "pod", "queues"):
             browser.run("document.getElementById(arguments[0]).click()", f"tab-{tab}")
@@ -195,6 +196,79 @@ def pods_at_permit_are_allowed_and_rejected(pages):
         expect(browser.run("return document.querySelectorAll('#panel-pod .allow').length"), 1, "buttons to allow it")
 
 
+def a_live_page_goes_back_and_to_the_present_again(pages):
+    with Cluster(pages) as cluster:
+        cluster.node("n1", cpu="8")
+        browser = show(pages, cluster)
+        pages.complaints()  # the page before this one may have asked a cluster that is gone
+        wait_for_tally(pages, nodes=1)
+        for index in range(3):
+            cluster.pod(f"p{index}")
+            wait_for_tally(pages, bound=index + 1)
+        cluster.pod("held", hold="yes")
+        wait_for_tally(pages, waiting=1)
+        pages.tab_to("#rail")
+        pages.press("Home")
+        wait_for_tally(pages, nodes=1, bound=0, waiting=0)
+        expect(browser.text("#link"), "in the past", "the state of the page")
+        cluster.pod("later")
+        begun = browser.run("return document.getElementById('rail').getAttribute('aria-valuetext')")
+        browser.wait_for(f"document.getElementById('rail').getAttribute('aria-valuetext') !== {json.dumps(begun)}")
+        wait_for_tally(pages, bound=0)  # what happens meanwhile is not shown
+        # Change by change, with nothing but keys.
+        seen = []
+        for _ in range(100):
+            pages.press(".")
+            tally = pages.tally()
+            seen.append((tally["bound"], tally.get("waiting", 0)))
+            if seen[-1] == (3, 1):
+                break
+        expect(sorted(set(seen)), [(0, 0), (1, 0), (2, 0), (3, 0), (3, 1)], "what there was on the way")
+        expect(browser.run("return document.querySelectorAll('.permit').length"), 0, "buttons for what has been")
+        pages.tab_to("#to-now", back=True)
+        pages.press("Enter")
+        wait_for_tally(pages, bound=4, waiting=1)
+        expect(browser.text("#link"), "live", "the state of the page")
+        expect(browser.run("return document.getElementById('to-now').hidden"), True, "the way to the present is hidden")
+        browser.wait_for("document.querySelectorAll('.permit').length === 1")
+        # From a decision to its moment.
+        browser.run("document.getElementById('tab-decisions').click()")
+        pages.settle()
+        browser.run("[...document.querySelectorAll('#panel-decisions li')].findLast((line) => line.textContent.includes('is on')).querySelector('.moment').click()")
+        wait_for_tally(pages, bound=1, waiting=0)
+        choose_pod(pages, "p0")
+        assert "not how they were" in browser.text("#panel-pod"), "an explanation of the past"
+        expect(pages.complaints(), [], "complaints")
+
+
+def a_live_page_forgets_what_is_long_ago(pages):
+    most, wave, waves = 50000, 2000, 7
+    with Cluster(pages) as cluster:
+        browser = show(pages, cluster)
+        for index in range(wave * waves // 100):
+            cluster.node(f"n{index:03}", cpu="1000", pods="100")
+        wait_for_tally(pages, nodes=wave * waves // 100)
+        cluster.call("POST", "/apis/apps/v1/namespaces/default/deployments", {
+            "metadata": {"name": "many"}, "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "many"}}, "template": {
+                "metadata": {"labels": {"app": "many"}},
+                "spec": {"containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": "1m"}}}]}}}})
+        lengths = []
+        for number in range(1, waves + 1):
+            cluster.call("PATCH", "/apis/apps/v1/namespaces/default/deployments/many", {"spec": {"replicas": number * wave}})
+            wait_for_tally(pages, bound=number * wave, pending=0)
+            text = browser.run("return document.getElementById('rail').getAttribute('aria-valuetext')")
+            lengths.append(int(re.search(r"change (\d+) of", text)[1]))
+        assert max(lengths) <= most, f"{lengths} changes are kept"
+        assert any(later < before for before, later in zip(lengths, lengths[1:])), f"{lengths}: nothing was forgotten"
+        pages.tab_to("#rail")
+        pages.press("Home")
+        tally = pages.tally()
+        assert 0 < tally["bound"] < wave * waves, f"{tally} at the first moment that is known"
+        pages.press("End")
+        wait_for_tally(pages, bound=wave * waves, pending=0, preempted=0)
+        expect(browser.run("return document.querySelector('#counts .nodes dd').textContent"), "140", "nodes")
+
+
 def a_live_page_finds_a_scheduler_that_began_anew(pages):
     with Cluster(pages) as cluster:
         for index in range(3):
@@ -256,6 +330,8 @@ CASES = [
     a_live_page_follows_what_happens,
     a_node_and_a_pod_of_a_live_page_are_chosen,
     pods_at_permit_are_allowed_and_rejected,
+    a_live_page_goes_back_and_to_the_present_again,
+    a_live_page_forgets_what_is_long_ago,
     a_live_page_finds_a_scheduler_that_began_anew,
     berth_ui_shows_it_to_one_browser,
     a_live_page_fits_a_narrow_window,
