@@ -153,6 +153,16 @@ std::vector<std::string> commands_for_priority(const UnplacedPod& unplaced,
   return commands;
 }
 
+Edits with_what_is_demanded(std::span<const Edit> edits) {
+  Edits whole(edits.begin(), edits.end());
+  for (Edit& edit : whole)
+    if (auto demanded = std::exchange(edit.demanded, nullptr))
+      edit.apply = [apply = edit.apply, demanded](PatchedObject& object) {
+        return apply(object) && demanded(object);
+      };
+  return whole;
+}
+
 void add_for_deleted(const Edit& edit, std::vector<std::string>& commands) {
   std::map<std::string, std::string> by_namespace;
   for (const Ref<const Pod>& pod : edit.gone)
@@ -181,6 +191,10 @@ std::string shell_quoted(std::string_view text) {
 
 std::vector<std::string> commands_of(const UnplacedPod& unplaced, std::span<const Edit> edits,
                                      const AppliedEdits& applied) {
+  if (std::ranges::any_of(edits, [](const Edit& edit) { return edit.demanded != nullptr; })) {
+    const Edits whole = with_what_is_demanded(edits);
+    return commands_of(unplaced, whole, AppliedEdits(unplaced, whole));
+  }
   std::vector<std::string> commands;
   bool pod_done = false;
   for (const Edit& edit : edits) {

@@ -46,6 +46,8 @@ struct Edit {
   // to be. It finds its place by what stands there, because other edits may have moved it.
   std::optional<ObjectName> object;
   std::function<bool(PatchedObject&)> apply;
+  // What the API server demands beside it and no decision depends on: for commands alone.
+  std::function<bool(PatchedObject&)> demanded;
   std::vector<Ref<const Pod>> gone;  // deleted
   std::vector<JsonValue> created;
   std::optional<RequestCut> cut;      // the amount may be chosen anew when other edits are added

@@ -84,7 +84,7 @@ class Evaluator {
   std::vector<std::pair<Symbol, std::vector<Ref<const Pod>>>> nominated_pods() const;
   // The plugins that keep it off the row: several only if PreFilter excludes the row. Empty: it fits.
   std::vector<std::string> rejectors(const Ref<const Pod>& pod, NodeRow row);
-  // Whether the scheduler's whole decision is a node.
+  // Whether the scheduler's whole decision is a node, scores included even if only one node is feasible.
   bool finds_node(const Ref<const Pod>& pod);
   struct TraceOptions {
     bool every_objection = false;

@@ -136,7 +136,8 @@ bool Evaluator::finds_node(const Ref<const Pod>& pod) {
   const SeenPod seen(parts_->cluster, pod);
   parts_->cluster.begin_cycle();
   Cycle cycle(pod, parts_->cluster);
-  return parts_->search_for(parts_->without_preemption, cycle, nullptr).outcome.ok();
+  SearchTrace trace;  // with one, a single feasible node is scored, too
+  return parts_->search_for(parts_->without_preemption, cycle, &trace).outcome.ok();
 }
 
 Evaluator::Traced Evaluator::trace(const Ref<const Pod>& pod, const TraceOptions& how) {

@@ -333,5 +333,15 @@ TEST_F(EvaluatorTest, WhatCannotBeDoneIsOneSentence) {
   EXPECT_THAT(failure, HasSubstr("(default/p) was already in added state"));
 }
 
+TEST_F(EvaluatorTest, ANodeWhoseScoreCannotBeTakenIsNoneEvenIfItIsTheOnlyOne) {
+  nodes({"a"});
+  Score points = 7;
+  score("Score", [&points](const Cycle&, NodeRow) { return points; });
+  const std::unique_ptr<Evaluator> evaluator = loaded();
+  EXPECT_TRUE(evaluator->finds_node(world.pod("p")));
+  points = -1;
+  EXPECT_FALSE(evaluator->finds_node(world.pod("p")));
+}
+
 }  // namespace
 }  // namespace berth::explain

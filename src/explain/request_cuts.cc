@@ -40,6 +40,7 @@ class RequestModel {
     add(spec.init_containers, "initContainers");
     add(spec.containers, "containers");
     before_ = parts_;
+    before_sum_ = of_containers();
     if (const Quantity* amount = spec.overhead.find(resource))
       overhead_ = base_units(resource, *amount);
     if (spec.pod_requests && may_stand_for_pod(resource, name))
@@ -55,7 +56,6 @@ class RequestModel {
 
   void cut_to(std::int64_t total) {
     const std::int64_t target = std::max<std::int64_t>(total - overhead_, 0);
-    // Requests of the whole pod may not be less than those of its containers.
     while (of_containers() > target)
       if (!cut_largest(target)) break;
     give_back(target);
@@ -63,8 +63,15 @@ class RequestModel {
     pod_level_changed_ = pod_level_.has_value();
   }
 
+  // What the scheduler looks at: requests of the whole pod count instead of those of its containers.
   bool apply(PatchedObject& pod) const {
-    if (pod_level_changed_) set(pod, {"spec", "resources"}, *pod_level_, pod_has_limit_);
+    if (!pod_level_changed_) return apply_to_containers(pod);
+    set(pod, {"spec", "resources"}, *pod_level_, pod_has_limit_);
+    return true;
+  }
+  // What the API server demands beside it: the containers' requests are not more than the pod's.
+  bool demands_more() const { return pod_level_changed_ && of_containers() != before_sum_; }
+  bool apply_to_containers(PatchedObject& pod) const {
     for (std::size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].amount != before_[i].amount) {
         if (!find_at(pod.object(), parts_[i].container)) return false;
@@ -146,6 +153,7 @@ class RequestModel {
   std::int64_t overhead_ = 0;
   std::optional<std::int64_t> pod_level_;
   bool pod_level_changed_ = false;
+  std::int64_t before_sum_ = 0;  // of the containers
   bool pod_has_limit_ = false;
   Quantity::Format format_ = Quantity::Format::kDecimalSI;
 };
@@ -216,6 +224,8 @@ std::optional<Edit> cut_request(const UnplacedPod& unplaced, Symbol resource, st
   edit.object = unplaced.name();
   edit.cut = RequestCut{resource, model.total()};
   edit.apply = [model](PatchedObject& pod) { return model.apply(pod); };
+  if (model.demands_more())
+    edit.demanded = [model](PatchedObject& pod) { return model.apply_to_containers(pod); };
   return edit;
 }
 

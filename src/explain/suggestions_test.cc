@@ -334,6 +334,9 @@ TEST(Suggestions, AmountsAreAsLargeAsCanBe) {
        R"([{"op":"replace","path":"/spec/containers/0/resources/requests/cpu","value":"1250m"}])"},
       {"requests of the whole pod", "resources: {requests: {cpu: 3}}, containers: [{name: c}]",
        R"([{"op":"replace","path":"/spec/resources/requests/cpu","value":"1500m"}])"},
+      {"requests of the whole pod count instead of its containers'",
+       "resources: {requests: {cpu: 3}}, " + asking("cpu: 2"),
+       R"([{"op":"replace","path":"/spec/resources/requests/cpu","value":"1500m"}])"},
       {"an extended resource has one amount",
        "containers: [{name: c, resources: {requests: {example.com/gpu: 3}, limits: "
        "{example.com/gpu: 3}}}]",
@@ -381,6 +384,19 @@ TEST(Suggestions, CommandsEditTheTemplateOfTheOwner) {
               HasSubstr(R"("path":"/spec/template/spec/tolerations","value":[{)"));
   EXPECT_THAT(command(node("n1") + pod("p", asking("cpu: 9"))),
               HasSubstr("--dry-run=client -o json | kubectl replace --force -f -"));
+}
+
+TEST(Suggestions, CommandsAlsoCutWhatTheApiServerWouldRefuse) {
+  LoadedManifest loaded(node("n1") +
+                        pod("p", "resources: {requests: {cpu: 6}}, " + asking("cpu: 5")));
+  const Suggestions suggestions = loaded.suggest();
+  ASSERT_FALSE(suggestions.found.empty());
+  EXPECT_THAT(
+      suggestions.found[0].commands.at(0),
+      HasSubstr(
+          R"({"op":"replace","path":"/spec/containers/0/resources/requests/cpu","value":"4"})"));
+  EXPECT_EQ(to_json(suggestions.found[0].changes.at(0).value),
+            R"([{"op":"replace","path":"/spec/resources/requests/cpu","value":"4"}])");
 }
 
 TEST(Suggestions, OfAPodWithoutTextOnlyTheClusterIsChanged) {
