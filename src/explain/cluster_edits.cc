@@ -47,7 +47,7 @@ void ClusterEdits::put(Ref<const Object> object) {
 void ClusterEdits::remove(const Ref<const Pod>& pod) {
   Cluster& cluster = parts_.cluster;
   const NodeRow row = cluster.row_of(pod->uid());
-  if (row == kNoRow) return;
+  if (row == kNoRow) return remove_nominated(pod);
   const std::span<const Ref<const Pod>> pods = cluster.nodes().pods(row);
   std::vector<Ref<const Pod>> before(pods.begin(), pods.end());
   if (!cluster.remove_pod(*pod)) return;
@@ -57,6 +57,16 @@ void ClusterEdits::remove(const Ref<const Pod>& pod) {
     parts_.cluster.see_pod(pod);
     put_pods_back(row, before);
   });
+}
+
+void ClusterEdits::remove_nominated(const Ref<const Pod>& pod) {
+  const Ref<const Pod> seen = parts_.cluster.seen_pod(*pod);
+  if (seen) parts_.cluster.remove_seen_pod(*pod);
+  undo_.emplace_back([this, seen, before = parts_.nominations] {
+    parts_.nominations = before;
+    if (seen) parts_.cluster.see_pod(seen);
+  });
+  parts_.nominations.remove(*pod);
 }
 
 // Parity: a host port is free when one of the pods that use it goes. In a cluster that is loaded

@@ -22,10 +22,11 @@ class ClusterEdits {
 
   // A node or an object of another kind, not a pod: new, or in the place of the one of its name.
   void put(Ref<const Object> object);
-  // A pod that is on a node.
+  // A pod that is on a node, or nominated to one.
   void remove(const Ref<const Pod>& pod);
 
  private:
+  void remove_nominated(const Ref<const Pod>& pod);
   void keep_shared_ports(const Pod& gone, NodeRow row);
   void put_pods_back(NodeRow row, const std::vector<Ref<const Pod>>& pods);
 

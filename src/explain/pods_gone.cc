@@ -109,10 +109,38 @@ Edit delete_pods(const UnplacedPod& unplaced, std::vector<Ref<const Pod>> pods) 
     if (i < kNamed) named += (i > 0 ? ", " : "") + pods[i]->full_name();
   }
   if (pods.size() > kNamed) named += fmt::format(" and {} more", pods.size() - kNamed);
-  edit.summary = fmt::format("delete {} {} from node {}", pods.size() == 1 ? "pod" : "pods", named,
-                             unplaced.pod()->text(pods.front()->node()));
+  const std::string_view noun = pods.size() == 1 ? "pod" : "pods";
+  const Pod& first = *pods.front();
+  if (first.node().empty()) {
+    edit.code = "DeleteNominatedPods";
+    edit.summary = fmt::format("delete {} {}, nominated to node {}", noun, named,
+                               unplaced.pod()->text(first.nominated_node()));
+  } else {
+    edit.summary =
+        fmt::format("delete {} {} from node {}", noun, named, unplaced.pod()->text(first.node()));
+  }
   edit.gone = std::move(pods);
   return edit;
+}
+
+Edits nominated_gone(const UnplacedPod& unplaced, std::size_t most_nodes) {
+  Edits edits;
+  const auto nominated = unplaced.evaluator().nominated_pods();
+  if (nominated.empty()) return edits;
+  unplaced.count_question();
+  const NodeSet rows = unplaced.evaluator().feasible_without_nominations(unplaced.pod());
+  for (const auto& [node, pods] : nominated) {
+    const NodeRow row = unplaced.nodes().find(node);
+    if (row == kNoRow || !rows.contains(row) || edits.size() == most_nodes) continue;
+    std::vector<Ref<const Pod>> others;
+    for (const Ref<const Pod>& other : pods)
+      if (other->uid() != unplaced.pod()->uid() && other->priority() >= unplaced.pod()->priority())
+        others.push_back(other);
+    if (others.empty()) continue;
+    const Edit all = delete_pods(unplaced, std::move(others));
+    if (unplaced.fits(all)) edits.push_back(minimal_deletion(unplaced, {}, all));
+  }
+  return edits;
 }
 
 std::optional<Edit> pods_gone_from(const UnplacedPod& unplaced, PodsGone& gone, NodeRow row) {
@@ -193,7 +221,8 @@ std::optional<Edit> conflicts_gone(const UnplacedPod& unplaced, std::span<const 
 
 Edit minimal_deletion(const UnplacedPod& unplaced, std::span<const Edit> others, Edit deletion) {
   const PodSpec& spec = unplaced.spec();
-  const bool about_other_rows = !spec.topology_spread_constraints.empty() || spec.affinity ||
+  const bool about_other_rows = deletion.gone.front()->node().empty() ||
+                                !spec.topology_spread_constraints.empty() || spec.affinity ||
                                 !spec.volumes.empty() ||
                                 std::ranges::any_of(deletion.gone, [](const Ref<const Pod>& pod) {
                                   return pod->spec().affinity && pod->spec().affinity->pod_anti;

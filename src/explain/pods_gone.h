@@ -11,6 +11,10 @@ namespace berth::explain {
 
 Edit delete_pods(const UnplacedPod& unplaced, std::vector<Ref<const Pod>> pods);
 
+// Pods that are nominated to a node on which the pod would fit without them, a minimal set for each
+// such node; at most so many nodes.
+Edits nominated_gone(const UnplacedPod& unplaced, std::size_t most_nodes);
+
 // The pods of the row that have to go so that the pod of `gone` fits there: nobody of them can stay,
 // and the more important ones stay if any can. nullopt if it does not help that all go.
 std::optional<Edit> pods_gone_from(const UnplacedPod& unplaced, PodsGone& gone, NodeRow row);

@@ -134,6 +134,7 @@ Edits SingleEdits::find() {
   volumes();
   resource_claims();
   pods();
+  nominated_pods();
   new_nodes();
   if (unplaced_.json()) priority();
   if (found_.empty()) any_label();
@@ -423,6 +424,13 @@ void SingleEdits::pods() {
     }
   }
   note("deleting pods of any one node", before);
+}
+
+void SingleEdits::nominated_pods() {
+  const std::size_t before = found_.size();
+  if (unplaced_.evaluator().nominated_pods().empty()) return;
+  for (Edit& edit : nominated_gone(unplaced_, 2)) keep(std::move(edit));
+  note("deleting pods that are nominated to a node", before);
 }
 
 void SingleEdits::new_nodes() {

@@ -32,6 +32,7 @@ class SingleEdits {
   void volumes();
   void resource_claims();
   void pods();
+  void nominated_pods();
   void new_nodes();
   void priority();
   void any_label();

@@ -282,6 +282,15 @@ std::vector<Situation> situations() {
            "resourceSliceCount: 1}, devices: [{name: gpu0}]}\n---\n" +
            pod("p", asking("cpu: 1", "resourceClaims: [{name: gpu, resourceClaimName: mine}]")),
        {"CreateResourceClaim: create the ResourceClaim mine for a device of class gpu"}},
+      {"pods that are nominated",
+       node("n1") +
+           "apiVersion: v1\nkind: Pod\nmetadata: {name: urgent, uid: u1}\nspec: {priority: 9, "
+           "containers: [{name: c, resources: {requests: {cpu: 3}}}]}\nstatus: "
+           "{nominatedNodeName: n1}\n---\n" +
+           pod("p", "preemptionPolicy: Never, " + asking("cpu: 2")),
+       {"ReduceRequest: request 1 cpu instead of 2",
+        "DeleteNominatedPods: delete pod default/urgent, nominated to node n1",
+        "AddNode: add a node like n1"}},
       {"no node at all", pod("p", asking("cpu: 1")), {}},
   };
 }

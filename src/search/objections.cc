@@ -1,10 +1,14 @@
 #include "search/objections.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
+
+#include "berth/handle.h"
+#include "framework/what_if.h"
 
 namespace berth {
 namespace {
@@ -85,7 +89,7 @@ class Objectors {
     if (any_error(rejected)) rejected |= ask_one_by_one(feasible);
     rejected.for_each([&](NodeRow row) {
       Objection objection{framework_.explain(cycle_, scratch_.verdicts[row]), false, {}};
-      objection.obstacles = obstacles(*placed.plugin, objection.outcome, row);
+      objection.obstacles = obstacles(*placed.plugin, objection.outcome, row, /*filtering=*/true);
       by_row_[row].push_back(std::move(objection));
     });
   }
@@ -109,15 +113,17 @@ class Objectors {
 
   // What the plugin says about the sentences of its verdict; a sentence about which it says nothing
   // stands for itself.
-  std::vector<Obstacle> obstacles(const Plugin& plugin, const Outcome& outcome, NodeRow row) const {
+  std::vector<Obstacle> obstacles(const Plugin& plugin, const Outcome& outcome, NodeRow row,
+                                  bool filtering = false) {
     const std::vector<std::string> reasons = outcome.all_reasons();
     std::vector<Obstacle> all;
-    if (const auto* says = dynamic_cast<const ObstaclePlugin*>(&plugin); says && outcome.rejected())
-      all = says->obstacles(cycle_, row);
+    const auto* const says = dynamic_cast<const ObstaclePlugin*>(&plugin);
+    if (says && outcome.rejected()) all = says->obstacles(cycle_, row);
     // With the pods that are nominated to the row the verdict may be another than without them.
     std::erase_if(all, [&](const Obstacle& obstacle) {
       return std::ranges::find(reasons, obstacle.reason) == reasons.end();
     });
+    if (says && outcome.rejected() && filtering) add_nominated(*says, reasons, row, all);
     for (const std::string& reason : reasons)
       if (std::ranges::find(all, reason, &Obstacle::reason) == all.end())
         all.push_back({.code = outcome.rejected() ? "Rejected" : "Error",
@@ -126,6 +132,42 @@ class Objectors {
                        .text = reason,
                        .facts = {}});
     return all;
+  }
+
+  // For sentences that only the pods which are nominated to the row account for: what stands in the way
+  // beside these pods.
+  void add_nominated(const ObstaclePlugin& says, const std::vector<std::string>& reasons,
+                     NodeRow row, std::vector<Obstacle>& all) {
+    std::vector<std::string> unsaid;
+    for (const std::string& reason : reasons)
+      if (std::ranges::find(all, reason, &Obstacle::reason) == all.end()) unsaid.push_back(reason);
+    if (unsaid.empty()) return;
+    WhatIf beside(framework_, cycle_, cluster_);
+    std::vector<std::string> names;
+    for (const Ref<const Pod>& other :
+         framework_.nominator().nominated_pods(cluster_.nodes().name(row))) {
+      if (other->priority() < cycle_.pod().priority() || other->uid() == cycle_.pod().uid())
+        continue;
+      if (!beside.add(other, row).ok()) return;
+      names.push_back(other->full_name());
+    }
+    if (names.empty()) return;
+    std::ranges::sort(names);
+    for (Obstacle& obstacle : says.obstacles(cycle_, row)) {
+      if (std::ranges::find(unsaid, obstacle.reason) == unsaid.end()) continue;
+      obstacle.code = "NominatedPods";
+      obstacle.text =
+          fmt::format("only beside {}, nominated to the node: {}", several(names), obstacle.text);
+      obstacle.facts["nominated"] = fmt::format("{}", fmt::join(names, " "));
+      all.push_back(std::move(obstacle));
+    }
+  }
+
+  static std::string several(const std::vector<std::string>& names) {
+    constexpr std::size_t kNamed = 3;
+    if (names.size() <= kNamed) return fmt::format("{}", fmt::join(names, ", "));
+    const std::vector<std::string> first(names.begin(), names.begin() + kNamed);
+    return fmt::format("{} and {} more", fmt::join(first, ", "), names.size() - kNamed);
   }
 
   struct Narrowed {

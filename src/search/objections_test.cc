@@ -129,6 +129,33 @@ TEST_F(ObjectionsTest, NominatedPodsCountForEachPluginAlone) {
   EXPECT_EQ(added, 0) << "it sits out while Room is asked";
 }
 
+struct OnePodANode final : FakePlugin, PerNodeFilter, ObstaclePlugin {
+  using FakePlugin::FakePlugin;
+  Outcome filter_node(const Cycle& cycle, NodeRow row) const override {
+    return cycle.nodes().pods(row).empty() ? Outcome() : Outcome::unschedulable("taken");
+  }
+  std::vector<Obstacle> obstacles(const Cycle& cycle, NodeRow row) const override {
+    if (cycle.nodes().pods(row).empty()) return {};
+    return {{.code = "Taken",
+             .reason = "taken",
+             .subject = {},
+             .text = std::to_string(cycle.nodes().pods(row).size()) + " there",
+             .facts = {}}};
+  }
+};
+
+TEST_F(ObjectionsTest, WhatOnlyNominatedPodsAccountForHasACodeOfItsOwn) {
+  nodes(2);
+  profile.add(std::make_unique<OnePodANode>("Room"), profile.plugins.filter);
+  world.nominator.nominate(world.pod("first").priority(10), world.symbol("n2"));
+  world.nominator.nominate(world.pod("lesser").priority(-1), world.symbol("n2"));
+  EXPECT_EQ(objections(),
+            "n2: Room taken [NominatedPods only beside default/first, nominated to the node: 1 "
+            "there]\n");
+  ASSERT_TRUE(world.cluster.add_pod(world.pod("there").on("n2")));
+  EXPECT_EQ(objections(), "n2: Room taken [Taken 1 there]\n");
+}
+
 TEST_F(ObjectionsTest, ATraceHasThemOnRequestAndTheSearchStaysAsItIs) {
   nodes(2);
   filter_all([](std::string_view node) {
