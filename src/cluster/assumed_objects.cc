@@ -118,6 +118,17 @@ void PassiveAssumeStore::restore(const Object& object) {
     drop(found);
 }
 
+void PassiveAssumeStore::assume_as(const PassiveAssumeStore& other) {
+  while (!assumed_.empty()) drop(assumed_.begin());
+  for (const auto& [key, object] : other.assumed_) (void)assume(object);
+}
+
+std::vector<Ref<const Object>> PassiveAssumeStore::assumed() const {
+  std::vector<Ref<const Object>> all;
+  for (const auto& [key, object] : assumed_) all.push_back(object);
+  return all;
+}
+
 void PassiveAssumeStore::drop(Assumed::iterator assumed) {
   assumed_.erase(assumed);
   cluster_.object_changes().count_assumed(1, 0);

@@ -53,6 +53,8 @@ class PassiveAssumeStore {
                 const std::function<void(const Ref<const Object>&)>& visit) const;
   Result<void> assume(Ref<const Object> object);
   void restore(const Object& object);
+  void assume_as(const PassiveAssumeStore& other);
+  std::vector<Ref<const Object>> assumed() const;
   std::size_t assumed_count() const { return assumed_.size(); }
 
  private:
@@ -110,6 +112,16 @@ class PassiveAssumeCache {
   Result<void> assume(Ref<const T> object) { return objects_.assume(std::move(object)); }
   // Drops what is assumed about the object's version; nothing else.
   void restore(const T& object) { objects_.restore(object); }
+  // Assumes what the cache of another cluster does, of objects that both have in the same version, and
+  // nothing else.
+  void assume_as(const PassiveAssumeCache& other) { objects_.assume_as(other.objects_); }
+  // In no particular order.
+  std::vector<Ref<const T>> assumed() const {
+    std::vector<Ref<const T>> all;
+    for (const Ref<const Object>& object : objects_.assumed())
+      all.emplace_back(static_cast<const T*>(object.get()));
+    return all;
+  }
   std::size_t assumed_count() const { return objects_.assumed_count(); }
 
  private:

@@ -151,6 +151,24 @@ TEST_F(Passive, EachProfileAssumesForItself) {
   EXPECT_EQ(got(), "stored");
 }
 
+TEST_F(Passive, ACacheOfAnotherClusterAssumesTheSameOfEqualVersions) {
+  cluster.put(claim("7", "stored"));
+  ASSERT_TRUE(claims.assume(claim("7", "assumed")));
+  Cluster copy{world.interner.symbols()};
+  PassiveAssumeCache<Thing> copied{copy, ObjectKind::kPersistentVolumeClaim,
+                                   "persistentvolumeclaims"};
+  const auto note = [&] { return note_of(*copied.get("ns", "x")); };
+  copy.put(claim("8", "newer"));
+  copied.assume_as(claims);
+  EXPECT_EQ(note(), "newer");
+  copy.put(claim("7", "stored"));
+  copied.assume_as(claims);
+  EXPECT_EQ(note(), "assumed");
+  claims.restore(*claim("7", ""));
+  copied.assume_as(claims);
+  EXPECT_EQ(note(), "stored");
+}
+
 TEST_F(Passive, WhatIsAssumedAnywhereIsCounted) {
   ObjectChanges& changes = cluster.object_changes();
   cluster.put(claim("7", "stored"));

@@ -203,6 +203,12 @@ void Engine::start() {
   schedule_one_->start();
 }
 
+const Framework* Engine::framework(std::string_view profile) const {
+  for (const std::unique_ptr<Framework>& framework : frameworks_)
+    if (framework->profile_name() == profile) return framework.get();
+  return nullptr;
+}
+
 const std::optional<std::string>& Engine::increment_difference() const {
   const std::optional<std::string>& decided = search_->difference();
   return decided ? decided : queue_.hint_difference();

@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,8 @@ class Engine {
   Cluster& cluster() { return cluster_; }
   SchedulingQueue& queue() { return queue_; }
   WaitingPods& waiting_pods() { return waiting_pods_; }
+  // Of the profile of this scheduler name; null: there is none.
+  const Framework* framework(std::string_view profile) const;
   // How many attempts are open, waiting or binding.
   std::size_t tasks() const { return tasks_.size(); }
   // How many pods have a call to the API server that is running, waiting, or to be repeated.

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "cluster/assumed_objects.h"
 #include "explain/evaluator_parts.h"
+#include "framework/remembering_plugin.h"
 
 namespace berth::explain {
 namespace {
@@ -19,8 +20,9 @@ constexpr int kMostRounds = 20;
 
 }  // namespace
 
-ClusterCopy::ClusterCopy(const Cluster& original, const Nominator& nominator, Evaluator& copy)
-    : original_(original), nominator_(nominator), copy_(*copy.parts_) {}
+ClusterCopy::ClusterCopy(const Cluster& original, const Nominator& nominator,
+                         const Framework* framework, Evaluator& copy)
+    : original_(original), nominator_(nominator), framework_(framework), copy_(*copy.parts_) {}
 
 bool ClusterCopy::catch_up(WallTime now, const std::function<bool()>& time_left) {
   for (bool last = false; !last;) {
@@ -44,6 +46,7 @@ bool ClusterCopy::catch_up(WallTime now, const std::function<bool()>& time_left)
   next_object_ = 0;
   std::erase_if(bound_, [this](const auto& one) { return !original_.is_assumed(one.first); });
   copy_nominations();
+  copy_memory();
   copy_.loop.jump_wall_clock(now - copy_.loop.wall_now());
   copy_.cluster.begin_cycle();
   return true;
@@ -189,6 +192,14 @@ void ClusterCopy::copy_nominations() {
       copy_.nominations.add(pod);
       copy_.pending.push_back(std::move(pod));
     }
+}
+
+void ClusterCopy::copy_memory() {
+  if (!framework_) return;
+  for (const std::unique_ptr<Plugin>& plugin : copy_.framework->plugins().all)
+    if (auto* const remembering = dynamic_cast<RememberingPlugin*>(plugin.get()))
+      for (const std::unique_ptr<Plugin>& other : framework_->plugins().all)
+        if (other->name() == plugin->name()) remembering->remember_as(*other);
 }
 
 }  // namespace berth::explain

@@ -1,6 +1,7 @@
 // ClusterCopy: what a running scheduler knows, as the cluster of an Evaluator: nodes, the pods on
 // them (assumed ones included), the other objects and the nominations. What would be is tried on the
-// copy, on any thread, while the scheduler goes on. Objects are shared, not copied.
+// copy, on any thread, while the scheduler goes on. Objects are shared, not copied. What plugins have
+// reserved and nobody has written yet (framework/remembering_plugin.h) is in the copy's plugins, too.
 //
 // World thread, which nobody uses the Evaluator beside meanwhile.
 #pragma once
@@ -22,8 +23,10 @@ namespace berth::explain {
 
 class ClusterCopy {
  public:
-  // `copy` has loaded nothing, and outlives this.
-  ClusterCopy(const Cluster& original, const Nominator& nominator, Evaluator& copy);
+  // `copy` has loaded nothing, and outlives this. `framework` is the original's for the copy's profile;
+  // null: nothing is reserved there.
+  ClusterCopy(const Cluster& original, const Nominator& nominator, const Framework* framework,
+              Evaluator& copy);
 
   // Makes the copy equal to the original as that is now. False: `time_left` said that it is enough for
   // now; call it again, soon, and what has changed meanwhile is copied, too.
@@ -46,9 +49,11 @@ class ClusterCopy {
                std::vector<ChangedObject>& changed) const;
   void copy_object(const ChangedObject& changed);
   void copy_nominations();
+  void copy_memory();
 
   const Cluster& original_;
   const Nominator& nominator_;
+  const Framework* framework_;
   Evaluator::Parts& copy_;
   // The node that the copy has for each row of the original; empty: none.
   std::vector<Symbol> names_;

@@ -10,6 +10,7 @@
 #include "berth/random.h"
 #include "explain/stand_ins.h"
 #include "explain/testing/evaluator_fixture.h"
+#include "framework/remembering_plugin.h"
 
 namespace berth::explain {
 namespace {
@@ -23,7 +24,7 @@ struct ClusterCopyTest : EvaluatorTest {
   ClusterCopyTest() {
     nodes({});
     evaluator = *Evaluator::make(world.interner, table, options);
-    copy.emplace(original, nominations, *evaluator);
+    copy.emplace(original, nominations, nullptr, *evaluator);
   }
 
   bool catch_up() {
@@ -123,6 +124,30 @@ TEST_F(ClusterCopyTest, GoesOnWhereItsTimeWasOverAndMissesNothing) {
   EXPECT_EQ(shown(evaluator->cluster()), shown(original));
 }
 
+TEST_F(ClusterCopyTest, PluginsRememberWhatThoseOfTheOriginalDo) {
+  struct Remembering final : FakePlugin, RememberingPlugin {
+    using FakePlugin::FakePlugin;
+    std::string_view name() const override { return FakePlugin::name(); }
+    int number = 0;
+    void remember_as(const Plugin& other) override {
+      number = dynamic_cast<const Remembering&>(other).number;
+    }
+    Callback forget(const Pod&) override { return {}; }
+  };
+  std::vector<Remembering*> made;
+  plugin("Book", [&](const Handle&) {
+    auto book = std::make_unique<Remembering>("Book");
+    made.push_back(book.get());
+    return book;
+  });
+  const auto theirs = *Evaluator::make(world.interner, table, options);
+  const auto ours = *Evaluator::make(world.interner, table, options);
+  ClusterCopy with_memory(original, nominations, &theirs->framework(), *ours);
+  made.at(0)->number = 7;
+  ASSERT_TRUE(with_memory.catch_up(VirtualLoop::kDefaultStart, [] { return true; }));
+  EXPECT_EQ(made.at(1)->number, 7);
+}
+
 TEST_F(ClusterCopyTest, NominationsCountAlsoBeforeTheyAreWritten) {
   original.add_node(world.node("n1"));
   struct Unwritten final : Nominator {
@@ -133,7 +158,7 @@ TEST_F(ClusterCopyTest, NominationsCountAlsoBeforeTheyAreWritten) {
   } unwritten;
   unwritten.nodes = {world.symbol("n1")};
   unwritten.pod = world.pod("p");
-  copy.emplace(original, unwritten, *evaluator);
+  copy.emplace(original, unwritten, nullptr, *evaluator);
   ASSERT_TRUE(catch_up());
   const auto nominated = evaluator->nominated_pods();
   ASSERT_EQ(nominated.size(), 1U);

@@ -1,9 +1,12 @@
 // Evaluator: questions about one pod that leave nothing behind.
 #include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "explain/evaluator_parts.h"
+#include "framework/remembering_plugin.h"
 
 namespace berth::explain {
 
@@ -29,18 +32,23 @@ class SeenPod {
   const Ref<const Pod> before_;
 };
 
-// The pod is on no node as long as this lives.
+// The pod is on no node, and nothing is reserved for it, as long as this lives.
 class PodOffItsNode {
  public:
-  PodOffItsNode(Cluster& cluster, const Ref<const Pod>& pod)
+  PodOffItsNode(Cluster& cluster, const Framework& framework, const Ref<const Pod>& pod)
       : cluster_(cluster), placed_(cluster.placed(pod->uid())), pod_(pod) {
     if (placed_) BERTH_CHECK(cluster_.remove_pod(*placed_));
+    if (placed_)
+      for (const std::unique_ptr<Plugin>& plugin : framework.plugins().all)
+        if (auto* const remembering = dynamic_cast<RememberingPlugin*>(plugin.get()))
+          remember_.push_back(remembering->forget(*pod));
     if (pod->node().empty()) return;
     PodDraft draft = draft_of(*pod);
     draft.node_name.clear();
     pod_ = make_pod(std::move(draft));
   }
   ~PodOffItsNode() {
+    for (Callback& remember : remember_) remember();
     if (placed_) BERTH_CHECK(cluster_.add_pod(placed_));  // nothing has changed meanwhile
   }
   PodOffItsNode(const PodOffItsNode&) = delete;
@@ -52,6 +60,7 @@ class PodOffItsNode {
   Cluster& cluster_;
   const Ref<const Pod> placed_;
   Ref<const Pod> pod_;
+  std::vector<Callback> remember_;
 };
 
 }  // namespace
@@ -141,7 +150,7 @@ bool Evaluator::finds_node(const Ref<const Pod>& pod) {
 }
 
 Evaluator::Traced Evaluator::trace(const Ref<const Pod>& pod, const TraceOptions& how) {
-  const PodOffItsNode unplaced(parts_->cluster, pod);
+  const PodOffItsNode unplaced(parts_->cluster, *parts_->framework, pod);
   const SeenPod seen(parts_->cluster, unplaced.pod());
   parts_->cluster.begin_cycle();
   Cycle cycle(unplaced.pod(), parts_->cluster);

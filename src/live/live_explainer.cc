@@ -253,7 +253,8 @@ Result<LiveExplainer::WorldCopy*> LiveExplainer::copy_for(const std::string& pro
       explain::Evaluator::make(interner_, plugins_, std::move(how));
   if (!evaluator) return fail(evaluator.error());
   copy.evaluator = *std::move(evaluator);
-  copy.cluster.emplace(engine_.cluster(), engine_.queue(), *copy.evaluator);
+  copy.cluster.emplace(engine_.cluster(), engine_.queue(), engine_.framework(profile),
+                       *copy.evaluator);
   return &copy;
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "api/testing/builders.h"
+#include "api/testing/storage_builders.h"
 #include "base/testing/names.h"
 #include "base/thread.h"
 #include "config/load.h"
@@ -227,6 +228,35 @@ TEST_F(LiveExplainerTest, AHeldPodIsToldByWhomSinceWhenAndUntilWhen) {
 
   create(Ref<const Object>(world.node("n2").build()));
   EXPECT_THAT(about("default/held").queue->missed, ElementsAre("NodeAdd"));
+}
+
+TEST_F(LiveExplainerTest, WhatIsReservedForOthersAndNotWrittenYetIsTaken) {
+  plugin("Hold", [](const Handle&) {
+    auto hold = std::make_unique<FakePermit>("Hold");
+    hold->script = [](Cycle&) { return PermitResult::wait(1min); };
+    return hold;
+  });
+  start();
+  create(Ref<const Object>(world.node("n1").build()));
+  create(Ref<const Object>(world.node("n2").build()));
+  create(Ref<const Object>(StorageClassBuilder(world, "local").static_only().build()));
+  create(Ref<const Object>(VolumeBuilder(world, "only").of("local").build()));
+  for (const char* name : {"first", "second"}) {
+    create(Ref<const Object>(ClaimBuilder(world, name).of("local").build()));
+    PodBuilder pod = world.pod(name);
+    create(Ref<const Pod>(with_claim(pod, name)));
+    settle();
+  }
+  ASSERT_EQ(engine->waiting_pods().size(), 1U) << "the first has the volume";
+  const explain::Explanation second = about("default/second");
+  EXPECT_EQ(second.verdict, "Unschedulable");
+  ASSERT_FALSE(second.rejections.empty());
+  EXPECT_EQ(second.rejections[0].obstacles[0].obstacle.code, "NoVolumeToBind");
+  // What is reserved for a pod itself does not keep it from other nodes.
+  const explain::Explanation first = about("default/first");
+  EXPECT_EQ(first.verdict, "WaitingOnPermit");
+  EXPECT_THAT(first.rejections, IsEmpty());
+  EXPECT_EQ(about("default/second").verdict, "Unschedulable") << "and it is remembered again";
 }
 
 TEST_F(LiveExplainerTest, BackoffAndGatesAreTold) {

@@ -152,6 +152,23 @@ bool ClaimTracker::end_pending(const std::string& uid, bool force) {
   return true;
 }
 
+std::vector<Ref<const ResourceClaim>> ClaimTracker::all_pending() const {
+  std::vector<Ref<const ResourceClaim>> all;
+  for (const auto& [uid, pending] : pending_) all.push_back(pending.claim);
+  return all;
+}
+
+void ClaimTracker::remember_as(const ClaimTracker& other) {
+  // First the new, then the old: what both have stays taken.
+  std::unordered_map<std::string, Pending, TextHash> before = std::move(pending_);
+  pending_ = other.pending_;
+  for (const auto& [uid, pending] : pending_)
+    if (pending.claim->allocated()) take(*pending.claim->status.allocation);
+  for (const auto& [uid, pending] : before)
+    if (pending.claim->allocated()) give_back(*pending.claim->status.allocation);
+  taken_back_ = other.taken_back_;
+}
+
 // ---- what is taken
 
 // Those of the results for which it makes a difference.

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "api/devices.h"
 #include "base/keyed_hash.h"
@@ -56,6 +57,7 @@ class ClaimTracker {
   // that.
   bool end_pending(const std::string& uid, bool force = false);
   std::size_t pending_count() const { return pending_.size(); }
+  std::vector<Ref<const ResourceClaim>> all_pending() const;
 
   // ---- reservations
   // Whether the claim is reserved for the pod, as far as we have not asked for the opposite.
@@ -65,6 +67,9 @@ class ClaimTracker {
   void take_back(const ResourceClaim& claim, const std::string& pod_uid);
   // The claim was reserved for the pod, after all.
   void reserved(const ResourceClaim& claim, const std::string& pod_uid);
+
+  // Holds pending, and takes as taken back, what the tracker of an equal cluster does.
+  void remember_as(const ClaimTracker& other);
 
   // ---- what is taken
   const AllocatedDevices& allocated() const { return allocated_; }

@@ -142,6 +142,37 @@ TEST_F(ClaimTrackerTest, AnAllocationIsPendingOnlyForAClaimThatIsThereWithoutOne
   EXPECT_EQ(fixture.taken(), "d2");
 }
 
+TEST_F(ClaimTrackerTest, RemembersWhatTheTrackerOfAnEqualClusterDoes) {
+  shows(claim("c", ""));
+  AssumeCache claims("ResourceClaim");
+  claims.put(claim("c", ""));
+  ClaimTracker copied(claims, true);
+  ASSERT_TRUE(tracker().begin_pending(claim("c", allocation("d1", "n1"), "2")));
+  copied.remember_as(tracker());
+  copied.remember_as(tracker());
+  SymbolHold hold(fixture.world.interner.symbols());
+  const DeviceId device{hold.intern("drv"), hold.intern("pool"), hold.intern("d1")};
+  EXPECT_TRUE(copied.allocated().exclusive(device));
+  EXPECT_NE(copied.pending("c"), nullptr);
+  tracker().end_pending("c");
+  copied.remember_as(tracker());
+  EXPECT_FALSE(copied.allocated().exclusive(device));
+  EXPECT_EQ(copied.pending("c"), nullptr);
+}
+
+TEST_F(ClaimTrackerTest, WhatIsReservedForAPodIsForgottenForAWhile) {
+  shows(claim("c", ""));
+  shows(claim("d", ""));
+  ASSERT_TRUE(tracker().begin_pending(claim("c", allocation("d1", "n1"), "2")));
+  ASSERT_TRUE(tracker().begin_pending(claim("d", allocation("d2", "n1"), "2")));
+  const Ref<const Pod> pod = fixture.pod("p", {"c"});
+  Callback remember = fixture.plugin().forget(*pod);
+  EXPECT_EQ(fixture.taken(), "d2");
+  remember();
+  EXPECT_EQ(fixture.taken(), "d1 d2");
+  EXPECT_NE(tracker().pending("c"), nullptr);
+}
+
 TEST_F(ClaimTrackerTest, AReservationThatIsTakenBackDoesNotCount) {
   const std::string reserved = allocation("d1", "n1") + ", " + reserved_for({"p", "q"});
   const Ref<const ResourceClaim> seen = claim("c", reserved);

@@ -19,6 +19,7 @@
 #include "berth/plugin_table.h"
 #include "framework/group_plugins.h"
 #include "framework/object_waits.h"
+#include "framework/remembering_plugin.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/dynamic_resources/allocator_pools.h"
 #include "plugins/dynamic_resources/claim_tracker.h"
@@ -40,6 +41,7 @@ class DynamicResources final : public PreEnqueuePlugin,
                                public ScorePlugin,
                                public ReservePlugin,
                                public PreBindPlugin,
+                               public RememberingPlugin,
                                public SignPlugin {
  public:
   DynamicResources(const config::DynamicResourcesArgs& arguments, const Handle& handle);
@@ -67,6 +69,9 @@ class DynamicResources final : public PreEnqueuePlugin,
   void unreserve(Cycle& cycle, std::string_view node_name) override;
   PreBindPreFlight pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const override;
   Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) override;
+
+  void remember_as(const Plugin& other) override;
+  Callback forget(const Pod& pod) override;
 
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
   Outcome sign(const Pod& pod, std::vector<SignatureFragment>& fragments) const override;

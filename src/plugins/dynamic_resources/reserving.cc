@@ -7,6 +7,7 @@
 
 #include "config/feature_gates.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/extended_resources.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 
 namespace berth::plugins {
@@ -190,6 +191,28 @@ void DynamicResources::unreserve(Cycle& cycle, std::string_view) {
     if (!is_in_memory(*extended->claim)) created = extended->claim;
   }
   writes_->undo(cycle.pod(), std::move(reservations), std::move(created));
+}
+
+void DynamicResources::remember_as(const Plugin& other) {
+  tracker_->remember_as(*dynamic_cast<const DynamicResources&>(other).tracker_);
+}
+
+Callback DynamicResources::forget(const Pod& pod) {
+  std::vector<Ref<const ResourceClaim>> forgotten;
+  for (const Ref<const ResourceClaim>& claim : tracker_->all_pending()) {
+    const bool own = is_extended_resource_claim(*claim) && claim->controller_uid == pod.uid_text();
+    const bool named =
+        std::ranges::any_of(pod.spec().resource_claims, [&](const PodResourceClaim& entry) {
+          const Result<Ref<const ResourceClaim>> found = claim_of_entry(pod, entry, *tracker_);
+          return found && *found && (*found)->uid == claim->uid;
+        });
+    if (!own && !named) continue;
+    tracker_->end_pending(claim->uid);  // another pod may share it, and still has it
+    forgotten.push_back(claim);
+  }
+  return [this, forgotten] {
+    for (const Ref<const ResourceClaim>& claim : forgotten) tracker_->hold_pending(claim);
+  };
 }
 
 }  // namespace berth::plugins

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/go_quote.h"
@@ -105,6 +107,35 @@ void VolumeBinding::restore(const Reservation& reservation) const {
     memory_->volumes.restore(*binding.volume);
   for (const Ref<const PersistentVolumeClaim>& claim : reservation.provisions)
     memory_->claims.restore(*claim);
+}
+
+void VolumeBinding::remember_as(const Plugin& other) {
+  const auto& from = dynamic_cast<const VolumeBinding&>(other);
+  memory_->volumes.assume_as(from.memory_->volumes);
+  memory_->claims.assume_as(from.memory_->claims);
+}
+
+Callback VolumeBinding::forget(const Pod& pod) {
+  std::set<std::string> names;
+  for (const Volume& volume : pod.spec().volumes)
+    if (has_claim(volume)) names.insert(claim_name(pod, volume));
+  Reservation forgotten;
+  for (const Ref<const PersistentVolumeClaim>& claim : memory_->claims.assumed())
+    if (claim->symbols.text(claim->namespace_name) == pod.namespace_name() &&
+        names.contains(claim->name))
+      forgotten.provisions.push_back(claim);
+  for (const Ref<const PersistentVolume>& volume : memory_->volumes.assumed())
+    if (volume->claim_ref &&
+        volume->symbols.text(volume->claim_ref->namespace_name) == pod.namespace_name() &&
+        names.contains(volume->claim_ref->name))
+      forgotten.bindings.push_back({{}, volume});
+  restore(forgotten);
+  return [this, forgotten] {
+    for (const StaticBinding& binding : forgotten.bindings)
+      (void)memory_->volumes.assume(binding.volume);
+    for (const Ref<const PersistentVolumeClaim>& claim : forgotten.provisions)
+      (void)memory_->claims.assume(claim);
+  };
 }
 
 }  // namespace berth::plugins

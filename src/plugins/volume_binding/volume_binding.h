@@ -19,6 +19,7 @@
 #include "berth/plugin_table.h"
 #include "config/configuration.h"
 #include "framework/object_waits.h"
+#include "framework/remembering_plugin.h"
 #include "plugins/normalize.h"
 #include "plugins/signature.h"
 #include "plugins/volume_binding/volume_search.h"
@@ -32,6 +33,7 @@ class VolumeBinding final : public PreFilterPlugin,
                             public ScorePlugin,
                             public ReservePlugin,
                             public PreBindPlugin,
+                            public RememberingPlugin,
                             public SignVolumesPlugin {
  public:
   static Result<std::unique_ptr<Plugin>> create(const config::PluginArgs& arguments,
@@ -57,6 +59,9 @@ class VolumeBinding final : public PreFilterPlugin,
   PreBindPreFlight pre_bind_pre_flight(Cycle& cycle, std::string_view node_name) const override;
   Task<Outcome> pre_bind(Cycle& cycle, std::string_view node_name, CancelToken cancel) override;
   std::optional<std::vector<EventRegistration>> events_to_register() const override;
+
+  void remember_as(const Plugin& other) override;
+  Callback forget(const Pod& pod) override;
 
   // How many volumes and claims are assumed and not yet seen as written.
   std::size_t assumed_count() const;
