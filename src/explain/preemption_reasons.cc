@@ -60,7 +60,8 @@ std::string text_of_reason(Why why, const Pod& pod, const std::string& plugins) 
       return fmt::format("no pod there has a priority lower than {}", pod.priority());
     case Why::kNotEnough: return "the pod would not fit without the pods of lower priority either";
     case Why::kUnresolvable:
-      return fmt::format("no eviction changes what {} has against the node", plugins);
+      return fmt::format("no eviction changes what {} {} against the node", plugins,
+                         plugins.contains(',') ? "have" : "has");
     case Why::kNotTried: return "not tried";
   }
   return {};
