@@ -124,8 +124,11 @@ Result<void> ExplainedCluster::read_files(std::ostream& err) {
     for (ManifestObject& object : *added)
       if (Result<void> done = add_from_file(std::move(object)); !done) return done;
     if (new_pods_.size() == before)
-      return fail(ErrorKind::kInvalid,
-                  fmt::format("{}: no pod without a node to explain", shown_path(path)));
+      return fail(
+          ErrorKind::kInvalid,
+          fmt::format("{}: no pod without a node to explain; in the place of a Deployment or "
+                      "Job write the pod that it would make",
+                      shown_path(path)));
   }
   texts_ = std::make_unique<explain::ManifestTexts>(objects_);
   return {};

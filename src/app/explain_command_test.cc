@@ -184,7 +184,7 @@ TEST_F(ExplainCommandTest, WrongUseIsOneLineThatSaysWhatToDo) {
       {{"-f", file("node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: x}\n"), "--cluster",
         cluster},
        1,
-       "no pod without a node to explain"},
+       "no pod without a node to explain; in the place of a Deployment"},
       {{"fits", "--cluster", "/nowhere"}, 1, "cannot read /nowhere"},
   };
   for (const auto& c : cases) {
