@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -40,34 +41,94 @@ struct AllocationColumn {
   std::int64_t requested_on(NodeRow row) const { return wrapping_add(used_on(row), request); }
 };
 
-// Gives `one_row(row)` every feasible row, or, where many rows of a block are feasible and the
-// amounts are tame, `block(columns, first row, rows)` the block at once; it may write to all of its
-// rows.
+// Up to a block of rows that are far apart in their columns, copied side by side: a few rows of each
+// of many words become one block.
+class GatheredRows {
+ public:
+  explicit GatheredRows(std::span<const AllocationColumn> columns) : columns_(columns) {}
+
+  bool full() const { return count_ == kBlock; }
+  void add(NodeRow row) { rows_[count_++] = row; }
+  std::span<const NodeRow> rows() const { return {rows_.data(), count_}; }
+  void clear() { count_ = 0; }
+  // Valid until the next call.
+  std::span<const BlockColumn> copy() {
+    const std::size_t count = columns_.size();
+    amounts_.resize(2 * count * kBlock);
+    block_.resize(count);
+    for (std::size_t c = 0; c < count; ++c) {
+      const AllocationColumn& column = columns_[c];
+      std::int64_t* const allocatable = &amounts_[2 * c * kBlock];
+      std::int64_t* const used = allocatable + kBlock;
+      for (std::size_t i = 0; i < count_; ++i) {
+        allocatable[i] = column.allocatable[rows_[i]];
+        used[i] = column.used[rows_[i]];
+      }
+      block_[c] = {allocatable, used, column.request, column.weight};
+    }
+    return block_;
+  }
+
+ private:
+  std::span<const AllocationColumn> columns_;
+  std::size_t count_ = 0;
+  std::array<NodeRow, kBlock> rows_;
+  std::vector<std::int64_t> amounts_;  // by column: allocatable, used
+  std::vector<BlockColumn> block_;
+};
+
+// Writes the score of every feasible row: `one_row(row)` gives one, and where the amounts of many
+// rows are tame, `block(columns, rows, scores)` writes those of a block of rows at once. Rows that
+// are not feasible may be written, too.
 template <typename OneRow, typename Block>
-void for_each_block(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
-                    std::size_t all_rows, OneRow one_row, Block block) {
+void score_rows_in_blocks(std::span<const AllocationColumn> columns, const NodeSet& feasible,
+                          std::span<std::int64_t> by_row, OneRow one_row, Block block) {
   constexpr std::size_t kWorthIt = 12;  // rows: a block costs about as much as so many, one by one
   std::vector<BlockColumn> part;        // made when the first block comes: often it is a single row
+  GatheredRows few(columns);
+  std::array<std::int64_t, kBlock> scores;
   const bool complete = std::ranges::none_of(columns, [](const auto& c) { return c.used.empty(); });
+  const std::size_t all_rows = columns.empty() ? by_row.size() : columns.front().allocatable.size();
+  const auto all_tame = [](std::span<const BlockColumn> amounts, std::size_t rows) {
+    return std::ranges::all_of(amounts, [&](const BlockColumn& c) { return is_tame(c, rows); });
+  };
+  const auto score_few = [&] {
+    const std::span<const NodeRow> rows = few.rows();
+    std::span<const BlockColumn> copied;
+    if (rows.size() >= kWorthIt) copied = few.copy();
+    if (!copied.empty() && all_tame(copied, rows.size())) {
+      block(copied, rows.size(), scores.data());
+      for (std::size_t i = 0; i < rows.size(); ++i) by_row[rows[i]] = scores[i];
+    } else {
+      for (const NodeRow row : rows) by_row[row] = one_row(row);
+    }
+    few.clear();
+  };
   feasible.for_each_word([&](std::size_t word, std::uint64_t rest) {
     const std::size_t first = word * kBlock;
     if (complete && NodeSet::rows_in(rest) >= kWorthIt) {
       const std::size_t rows = std::min(kBlock, all_rows - first);
-      bool tame = true;
       part.resize(columns.size());
-      for (std::size_t c = 0; c < columns.size(); ++c) {
+      for (std::size_t c = 0; c < columns.size(); ++c)
         part[c] = {&columns[c].allocatable[first], &columns[c].used[first], columns[c].request,
                    columns[c].weight};
-        tame = tame && is_tame(part[c], rows);
-      }
-      if (tame) {
-        block(std::span<const BlockColumn>(part), static_cast<NodeRow>(first), rows);
+      if (all_tame(part, rows)) {
+        block(std::span<const BlockColumn>(part), rows, &by_row[first]);
         return;
       }
     }
-    for (; rest != 0; rest &= rest - 1)
-      one_row(static_cast<NodeRow>(first + static_cast<std::size_t>(std::countr_zero(rest))));
+    for (; rest != 0; rest &= rest - 1) {
+      const auto row =
+          static_cast<NodeRow>(first + static_cast<std::size_t>(std::countr_zero(rest)));
+      if (!complete) {
+        by_row[row] = one_row(row);
+        continue;
+      }
+      few.add(row);
+      if (few.full()) score_few();
+    }
   });
+  score_few();
 }
 
 // What PreScore leaves for Score, by scored resource.

@@ -126,16 +126,16 @@ Outcome NodeResourcesBalancedAllocation::score(const Cycle& cycle, const NodeSet
   const auto one_row = [&](NodeRow row) {
     // From 50, where the pod makes it as uneven as can be, over 75 (no change) to 100.
     const std::int64_t gain = wrapping_sub(balance.with_pod(row), balance.without_pod(row));
-    by_row[row] = kMaxScore / 2 + wrapping_add(kMaxScore / 2, gain) / 2;
+    return kMaxScore / 2 + wrapping_add(kMaxScore / 2, gain) / 2;
   };
   if (columns.size() != 2) {
-    feasible.for_each(one_row);
+    feasible.for_each([&](NodeRow row) { by_row[row] = one_row(row); });
     return Outcome::success();
   }
-  for_each_block(columns, feasible, by_row.size(), one_row,
-                 [&](std::span<const BlockColumn> block, NodeRow first, std::size_t rows) {
-                   balance_of_two(block[0], block[1], rows, &by_row[first]);
-                 });
+  score_rows_in_blocks(columns, feasible, by_row, one_row,
+                       [&](std::span<const BlockColumn> block, std::size_t rows, Score* scores) {
+                         balance_of_two(block[0], block[1], rows, scores);
+                       });
   return Outcome::success();
 }
 

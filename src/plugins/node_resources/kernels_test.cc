@@ -47,6 +47,79 @@ std::vector<Score> scores(PluginFixture& fixture, const ScorePlugin& plugin,
   return all;
 }
 
+// A few rows of each word.
+NodeSet some_rows(const NodeTable& nodes, Random& random) {
+  NodeSet some(nodes.rows());
+  nodes.nodes().for_each([&](NodeRow row) {
+    if (random.below(8) == 0) some.insert(row);
+  });
+  return some;
+}
+
+TEST(NodeResourcesKernels, ScoreRowsThatAreFarApartLikeSingleRows) {
+  PluginFixture fixture;
+  Random random(9);
+  add_nodes(fixture, random);
+  const auto fit = fixture.make<NodeResourcesFit>();
+  const auto balanced = fixture.make<NodeResourcesBalancedAllocation>();
+  for (int i = 0; i < 50; ++i) {
+    const Ref<const Pod> pod = fixture.world.pod("p" + std::to_string(i))
+                                   .cpu(std::to_string(random.below(8000)) + "m")
+                                   .memory(std::to_string(random.below(1ULL << (14 + i))));
+    const NodeSet some = some_rows(fixture.cluster.nodes(), random);
+    for (const ScorePlugin* plugin :
+         std::initializer_list<const ScorePlugin*>{fit.get(), balanced.get()}) {
+      const std::vector<Score> alone = scores(fixture, *plugin, pod, true);
+      std::vector<Score> together(alone.size());
+      Cycle cycle(pod, fixture.cluster);
+      EXPECT_TRUE(plugin->score(cycle, some, together).ok());
+      some.for_each([&](NodeRow row) {
+        EXPECT_EQ(together[row], alone[row]) << plugin->name() << " about pod " << i;
+      });
+    }
+  }
+}
+
+TEST(NodeResourcesKernels, FilterRowsThatAreFarApartLikeSingleRows) {
+  PluginFixture fixture;
+  Random random(10);
+  add_nodes(fixture, random);
+  const auto plugin = fixture.make<NodeResourcesFit>();
+  const NodeTable& nodes = fixture.cluster.nodes();
+  internal::CycleScratch scratch;
+  const auto verdicts_of = [&](const Ref<const Pod>& pod, const NodeSet& asked, bool one_by_one) {
+    Cycle cycle(pod, fixture.cluster);
+    scratch.reset(nodes.rows());
+    cycle.lend(&scratch);
+    EXPECT_TRUE(plugin->pre_filter(cycle).outcome.ok());
+    NodeSet left = asked, alone(nodes.rows());
+    const auto ask = [&](NodeSet& rows) {
+      FilterPass pass(0, cycle, rows, scratch.verdicts);
+      plugin->filter(cycle, pass);
+    };
+    if (!one_by_one) ask(left);
+    if (one_by_one)
+      asked.for_each([&](NodeRow row) {
+        alone.clear();
+        alone.insert(row);
+        ask(alone);
+        if (!alone.contains(row)) left.erase(row);
+      });
+    std::vector<std::vector<std::string>> said;
+    asked.for_each([&](NodeRow row) {
+      said.push_back(cycle.reasons_of(scratch.verdicts[row], plugin.get()));
+    });
+    return std::pair(left, said);
+  };
+  for (int i = 0; i < 50; ++i) {
+    const Ref<const Pod> pod = fixture.world.pod("p" + std::to_string(i))
+                                   .cpu(std::to_string(random.below(64000)) + "m")
+                                   .memory(std::to_string(random.below(1ULL << (10 + i))));
+    const NodeSet some = some_rows(nodes, random);
+    EXPECT_EQ(verdicts_of(pod, some, false), verdicts_of(pod, some, true)) << i;
+  }
+}
+
 TEST(NodeResourcesKernels, ScoreBlocksLikeSingleRows) {
   PluginFixture fixture;
   Random random(7);

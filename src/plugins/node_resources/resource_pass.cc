@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <boost/container/small_vector.hpp>
 #include <string>
@@ -86,8 +87,17 @@ class ResourcePass {
   }
 
   void run() {
-    pass_.feasible().for_each_word(
-        [&](std::size_t word, std::uint64_t feasible) { judge(word, feasible); });
+    constexpr std::size_t kWorthIt = 12;  // rows of a word: fewer are copied side by side
+    FewRows few;
+    pass_.feasible().for_each_word([&](std::size_t word, std::uint64_t feasible) {
+      if (!sparse_.empty() || NodeSet::rows_in(feasible) >= kWorthIt) return judge(word, feasible);
+      for (; feasible != 0; feasible &= feasible - 1) {
+        few.rows[few.count++] = static_cast<NodeRow>(
+            word * kBlock + static_cast<std::size_t>(std::countr_zero(feasible)));
+        if (few.count == kBlock) judge(few);
+      }
+    });
+    judge(few);
   }
 
   std::vector<Shortage> shortages(NodeRow row) const {
@@ -128,6 +138,11 @@ class ResourcePass {
     bool fails;
     std::uint32_t check;
   };
+  // Rows of different words, of which most will pass.
+  struct FewRows {
+    std::size_t count = 0;
+    std::array<NodeRow, kBlock> rows;
+  };
   static constexpr std::uint32_t kSparse = std::uint32_t{1} << 31;  // in failed_: a sparse check
 
   void add_scalar(std::uint32_t number) {
@@ -141,6 +156,36 @@ class ResourcePass {
     sparse_.push_back({view.few, scalar.amount, number, scalar.devices});
     fail_elsewhere_ += sparse_.back().fails_elsewhere() ? 1 : 0;
     if (!view.few.empty()) somewhere_.push_back(static_cast<std::uint32_t>(sparse_.size() - 1));
+  }
+
+  // One by one only those that fail something.
+  void judge(FewRows& few) {
+    const auto rows = std::span(few.rows).first(std::exchange(few.count, 0));
+    if (rows.empty()) return;
+    constexpr std::size_t kFew = 4;
+    std::uint64_t failing = rows.size() < kFew ? ~std::uint64_t{0} : full_rows_of(rows);
+    if (rows.size() >= kFew)
+      for (const Check& check : checks_) failing |= insufficient_rows_of(rows, check);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if ((failing >> i & 1) != 0) judge(rows[i] / kBlock, std::uint64_t{1} << (rows[i] % kBlock));
+  }
+
+  std::uint64_t full_rows_of(std::span<const NodeRow> rows) const {
+    std::array<std::int64_t, kBlock> pods, allowed;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      pods[i] = pod_counts_[rows[i]];
+      allowed[i] = allowed_pods_[rows[i]];
+    }
+    return full_rows(pods.data(), allowed.data(), rows.size());
+  }
+
+  static std::uint64_t insufficient_rows_of(std::span<const NodeRow> rows, const Check& check) {
+    std::array<std::int64_t, kBlock> allocatable, used;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      allocatable[i] = check.allocatable[rows[i]];
+      used[i] = check.used[rows[i]];
+    }
+    return insufficient_rows({allocatable.data(), used.data(), check.amount}, rows.size());
   }
 
   void judge(std::size_t word, std::uint64_t feasible) {

@@ -36,19 +36,19 @@ std::int64_t most_allocated(std::int64_t requested, std::int64_t allocatable) {
 template <typename ResourceScore, typename AddBlock>
 void score_rows(const std::vector<AllocationColumn>& columns, const NodeSet& feasible,
                 std::span<Score> by_row, ResourceScore resource_score, AddBlock add_block) {
-  for_each_block(
-      columns, feasible, by_row.size(),
+  score_rows_in_blocks(
+      columns, feasible, by_row,
       [&](NodeRow row) {
         WeightedSum total;
         for (const AllocationColumn& column : columns)
           if (const std::int64_t allocatable = column.allocatable[row]; allocatable != 0)
             total.add(resource_score(column.requested_on(row), allocatable), column.weight);
-        by_row[row] = total.weights == 0 ? 0 : total.sum / total.weights;
+        return total.weights == 0 ? 0 : total.sum / total.weights;
       },
-      [&](std::span<const BlockColumn> block, NodeRow first, std::size_t rows) {
-        BlockScores scores;
-        for (const BlockColumn& column : block) add_block(column, rows, scores);
-        average(scores, rows, &by_row[first]);
+      [&](std::span<const BlockColumn> block, std::size_t rows, Score* scores) {
+        BlockScores sums;
+        for (const BlockColumn& column : block) add_block(column, rows, sums);
+        average(sums, rows, scores);
       });
 }
 
