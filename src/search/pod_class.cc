@@ -317,7 +317,14 @@ int PodClass::group_of(const std::vector<std::int64_t>& tuple) {
 
 // Puts each changed row into its group, with its score.
 void PodClass::follow(const Cycle& cycle) {
-  const std::vector<std::int32_t>& own = cycle.scratch()->sums;
+  std::vector<std::int32_t>& own = cycle.scratch()->sums;
+  if (tree_.groups() == 1 && (!grouped_ || all_alike())) {  // no row can go to another group
+    asked_.changed.for_each([&](NodeRow row) {
+      if (!asked_.passed.contains(row)) own[row] = ScoreTree::kNone;
+    });
+    tree_.set(asked_.changed, own);
+    return;
+  }
   std::vector<std::int64_t> tuple;
   asked_.changed.for_each([&](NodeRow row) {
     const std::int32_t score = asked_.passed.contains(row) ? own[row] : ScoreTree::kNone;

@@ -1,12 +1,29 @@
 #include "search/score_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/check.h"
+#include "base/vector_clones.h"
 
 namespace berth {
 namespace {
+
+constexpr std::size_t kBlockRows = 64;
+
+// Of a block's scores, as vector code: the highest, and how many there are of one.
+BERTH_VECTOR_CLONES std::int32_t highest_in_block(const std::int32_t* scores) {
+  std::int32_t highest = scores[0];
+  for (std::size_t i = 1; i < kBlockRows; ++i) highest = std::max(highest, scores[i]);
+  return highest;
+}
+
+BERTH_VECTOR_CLONES std::uint32_t count_in_block(const std::int32_t* scores, std::int32_t score) {
+  std::uint32_t rows = 0;
+  for (std::size_t i = 0; i < kBlockRows; ++i) rows += scores[i] == score ? 1U : 0U;
+  return rows;
+}
 
 ScoreTree::Best best_of(std::span<const ScoreTree::Best> parts) {
   ScoreTree::Best best;
@@ -33,7 +50,7 @@ void ScoreTree::assign(std::vector<Group> group_by_row, std::size_t groups,
   scored_.assign(groups, 0);
   if (groups == 1) {
     // Most classes: block by block, which is vector code.
-    for (std::size_t block = 0; block < blocks_; ++block) by_block_[block] = of_rows(0, block);
+    for (std::size_t block = 0; block < blocks_; ++block) by_block_[block] = of_rows(block);
     scored_[0] = static_cast<std::uint32_t>(scores_.size()) -
                  static_cast<std::uint32_t>(std::ranges::count(scores_, kNone));
   } else {
@@ -69,6 +86,33 @@ void ScoreTree::set(NodeRow row, std::int32_t score) {
   const Best super_before = super;
   if (replace(super, block_before, block)) super = of_blocks(group, above);
   if (replace(tops_[group], super_before, super)) tops_[group] = of_supers(group);
+}
+
+void ScoreTree::set(const NodeSet& rows, std::span<const std::int32_t> scores) {
+  constexpr std::size_t kFew = 8;  // rows: every level is computed anew for more
+  if (rows.count() < kFew) {
+    rows.for_each([&](NodeRow row) { set(row, scores[row]); });
+    return;
+  }
+  BERTH_CHECK(groups() == 1);
+  constexpr std::size_t kNoSuper = ~std::size_t{0};
+  std::size_t last = kNoSuper;
+  const auto finish_super = [&] {
+    if (last != kNoSuper) by_super_[last] = of_blocks(0, last);
+  };
+  rows.for_each_word([&](std::size_t block, std::uint64_t bits) {
+    if (block / kFan != last) finish_super();
+    last = block / kFan;
+    for (; bits != 0; bits &= bits - 1) {
+      const std::size_t row = block * kFan + static_cast<std::size_t>(std::countr_zero(bits));
+      if (scores_[row] == kNone) ++scored_[0];
+      if (scores[row] == kNone) --scored_[0];
+      scores_[row] = scores[row];
+    }
+    by_block_[block] = of_rows(block);
+  });
+  finish_super();
+  tops_[0] = of_supers(0);
 }
 
 bool ScoreTree::replace(Best& whole, const Best& before, const Best& after) {
@@ -110,6 +154,14 @@ ScoreTree::Best ScoreTree::of_rows(Group group, std::size_t block) const {
   for (std::size_t i = 0; i < kFan; ++i)
     best.rows += groups[i] == group && scores[i] == best.score ? 1U : 0U;
   return best;
+}
+
+ScoreTree::Best ScoreTree::of_rows(std::size_t block) const {
+  static_assert(kBlockRows == kFan);
+  const std::int32_t* const scores = &scores_[block * kFan];
+  const std::int32_t highest = highest_in_block(scores);
+  if (highest == kNone) return {};
+  return {highest, count_in_block(scores, highest)};
 }
 
 ScoreTree::Best ScoreTree::of_blocks(Group group, std::size_t super) const {

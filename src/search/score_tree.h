@@ -38,6 +38,8 @@ class ScoreTree {
   void assign(std::vector<Group> group_by_row, std::size_t groups,
               std::span<const std::int32_t> scores);
   void set(NodeRow row, std::int32_t score);
+  // Sets the scores of many rows of a tree with one group, from `scores` by row.
+  void set(const NodeSet& rows, std::span<const std::int32_t> scores);
   // Sets the score, and moves the row to another group.
   void move(NodeRow row, Group group, std::int32_t score);
   // Adds an empty group, up to kMaxGroups.
@@ -62,6 +64,8 @@ class ScoreTree {
   std::size_t at_block(Group group, std::size_t block) const { return group * blocks_ + block; }
   std::size_t at_super(Group group, std::size_t super) const { return group * supers_ + super; }
   Best of_rows(Group group, std::size_t block) const;
+  // The same where there is one group.
+  Best of_rows(std::size_t block) const;
   Best of_blocks(Group group, std::size_t super) const;
   Best of_supers(Group group) const;
   // A row's score, or the best of a part, has changed: returns whether the whole must be computed

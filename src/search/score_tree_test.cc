@@ -42,6 +42,35 @@ TEST(ScoreTree, RowsMoveToGroupsThatAreNew) {
   EXPECT_EQ(tree.group(1), 1);
 }
 
+TEST(ScoreTree, ManyRowsAreSetLikeOneAfterTheOther) {
+  Random random(8);
+  constexpr std::size_t kRows = 9000;
+  const auto draw_score = [&] {
+    return random.chance(0.2) ? ScoreTree::kNone : static_cast<std::int32_t>(random.below(20));
+  };
+  std::vector<std::int32_t> scores(kRows);
+  for (std::int32_t& score : scores) score = draw_score();
+  ScoreTree together, alone;
+  together.assign(std::vector<Group>(kRows), 1, scores);
+  alone.assign(std::vector<Group>(kRows), 1, scores);
+  const Group only[] = {0};
+  for (const std::size_t changes : {1U, 7U, 8U, 100U, 3000U}) {
+    NodeSet rows(kRows);
+    for (std::size_t i = 0; i < changes; ++i) {
+      const auto row = static_cast<NodeRow>(random.below(kRows));
+      scores[row] = draw_score();
+      rows.insert(row);
+      alone.set(row, scores[row]);
+    }
+    together.set(rows, scores);
+    EXPECT_EQ(together.best(0).score, alone.best(0).score);
+    EXPECT_EQ(together.best(0).rows, alone.best(0).rows);
+    EXPECT_EQ(together.scored(0), alone.scored(0));
+    for (std::uint64_t n = 0; n < together.best(0).rows; ++n)
+      EXPECT_EQ(together.nth_best(only, n), alone.nth_best(only, n));
+  }
+}
+
 // A lot of changes, and every answer compared with a look at all rows.
 TEST(ScoreTree, AnswersAsALookAtAllRowsDoes) {
   Random random(7);
