@@ -53,6 +53,7 @@ Task<SearchResult> NodeSearch::run(Cycle& cycle, const Framework& framework,
     Task<void> finishing = finish_kept(cycle, framework, pre, *result);
     co_await finishing;
   }
+  fail_if_plugins_differ(*result);
   if (trace) {
     if (!policy_.draws_ties) take_first_by_name(*result);
     trace_end(*result);
@@ -152,7 +153,11 @@ Task<void> NodeSearch::no_feasible_node(Cycle& cycle, const Framework& framework
   result.outcome.code = Code::kUnschedulable;
   result.outcome.error = error->message();
   result.outcome.fit_error = std::move(error);
-  if (!plugins_check_ || !plugins_check_->difference || difference_) co_return;
+}
+
+// What plugins keep, and have compared.
+void NodeSearch::fail_if_plugins_differ(SearchResult& result) {
+  if (!plugins_check_ || !plugins_check_->difference || difference_) return;
   difference_ = plugins_check_->difference;
   observer_.internal_error("increments differ: " + *difference_);
   result.outcome = Outcome::failure("increments differ: " + *difference_);

@@ -104,6 +104,7 @@ class NodeSearch {
   std::optional<std::string> difference_from(const SearchResult& kept, Cycle& cycle,
                                              const Framework& framework, const NodeSet& feasible);
   // Replaces the node that was drawn by the first of the trace's best nodes by name.
+  void fail_if_plugins_differ(SearchResult& result);
   void take_first_by_name(SearchResult& result) const;
   // No node fits: builds the FitError and runs PostFilter.
   Task<void> no_feasible_node(Cycle& cycle, const Framework& framework, const Diagnosis& diagnosis,

@@ -45,11 +45,13 @@ AllocatedDevices::AllocatedDevices(bool consumable_capacity)
 AllocatedDevices::AllocatedDevices(const AllocatedDevices& other)
     : consumable_capacity_(other.consumable_capacity_),
       revision_(other.revision_),
+      changes_(other.changes_),
       devices_(std::make_unique<Devices>(*other.devices_)) {}
 AllocatedDevices::AllocatedDevices(AllocatedDevices&&) noexcept = default;
 AllocatedDevices& AllocatedDevices::operator=(AllocatedDevices other) noexcept {
   std::swap(consumable_capacity_, other.consumable_capacity_);
   std::swap(revision_, other.revision_);
+  std::swap(changes_, other.changes_);
   std::swap(devices_, other.devices_);
   return *this;
 }
@@ -58,8 +60,8 @@ AllocatedDevices::~AllocatedDevices() = default;
 void AllocatedDevices::add(const AllocationResult& allocation) {
   for (const DeviceRequestAllocationResult& result : allocation.results) {
     if (result.admin_access) continue;
-    ++revision_;
     const DeviceId id = result.id();
+    changed(id);
     if (!consumable_capacity_ || result.share_id.empty()) {
       ++devices_->exclusive[id];
       continue;
@@ -72,8 +74,8 @@ void AllocatedDevices::add(const AllocationResult& allocation) {
 void AllocatedDevices::remove(const AllocationResult& allocation) {
   for (const DeviceRequestAllocationResult& result : allocation.results) {
     if (result.admin_access) continue;
-    ++revision_;
     const DeviceId id = result.id();
+    changed(id);
     if (!consumable_capacity_ || result.share_id.empty()) {
       count_down(devices_->exclusive, id);
       continue;
@@ -84,6 +86,20 @@ void AllocatedDevices::remove(const AllocationResult& allocation) {
     subtract(found->second, result.consumed_capacity);
     if (all_zero(found->second)) devices_->consumed.erase(found);
   }
+}
+
+void AllocatedDevices::changed(const DeviceId& id) {
+  ++revision_;
+  // Half of them go at a time.
+  if (changes_.size() == 2 * kChangesKept)
+    changes_.erase(changes_.begin(), changes_.begin() + kChangesKept);
+  changes_.push_back(id);
+}
+
+std::optional<std::span<const DeviceId>> AllocatedDevices::changes_since(
+    std::uint64_t revision) const {
+  if (revision > revision_ || revision_ - revision > changes_.size()) return std::nullopt;
+  return std::span(changes_).last(static_cast<std::size_t>(revision_ - revision));
 }
 
 bool AllocatedDevices::exclusive(const DeviceId& id) const {

@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "api/devices.h"
 
@@ -37,13 +40,19 @@ class AllocatedDevices {
 
   // How many devices are allocated, exclusively or in shares.
   std::size_t size() const;
-  // Grows with every change.
+  // Grows with every change of a device.
   std::uint64_t revision() const { return revision_; }
+  // Which devices have changed since, in order; nullopt: too many.
+  std::optional<std::span<const DeviceId>> changes_since(std::uint64_t revision) const;
 
  private:
   struct Devices;
+  void changed(const DeviceId& id);
+
+  static constexpr std::size_t kChangesKept = 4096;
   bool consumable_capacity_;
   std::uint64_t revision_ = 0;
+  std::vector<DeviceId> changes_;  // the last ones
   std::unique_ptr<Devices> devices_;
 };
 

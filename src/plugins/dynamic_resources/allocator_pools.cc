@@ -198,17 +198,27 @@ void DevicePools::remove(const std::string& name) {
 // What nodes have gathered is void: of one, if the slice and its whole pool are that node's alone.
 void DevicePools::changed(const OfferedSlice& offered) {
   Index& index = *index_;
-  const Symbol node = offered.node_name();
-  const bool local =
-      !node.empty() && std::ranges::all_of(offered.pool->slices, [&](const OfferedSlice* slice) {
-        return slice->node_name() == node && !concerns_every_node(*slice);
-      });
-  if (local) {
-    index.nodes.erase(node);
+  const std::optional<Symbol> node = only_node(*offered.pool);
+  if (node) {
+    index.nodes.erase(*node);
   } else {
     ++index.shared_version;
     index.nodes.clear();
   }
+}
+
+std::optional<Symbol> DevicePools::only_node(const PoolEntry& pool) const {
+  const Symbol node = pool.slices.front()->node_name();
+  const bool is_local =
+      !node.empty() && std::ranges::all_of(pool.slices, [&](const OfferedSlice* slice) {
+        return slice->node_name() == node && !concerns_every_node(*slice);
+      });
+  return is_local ? std::optional(node) : std::nullopt;
+}
+
+std::optional<Symbol> DevicePools::only_node(Symbol driver, Symbol pool) const {
+  const auto found = index_->by_pool.find({driver, pool});
+  return found == index_->by_pool.end() ? Symbol{} : only_node(*found->second);
 }
 
 // ---- what concerns a node ---------------------------------------------------------------------

@@ -103,6 +103,9 @@ class DevicePools {
 
   // Of the node, gathered now unless they are still good.
   NodePools& of(const Node& node);
+  // The node that alone can draw from the pool, or the empty symbol where no node can; nullopt: there
+  // may be several.
+  std::optional<Symbol> only_node(Symbol driver, Symbol pool) const;
   // Whether the node is one that a device of its own is for.
   Result<bool> device_matches(OfferedSlice& offered, std::uint32_t device, const Node& node);
 
@@ -119,6 +122,7 @@ class DevicePools {
   void changed(const OfferedSlice& offered);
   bool ignored(const OfferedSlice& offered) const;
   bool concerns_every_node(const OfferedSlice& offered) const;
+  std::optional<Symbol> only_node(const PoolEntry& pool) const;
   Result<bool> matches(std::optional<Result<NodeSelector>>& compiled,
                        const DeviceNodeSelection& nodes, const Node& node) const;
   Result<bool> relevant(OfferedSlice& offered, const Node& node);

@@ -18,12 +18,14 @@
 
 #include "berth/plugin_table.h"
 #include "framework/group_plugins.h"
+#include "framework/kept_check.h"
 #include "framework/object_waits.h"
 #include "framework/remembering_plugin.h"
 #include "plugins/device_class_resources.h"
 #include "plugins/dynamic_resources/allocator_pools.h"
 #include "plugins/dynamic_resources/claim_tracker.h"
 #include "plugins/dynamic_resources/claim_writes.h"
+#include "plugins/dynamic_resources/kept_verdicts.h"
 #include "plugins/dynamic_resources/pod_devices.h"
 
 namespace berth {
@@ -86,6 +88,11 @@ class DynamicResources final : public PreEnqueuePlugin,
 
   // ---- Filter
   void judge(const Cycle& cycle, PodDevices& devices, NodeRow row, NodeJudgement& judgement) const;
+  void find_in_order(const Cycle& cycle, PodDevices& devices, const std::vector<NodeRow>& rows,
+                     FilterPass& pass) const;
+  void reject_from_kept(PodDevices& devices, const Cycle& cycle, FilterPass& pass,
+                        NodeSet& unknown) const;
+  void keep(KeptVerdicts::Shape& shape, NodeRow row, const NodeJudgement& judgement) const;
   bool is_scored(const PodDevices& devices) const;
   const ExtendedClaimVariant* variant_for(const Cycle& cycle, PodDevices& devices, NodeRow row,
                                           NodeJudgement& judgement) const;
@@ -126,6 +133,8 @@ class DynamicResources final : public PreEnqueuePlugin,
   const std::shared_ptr<ClaimTracker> tracker_;
   const std::shared_ptr<DeviceClassResources> classes_;
   const std::unique_ptr<DevicePools> pools_;
+  const std::unique_ptr<KeptVerdicts> kept_;
+  const std::shared_ptr<KeptCheck> check_;
   const std::unique_ptr<ClaimWrites> writes_;
   const ObjectWaits waits_;
 };

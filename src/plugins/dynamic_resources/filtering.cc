@@ -29,14 +29,13 @@ constexpr Score kFirstAlternative = 8;
 // A search of so many steps is not repeated in Reserve: some tens of microseconds.
 constexpr std::uint64_t kStepsWorthKeeping = 256;
 
-// The rows that a pass is about, in the order in which upstream would look at them.
-std::vector<NodeRow> rows_in_order(const FilterPass& pass) {
+// The rows, in the order in which upstream would look at them.
+std::vector<NodeRow> rows_in_order(const NodeTable& nodes, const NodeSet& feasible) {
   std::vector<NodeRow> rows;
-  const NodeSet& feasible = pass.feasible();
   const std::size_t count = feasible.count();
   rows.reserve(count);
   if (count > 1)
-    for (const NodeRow row : pass.nodes().order())
+    for (const NodeRow row : nodes.order())
       if (feasible.contains(row)) rows.push_back(row);
   if (rows.size() == count) return rows;
   rows.clear();
@@ -107,9 +106,55 @@ void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
   PodDevices& devices = *seen->devices;
   if (devices.allocator && devices.turn != cycle.turn) devices.allocator->start_turn();
   devices.turn = cycle.turn;
-  const bool scored = is_scored(devices);
-  if (scored) devices.scores.resize(cycle.nodes().rows());
-  const std::vector<NodeRow> rows = rows_in_order(pass);
+  if (is_scored(devices)) devices.scores.resize(cycle.nodes().rows());
+  const NodeSet* rows = &pass.feasible();
+  NodeSet unknown;
+  // One row alone is a trial, or may be the node that is chosen: Reserve goes by its judgement.
+  if (devices.kept && rows->count() > 1) {
+    reject_from_kept(devices, cycle, pass, unknown);
+    rows = &unknown;
+  }
+  find_in_order(cycle, devices, rows_in_order(pass.nodes(), *rows), pass);
+}
+
+// Rejects the rows that are known to have no devices. `unknown` are those of which nothing is known.
+void DynamicResources::reject_from_kept(PodDevices& devices, const Cycle& cycle, FilterPass& pass,
+                                        NodeSet& unknown) const {
+  if (check_->on) {  // every row is judged, and compared
+    unknown = pass.feasible();
+    return;
+  }
+  unknown.reserve_rows(cycle.nodes().rows());
+  pass.feasible().for_each([&](NodeRow row) {
+    switch (devices.kept->at(row)) {
+      case KeptVerdicts::Verdict::kAllocated: break;
+      case KeptVerdicts::Verdict::kImpossible:
+        pass.reject(row, Code::kUnschedulableAndUnresolvable, kNotAllocated);
+        break;
+      case KeptVerdicts::Verdict::kUnknown: unknown.insert(row);
+    }
+  });
+}
+
+void DynamicResources::keep(KeptVerdicts::Shape& shape, NodeRow row,
+                            const NodeJudgement& judgement) const {
+  using Verdict = KeptVerdicts::Verdict;
+  Verdict verdict = Verdict::kUnknown;
+  if (judgement.allocation.verdict == NodeAllocation::Verdict::kImpossible)
+    verdict = Verdict::kImpossible;
+  // Reserve repeats the search on the node that is chosen, whatever it takes.
+  if (judgement.allocation.allocated() && judgement.allocation.steps <= kStepsWorthKeeping)
+    verdict = Verdict::kAllocated;
+  const Verdict known = shape.at(row);
+  if (check_->on && known != Verdict::kUnknown && known != verdict && !check_->difference)
+    check_->difference = fmt::format("row {}: whether there are devices was {}, and is {} now", row,
+                                     std::to_underlying(known), std::to_underlying(verdict));
+  if (verdict != Verdict::kUnknown) shape.keep(row, verdict);
+}
+
+void DynamicResources::find_in_order(const Cycle& cycle, PodDevices& devices,
+                                     const std::vector<NodeRow>& rows, FilterPass& pass) const {
+  const bool scored = !devices.scores.empty();
   NodeJudgement fresh;
   for (const NodeRow row : rows) {
     const auto known = devices.judged.find(row);
@@ -120,6 +165,7 @@ void DynamicResources::filter(const Cycle& cycle, FilterPass& pass) const {
         pass.defer(row);
         continue;
       }
+      if (devices.kept) keep(*devices.kept, row, fresh);
       judgement = &fresh;
       // One row alone is a trial, of which there may be one for every pod on the node.
       if (rows.size() == 1 || fresh.allocation.steps > kStepsWorthKeeping)

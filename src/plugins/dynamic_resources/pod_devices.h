@@ -19,6 +19,7 @@
 #include "berth/plugin.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/extended_resources.h"
+#include "plugins/dynamic_resources/kept_verdicts.h"
 
 namespace berth::plugins {
 
@@ -119,6 +120,9 @@ struct PodDevices {
   // What took long to find out, or may be asked for again; by row. It holds for the whole cycle: no
   // pod that comes or goes makes a difference to it.
   std::unordered_map<NodeRow, NodeJudgement> judged;
+  // What is known from other pods that asked for the same; null: nothing is kept for this one. For
+  // this cycle.
+  KeptVerdicts::Shape* kept = nullptr;
   std::uint32_t turn = 0;  // Cycle::turn at the last question
   bool undone = false;
 

@@ -57,6 +57,8 @@ DynamicResources::DynamicResources(const config::DynamicResourcesArgs& arguments
       classes_(DeviceClassResources::of(handle)),
       pools_(std::make_unique<DevicePools>(handle.cluster.symbol_table(),
                                            AllocatorFeatures::of(handle.gates))),
+      kept_(std::make_unique<KeptVerdicts>()),
+      check_(KeptCheck::of(*handle.shared)),
       writes_(std::make_unique<ClaimWrites>(handle, tracker_, binding_conditions_)),
       waits_(handle) {}
 
@@ -131,6 +133,11 @@ PreFilterResult DynamicResources::pre_filter(Cycle& cycle) const {
     }
     devices->turn = cycle.turn;
     devices->allocator.emplace(*pools_, tracker_->allocated(), cycle.cluster(), budget);
+    // Nothing but the allocator has a say about nodes then, and nobody asks which devices it were.
+    if (devices->to_allocate.size() == devices->claims.size() && !is_scored(*devices)) {
+      kept_->refresh(cycle.cluster(), tracker_->allocated(), *pools_);
+      devices->kept = &kept_->of(devices->to_allocate);
+    }
   }
   seen.devices = std::move(devices);
   return PreFilterResult::success();
