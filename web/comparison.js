@@ -1,9 +1,12 @@
-// The sides of a comparison beside each other (docs/compare.md): their figures, plots of all of them over
-// one time line, and the pods that went elsewhere up to the moment chosen, with the reason.
+// The sides of a comparison beside each other (docs/compare.md): their nodes and figures at the moment
+// chosen, plots of all of them over one time line, and the pods that went elsewhere up to that moment, with
+// the reason.
 
 import { byId, colour, make } from './dom.js';
 import { count, duration, percent } from './format.js';
+import { SideTiles } from './side_tiles.js';
 
+/** @typedef {import('./model.js').History} History */
 /** @typedef {import('./store.js').Store} Store */
 /** @typedef {import('./vendor/uplot/uPlot.d.ts')} Plot */
 
@@ -62,19 +65,27 @@ const NEVER = Infinity;
 
 /**
  * @param {Comparison} comparison
+ * @param {(History | null)[]} histories  by run
  * @param {Store} store
  */
-export function showComparison(comparison, store) {
-  new ComparisonView(comparison, store);
+export function showComparison(comparison, histories, store) {
+  new ComparisonView(comparison, histories, store);
 }
 
 class ComparisonView {
   /**
    * @param {Comparison} comparison
+   * @param {(History | null)[]} histories
    * @param {Store} store
    */
-  constructor(comparison, store) {
+  constructor(comparison, histories, store) {
     this.comparison = comparison;
+    /** @type {Map<Run, History>} */
+    this.histories = new Map();
+    comparison.runs.forEach((run, place) => {
+      const history = histories[place];
+      if (history) this.histories.set(run, history);
+    });
     const { inputs, sides } = comparison.sweep;
     this.sides = sides.map(({ name }) => name);
     this.input = inputs[0] ?? '';
@@ -97,8 +108,11 @@ class ComparisonView {
     this.play = make('button', { type: 'button', onclick: () => this.#togglePlay() }, 'Play');
     this.resources = make('select', { onchange: () => {
       this.resource = this.resources.value;
+      this.tiles.setResource(this.resource);
       this.#draw();
     } });
+    const tiles = make('div', { class: 'sides' });
+    this.nodes = panel('Nodes', [], tiles);
     this.now = make('div', { class: 'comparison-table' });
     this.figures = make('div', { class: 'comparison-table' });
     this.plots = make('div', { class: 'plots' });
@@ -113,6 +127,7 @@ class ComparisonView {
           this.other = name;
           this.#show();
         })),
+      this.nodes,
       panel('At this moment', [], this.now),
       panel('Over time', [make('label', {}, 'resource ', this.resources)], this.plots),
       panel('Pods that went elsewhere', [], this.moved),
@@ -120,8 +135,11 @@ class ComparisonView {
         this.onlyDifferent = event.target instanceof HTMLInputElement && event.target.checked;
         this.#showFigures();
       } }), ' only what differs')], this.figures));
+    this.tiles = new SideTiles(tiles);
     store.subscribe((changed) => {
-      if (changed.has('look')) this.#draw();
+      if (!changed.has('look')) return;
+      this.tiles.arrange();
+      this.#draw();
     });
     this.#show();
   }
@@ -138,6 +156,10 @@ class ComparisonView {
     this.resources.replaceChildren(...names.map((name) => make('option', {}, name)));
     if (!names.includes(this.resource)) this.resource = names[0] ?? '';
     this.resources.value = this.resource;
+    const histories = runs.map((run) => run && this.histories.get(run));
+    this.nodes.hidden = histories.every((history) => history === undefined);
+    this.tiles.show(histories.map((history, side) => ({ name: this.sides[side], history })));
+    this.tiles.setResource(this.resource);
     this.#showFigures();
     this.#showMoved();
     this.#draw();
@@ -151,6 +173,7 @@ class ComparisonView {
     this.clock.textContent = duration(Math.round(moment * 1e6) / 1e3);
     this.#moveHands();
     this.#showNow();
+    this.tiles.goTo(moment);
     let shown = 0;
     for (const row of this.moved.querySelectorAll('[data-at]')) {
       const later = row instanceof HTMLElement && Number(row.dataset.at) > moment;

@@ -77,7 +77,7 @@ function show(data) {
   showTheme(store);
   if (data.comparison) {
     within(document.body, 'main', HTMLElement).hidden = true;
-    showComparison(data.comparison, store);
+    showComparison(data.comparison, data.histories ?? [], store);
   }
   showCounts(state, store);
   new Tiles(model, state, store, data.live ?? false);

@@ -12,6 +12,7 @@
  * @property {Explanation[]=} explanations  what `berth explain` says of pods
  * @property {Trace[]=} traces  what was found out in attempts
  * @property {import('./comparison.js').Comparison=} comparison  instead of all that
+ * @property {(History | null)[]=} histories  of the comparison's runs: nodes, and pods on them
  */
 
 /**

@@ -1,20 +1,17 @@
 // The nodes as tiles on one canvas: a tile is as full as its node. Only tiles that changed are drawn
 // again. To assistive technology the canvas is a list box whose active option is the focused tile.
 
-import { byId, colour, make, sizedContext, within } from './dom.js';
-import { amount, percent, plural } from './format.js';
-import { makeRamp } from './ramp.js';
+import { byId, make, sizedContext, within } from './dom.js';
+import { plural } from './format.js';
 import { HEADING, layOut, nodeAt, neighbour } from './tile_layout.js';
+import { describeNode, drawTile, paletteNow } from './tile_painter.js';
 
 /** @typedef {import('./model.js').Model} Model */
-/** @typedef {import('./model.js').NodeState} NodeState */
 /** @typedef {import('./state.js').ClusterState} ClusterState */
 /** @typedef {import('./store.js').Store} Store */
 /** @typedef {import('./tile_layout.js').Layout} Layout */
+/** @typedef {import('./tile_painter.js').Palette} Palette */
 
-const GAUGE_FROM = 14;  // smaller tiles have their colour all over
-const NAMED_FROM = 60;  // tiles that have room for their name
-const NAME_HEIGHT = 18;
 const NAMES_OFFERED = 2000;
 
 export class Tiles {
@@ -127,19 +124,7 @@ export class Tiles {
    * @param {number} node
    */
   describe(node) {
-    const { model, state } = this;
-    const { resource } = this.store.choices;
-    const name = model.nodes[node].name;
-    const now = state.nodes[node];
-    if (!now) return `${name}: not there`;
-    const at = node * state.width + resource;
-    const kind = model.resources[resource];
-    const fullness = state.fullness(node, resource);
-    const use = Number.isNaN(fullness) ? `no ${kind}` :
-      `${kind} ${percent(fullness)} (${amount(kind, state.used[at])} of ${amount(kind, state.allocatable[at])})`;
-    const pods = plural(state.used[node * state.width + model.resources.indexOf('pods')], 'pod');
-    const marks = [now.cordoned && 'cordoned', ...(now.taints ?? [])].filter(Boolean);
-    return [`${name}: ${use}`, pods, ...marks].join(', ');
+    return describeNode(this.model, this.state, node, this.store.choices.resource);
   }
 
   /** @param {number} node */
@@ -227,134 +212,13 @@ export class Tiles {
     if (this.isLive && !this.state.nodes[node]) return;
     const { context, layout, palette, state } = this;
     const [x, y, size] = [layout.left[node], layout.top[node], layout.size];
-    context.clearRect(x, y, size, size);
-    const now = state.nodes[node];
-    const nameHeight = size >= NAMED_FROM ? NAME_HEIGHT : 0;
-    if (nameHeight > 0) drawName(context, palette.text, x + 3, y, size - 6, this.model.nodes[node].name);
-    if (!now) {
-      context.strokeStyle = palette.line;
-      context.lineWidth = 1;
-      context.setLineDash([2, 2]);
-      context.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
-      context.setLineDash([]);
-    } else {
-      this.#drawFullness(x, y + nameHeight, size, size - nameHeight, state.fullness(node, this.store.choices.resource));
-      drawMarks(context, palette, x, y, size, now);
-    }
+    drawTile(context, palette, { x, y, size }, this.model.nodes[node].name, state.nodes[node], state.fullness(node, this.store.choices.resource));
     const isFocused = node === this.focused && document.activeElement === this.box;
     if (node !== this.store.choices.node && !isFocused) return;
     context.strokeStyle = isFocused ? palette.focus : palette.text;
     context.lineWidth = 2;
     context.strokeRect(x + 1, y + 1, size - 2, size - 2);
   }
-
-  /**
-   * @param {number} x
-   * @param {number} y
-   * @param {number} width
-   * @param {number} height
-   * @param {number} part
-   */
-  #drawFullness(x, y, width, height, part) {
-    const { context, palette } = this;
-    if (Number.isNaN(part)) {
-      context.fillStyle = palette.none;
-      context.fillRect(x, y, width, height);
-      return;
-    }
-    const isGauge = width >= GAUGE_FROM;
-    context.fillStyle = isGauge ? palette.ramp(0) : palette.ramp(part);
-    context.fillRect(x, y, width, height);
-    if (!isGauge || part <= 0) return;
-    const tall = Math.max(1, Math.round(height * Math.min(1, part)));
-    context.fillStyle = palette.ramp(part);
-    context.fillRect(x, y + height - tall, width, tall);
-  }
-}
-
-/**
- * @typedef {object} Palette
- * @property {(part: number) => string} ramp
- * @property {string} text
- * @property {string} faint
- * @property {string} line
- * @property {string} none
- * @property {string} focus
- * @property {string} mark
- * @property {string} back
- */
-
-/** @returns {Palette} */
-function paletteNow() {
-  const ramp = makeRamp([colour('fill-0'), colour('fill-1'), colour('fill-2'), colour('fill-3')], colour('over'));
-  return {
-    ramp, text: colour('text'), faint: colour('text-2'), line: colour('line-strong'), none: colour('panel-2'),
-    focus: colour('accent'), mark: colour('mark'), back: colour('panel'),
-  };
-}
-
-/**
- * The name, or as much of it as there is room for.
- * @param {CanvasRenderingContext2D} context
- * @param {string} ink
- * @param {number} x
- * @param {number} y
- * @param {number} width
- * @param {string} name
- */
-function drawName(context, ink, x, y, width, name) {
-  context.font = '12px system-ui, sans-serif';
-  context.textBaseline = 'alphabetic';
-  context.fillStyle = ink;
-  let shown = name;
-  while (shown.length > 1 && context.measureText(shown === name ? name : `${shown}…`).width > width) shown = shown.slice(0, -1);
-  context.fillText(shown === name ? name : `${shown}…`, x, y + 13);
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {Palette} palette
- * @param {number} x
- * @param {number} y
- * @param {number} size
- * @param {NodeState} now
- */
-function drawMarks(context, palette, x, y, size, now) {
-  if (now.cordoned) {
-    context.strokeStyle = palette.back;
-    context.lineWidth = Math.max(3, size / 6) + 1;
-    line(context, x, y, size);
-    context.strokeStyle = palette.mark;
-    context.lineWidth = Math.max(1.5, size / 9);
-    line(context, x, y, size);
-  }
-  if (now.taints?.some((taint) => !taint.endsWith(':PreferNoSchedule'))) {
-    const side = Math.max(3, Math.round(size / 3));
-    context.fillStyle = palette.mark;
-    context.beginPath();
-    context.moveTo(x + size - side, y);
-    context.lineTo(x + size, y);
-    context.lineTo(x + size, y + side);
-    context.fill();
-  }
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {number} x
- * @param {number} y
- * @param {number} size
- */
-function line(context, x, y, size) {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, size, size);
-  context.clip();
-  context.beginPath();
-  context.moveTo(x, y + size);
-  context.lineTo(x + size, y);
-  context.stroke();
-  context.restore();
 }
 
 /**

@@ -16,6 +16,7 @@
 #include "compare/sweep.h"
 #include "page/page.h"
 #include "plugins/table.h"
+#include "wire/json_text.h"
 #include "wire/json_tree.h"
 #include "wire/yaml_text.h"
 
@@ -96,11 +97,12 @@ Result<compare::SweepPlan> plan_of(const CompareOptions& options) {
   plan.explained = options.explained.value_or(plan.runs() > kMostExplainedRuns ? 0 : kExplained);
   plan.strict = options.strict;
   plan.keep_series = options.keep_series || options.output == OutputFormat::kHtml;
+  plan.keep_histories = options.output == OutputFormat::kHtml;
   plan.threads = options.threads.value_or(hardware_threads());
   return plan;
 }
 
-Result<JsonValue> run_plan(const CompareOptions& options, std::ostream& err) {
+Result<compare::SweepResult> run_plan(const CompareOptions& options, std::ostream& err) {
   const Result<compare::SweepPlan> plan = plan_of(options);
   if (!plan) return fail(plan.error());
   const bool shows_progress = &err == &std::cerr && ::isatty(STDERR_FILENO) != 0;
@@ -114,29 +116,38 @@ Result<JsonValue> run_plan(const CompareOptions& options, std::ostream& err) {
   if (shows_progress) err << "\r\033[K" << std::flush;
   if (!result) return fail(result.error());
   for (const std::string& warning : result->warnings) err << warning << '\n';
-  return std::move(result->document);
+  return result;
 }
 
-Result<JsonValue> merge(const std::vector<std::string>& paths) {
+Result<compare::SweepResult> merge(const std::vector<std::string>& paths) {
   std::vector<compare::NamedText> parts;
   for (const std::string& path : paths) {
     Result<std::string> text = app::read_file(path);
     if (!text) return fail(text.error());
     parts.push_back({shown_path(path), *std::move(text)});
   }
-  return compare::merge_parts(parts);
+  Result<JsonValue> document = compare::merge_parts(parts);
+  if (!document) return fail(document.error());
+  compare::SweepResult merged;
+  merged.document = *std::move(document);
+  return merged;
 }
 
 // The `PageData` of web/model.js.
-std::string page_data(const JsonValue& document) {
-  JsonValue data = JsonValue::object();
+std::string page_data(const compare::SweepResult& result) {
+  const JsonValue& document = result.document;
   std::string title = "comparison";
   if (const JsonValue* const sweep = document.find("sweep"))
     if (const JsonValue* const inputs = sweep->find("inputs"); inputs && inputs->items.size() == 1)
       title = "comparison on " + inputs->items.front().text;
-  data.add("title", JsonValue::of_text(title));
-  data.add("comparison", document);
-  return to_json(data) + "\n";
+  std::string data = "{\"title\": ";
+  append_json_string(data, title);
+  data += ", \"comparison\": " + to_json(document) + ", \"histories\": [";
+  for (std::size_t run = 0; run < result.histories.size(); ++run) {
+    if (run > 0) data += ",\n";
+    data += result.histories[run].empty() ? "null" : result.histories[run];
+  }
+  return data + "]}\n";
 }
 
 }  // namespace
@@ -144,20 +155,21 @@ std::string page_data(const JsonValue& document) {
 Result<void> compare(const CompareOptions& options, std::ostream& out, std::ostream& err) {
   if (options.output == OutputFormat::kHtml)
     if (Result<void> allowed = check_page_output(out); !allowed) return allowed;
-  const Result<JsonValue> document =
+  const Result<compare::SweepResult> result =
       options.merge.empty() ? run_plan(options, err) : merge(options.merge);
-  if (!document) return fail(document.error());
+  if (!result) return fail(result.error());
+  const JsonValue& document = result->document;
   if (!options.words.shard.empty()) {
-    const std::string text = to_indented_json(*document) + "\n";
+    const std::string text = to_indented_json(document) + "\n";
     if (!options.part_file.empty()) return write_file(options.part_file, text);
     out << text;
     return {};
   }
   switch (options.output) {
-    case OutputFormat::kJson: out << to_indented_json(*document) << '\n'; break;
-    case OutputFormat::kYaml: out << to_go_yaml(*document); break;
-    case OutputFormat::kHtml: out << page::page_with(page_data(*document)); break;
-    default: out << compare::to_table(*document);
+    case OutputFormat::kJson: out << to_indented_json(document) << '\n'; break;
+    case OutputFormat::kYaml: out << to_go_yaml(document); break;
+    case OutputFormat::kHtml: out << page::page_with(page_data(*result)); break;
+    default: out << compare::to_table(document);
   }
   return {};
 }

@@ -12,6 +12,7 @@
 #include "compare/figures.h"
 #include "compare/run_meter.h"
 #include "config/load.h"
+#include "sim/history.h"
 #include "sim/workloads.h"
 
 namespace berth::compare {
@@ -135,6 +136,13 @@ Result<SideResult> run_side(const SideQuestion& question, const PluginTable& plu
   for (const Ref<const Object>& node : cluster.objects(ObjectKind::kNode))
     meter.changed({DeltaType::kAdded, node});
   cluster.on_change([&meter](const Delta& delta) { meter.changed(delta); });
+  // Without what the scheduler did: tiles show what is in the store.
+  sim::History history(side.simulation().loop());
+  if (question.keep_history) {
+    for (const Ref<const Object>& node : cluster.objects(ObjectKind::kNode))
+      history.changed({DeltaType::kAdded, node});
+    cluster.on_change([&history](const Delta& delta) { history.changed(delta); });
+  }
   if (Result<void> loaded = side.load(); !loaded) return fail(loaded.error());
   const sim::SimulationReport report = side.simulation().run();
   meter.finish(report.duration);
@@ -149,6 +157,7 @@ Result<SideResult> run_side(const SideQuestion& question, const PluginTable& plu
   if (!end) return fail(end.error());
   result.figures = figures_json(meter, *end, report);
   if (question.keep_series) result.series = series_json(meter);
+  if (question.keep_history) result.history = history.json(report.duration);
   result.log = meter.take_log();
   return result;
 }

@@ -51,14 +51,16 @@ struct SideQuestion {
   std::uint64_t seed = 0;
   std::optional<Duration> until{};  // absent: sim::usual_end
   FitLimits limits{};
-  bool strict = false;       // unknown fields are errors
-  bool warns = false;        // fill in SideResult::warnings
-  bool keep_series = false;  // for plots
+  bool strict = false;        // unknown fields are errors
+  bool warns = false;         // fill in SideResult::warnings
+  bool keep_series = false;   // for plots
+  bool keep_history = false;  // for the page's tiles
 };
 
 struct SideResult {
   JsonValue figures;
-  JsonValue series;  // null unless asked for
+  JsonValue series;     // null unless asked for
+  std::string history;  // of nodes and of pods on them, JSON (sim::History); empty unless asked for
   DecisionLog log;
   std::vector<std::string> warnings;  // unknown fields, objects that were left out
 };

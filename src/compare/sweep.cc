@@ -129,6 +129,7 @@ class Sweep {
  private:
   struct Run {
     JsonValue json;
+    std::string history;
     std::vector<std::string> warnings;
   };
 
@@ -157,7 +158,8 @@ SideQuestion Sweep::question(std::size_t group, std::size_t side) const {
           .limits = plan_.limits,
           .strict = plan_.strict,
           .warns = seed == 0,
-          .keep_series = plan_.keep_series && seed == 0};
+          .keep_series = plan_.keep_series && seed == 0,
+          .keep_history = plan_.keep_histories && seed == 0};
 }
 
 Result<std::shared_ptr<const SideResult>> Sweep::first_side(std::size_t group) {
@@ -197,6 +199,7 @@ Result<Sweep::Run> Sweep::make(std::size_t number) {
   const auto add_result = [&run](const SideResult& result) {
     run.json.add("figures", result.figures);
     if (!result.series.is_null()) run.json.add("series", result.series);
+    run.history = result.history;
     run.warnings = result.warnings;
   };
   std::optional<SideResult> own;
@@ -243,6 +246,7 @@ Result<SweepResult> Sweep::run() {
   JsonValue runs = JsonValue::array();
   for (Run& run : runs_) {
     runs.items.push_back(std::move(run.json));
+    if (plan_.keep_histories) result.histories.push_back(std::move(run.history));
     for (std::string& warning : run.warnings)
       if (std::ranges::find(result.warnings, warning) == result.warnings.end())
         result.warnings.push_back(std::move(warning));

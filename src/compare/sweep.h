@@ -41,6 +41,7 @@ struct SweepPlan {
   std::size_t explained = 5;
   bool strict = false;
   bool keep_series = false;
+  bool keep_histories = false;  // SweepResult::histories
   Shard shard;
   std::size_t threads = 1;
 
@@ -49,6 +50,9 @@ struct SweepPlan {
 
 struct SweepResult {
   JsonValue document;
+  // By run, JSON (SideResult::history); empty for those that have none. Of several seeds the first
+  // has one.
+  std::vector<std::string> histories;
   std::vector<std::string> warnings;  // each once
 };
 

@@ -298,6 +298,15 @@ def a_comparison_is_shown(pages):
     now = {row[0]: row[1:] for row in browser.run(f"return {cells}")}
     expect([int(text.replace(",", "")) for text in now["Pending pods"]],
            [run["figures"]["pods"]["pending"] for run in said], "pending at the end")
+    tiles = ("return [...document.querySelectorAll('.side')].map((side) => [side.querySelector('figcaption').textContent,"
+             " side.querySelector('.side-said').textContent])")
+    nodes = [run["figures"]["nodes"] for run in said]
+    expect(browser.run(tiles), [[run["side"], f"{each['used']['end']} of {each['all']} nodes used"] for run, each in zip(said, nodes)],
+           "the sides' tiles at the end")
+    pages.point_at(".side canvas", 5, 5)
+    texts = [text for _, text in browser.run(tiles)]
+    name = texts[0].split(":")[0]
+    assert all(text.startswith(f"{name}: cpu ") for text in texts), f"of the node that the pointer is on they say {texts}"
     moved = said[1]["difference"]["moved"]
     later = "return document.querySelectorAll('.moved [data-at].later').length"
     expect(browser.run("return document.querySelectorAll('.moved [data-at]').length"), len(moved), "pods that moved")
@@ -305,7 +314,9 @@ def a_comparison_is_shown(pages):
     browser.run("const at = document.querySelector('.moment'); at.value = 0; at.dispatchEvent(new Event('input'))")
     pages.settle()
     expect(browser.run(later), len(moved), "of them later than the beginning")
-    expect(browser.run("return document.querySelectorAll('#comparison canvas').length"), 5, "plots")
+    pages.point_at("#title", 5, 5)
+    expect([text for _, text in browser.run(tiles)], [f"0 of {each['all']} nodes used" for each in nodes], "tiles at the beginning")
+    expect(browser.run("return document.querySelectorAll('#comparison .plot canvas').length"), 5, "plots")
     expect(pages.complaints(), [], "complaints")
 
 

@@ -55,6 +55,13 @@ class Pages:
         self.browser.press(*keys)
         self.settle()
 
+    def point_at(self, selector, right, down):
+        """With the pointer, so far from the corner of an element."""
+        left, top = self.browser.run("const element = document.querySelector(arguments[0]); element.scrollIntoView({ block: 'center' });"
+                                     "const edges = element.getBoundingClientRect(); return [edges.left, edges.top]", selector)
+        self.browser.devtools("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": left + right, "y": top + down})
+        self.settle()
+
     def tally(self):
         return self.browser.run(f"return {TALLY}")
 
