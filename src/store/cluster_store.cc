@@ -60,6 +60,16 @@ void ClusterStore::commit(ObjectKind kind, DeltaType type, AnyObject object) {
   for (const DeltaSink& controller : controllers_) controller(delta);
 }
 
+bool ClusterStore::is_new(const Uid& uid) {
+  const auto hash = static_cast<std::uint32_t>(std::hash<Uid>()(uid));
+  const HashIndex::Slot known =
+      pods_ever_index_.find(hash, [&](HashIndex::Slot slot) { return pods_ever_[slot] == uid; });
+  if (known != HashIndex::kNone) return false;
+  pods_ever_index_.insert(hash, static_cast<HashIndex::Slot>(pods_ever_.size()));
+  pods_ever_.push_back(uid);
+  return true;
+}
+
 Ref<const Pod> ClusterStore::store(PodDraft draft, DeltaType type) {
   draft.resource_version = next_version({});
   Ref<const Pod> pod = make_pod(std::move(draft));
@@ -100,10 +110,12 @@ Result<void> ClusterStore::create_object(AnyObject object) {
     PodDraft draft = draft_of(**pod);
     if (!draft.creation_time) draft.creation_time = loop_.wall_now();
     // UIDs of manifests follow from names; a pod that comes again is another pod all the same.
-    if (!pods_ever_.insert((*pod)->uid()).second)
+    const bool is_known = !is_new((*pod)->uid());
+    if (is_known)
       draft.uid = deterministic_uid("Pod", (*pod)->namespace_name(),
                                     fmt::format("{}#{}", (*pod)->name(), pods_ever_.size()));
-    pods_ever_.insert(store(std::move(draft), DeltaType::kAdded)->uid());
+    const Ref<const Pod> stored = store(std::move(draft), DeltaType::kAdded);
+    if (is_known) is_new(stored->uid());
     return {};
   }
   ++changes_;
@@ -201,7 +213,8 @@ Ref<const Object> ClusterStore::stored_object(ObjectKind kind, std::string_view 
 }
 
 void ClusterStore::replace_pod(const Ref<const Pod>& before, Ref<const Pod> after) {
-  if (before->node().empty() && !after->node().empty()) ++bindings_[before->uid()];
+  if (counts_bindings_ && before->node().empty() && !after->node().empty())
+    ++bindings_[before->uid()];
   commit(ObjectKind::kPod, DeltaType::kUpdated, std::move(after));
 }
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "api/defaulting.h"
+#include "base/hash_index.h"
 #include "base/lifetime.h"
 #include "berth/loop.h"
 #include "berth/result.h"
@@ -72,7 +72,8 @@ class ClusterStore : public ObjectBackend {
   // Counts changes that were not the scheduler's own and may matter to pods that did not fit: a
   // pending pod that failed after the last of them has nothing new to hope for.
   std::uint64_t changes() const { return changes_; }
-  // Bindings that took effect, by pod UID: more than one for a pod would be a disaster.
+  // Bindings that took effect, by pod UID, for tests: more than one for a pod would be a disaster.
+  void count_bindings() { counts_bindings_ = true; }
   const std::unordered_map<Uid, int>& bindings() const { return bindings_; }
 
   // ---- ObjectBackend: what a StoreApi does
@@ -92,6 +93,8 @@ class ClusterStore : public ObjectBackend {
   void commit(ObjectKind kind, DeltaType type, AnyObject object);
   Ref<const Pod> store(PodDraft draft, DeltaType type);
   void store(const Ref<const Object>& object, DeltaType type);
+  // Whether no pod has had this UID before; one has from now on.
+  bool is_new(const Uid& uid);
   // With a version of its own, if the kind is one that is written.
   Ref<const Object> versioned(const Ref<const Object>& object);
 
@@ -101,8 +104,11 @@ class ClusterStore : public ObjectBackend {
   std::array<ObjectSet, static_cast<std::size_t>(ObjectKind::kOther) + 1> tables_;
   std::uint64_t version_ = 0;
   std::uint64_t changes_ = 0;
+  bool counts_bindings_ = false;
   std::unordered_map<Uid, int> bindings_;
-  std::unordered_set<Uid> pods_ever_;
+  // UIDs of all pods that there ever were. A long run has a million.
+  std::vector<Uid> pods_ever_;
+  HashIndex pods_ever_index_;
   std::set<std::string> objects_ever_;  // UIDs
   Lifetime lifetime_;
 };

@@ -19,7 +19,10 @@ struct ClusterStoreTest : ::testing::Test {
   ClusterStore cluster{loop, 10ms};
   std::vector<std::string> shown;
 
-  ClusterStoreTest() { berth::testing::log_deltas(cluster, loop, shown); }
+  ClusterStoreTest() {
+    berth::testing::log_deltas(cluster, loop, shown);
+    cluster.count_bindings();
+  }
 
   Ref<const Pod> create(const berth::testing::PodBuilder& builder) {
     const Ref<const Pod> pod = builder.build();

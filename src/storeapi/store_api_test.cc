@@ -23,7 +23,10 @@ struct StoreApiTest : ::testing::Test {
   TaskSet tasks;
   std::vector<std::string> shown;
 
-  StoreApiTest() { berth::testing::log_deltas(cluster, loop, shown); }
+  StoreApiTest() {
+    berth::testing::log_deltas(cluster, loop, shown);
+    cluster.count_bindings();
+  }
 
   // The answer to a call, once it comes.
   struct Answer {

@@ -43,6 +43,7 @@ void RandomRun::assemble() {
   add_plugins(plugins_, options.configuration, mischief_);
   if (planted_.configuration) planted_.configuration(options.configuration);
 
+  cluster_.count_bindings();
   cluster_.set_fates([this](ApiCall call, const Pod& pod) { return mischief_.fate_of(call, pod); });
   cluster_.on_change([this](const Delta& delta) {
     if (const auto* pod = std::get_if<Ref<const Pod>>(&delta.object))

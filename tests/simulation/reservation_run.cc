@@ -67,6 +67,7 @@ std::vector<std::string> claims_of(const Pod& pod) {
 
 ReservationRun::ReservationRun(std::uint64_t seed, PlantedReservationBug bug)
     : bug_(bug), random_(seed), timeline_(loop_), cluster_(loop_, sim::SimTiming{}) {
+  cluster_.count_bindings();
   sim::VolumeRules rules;
   rules.provision = 3s;
   if (random_.chance(0.5)) rules.claims.push_back({"*-1", sim::VolumeRule::Outcome::kFail, 2, {}});
