@@ -203,6 +203,26 @@ TEST(Decode, ArgumentsOfOtherPluginsAreKeptAsTheyAre) {
   EXPECT_EQ(std::get<OpaqueArgs>(configs[2].args).json, "3");
 }
 
+TEST(Decode, CoschedulingHasTheArgumentsOfSchedulerPlugins) {
+  const auto args_of = [](std::string_view written) {
+    const auto configuration = parse(with_args("Coscheduling", written));
+    EXPECT_TRUE(configuration) << configuration.error().message;
+    return std::get<CoschedulingArgs>(configuration->profiles.front().plugin_config[0].args);
+  };
+  const CoschedulingArgs defaults = args_of("{}");
+  EXPECT_EQ(defaults.permit_waiting_time_seconds, 60);
+  EXPECT_EQ(defaults.pod_group_backoff_seconds, 0);
+  EXPECT_EQ(defaults.pod_group_reject_percentage, 10);
+  const CoschedulingArgs all = args_of(
+      "{apiVersion: kubescheduler.config.k8s.io/v1, kind: CoschedulingArgs, "
+      "permitWaitingTimeSeconds: 0, podGroupBackoffSeconds: 7, podGroupRejectPercentage: 0}");
+  EXPECT_EQ(all.permit_waiting_time_seconds, 0);
+  EXPECT_EQ(all.pod_group_backoff_seconds, 7);
+  EXPECT_EQ(all.pod_group_reject_percentage, 0);
+  EXPECT_TRUE(error_of(with_args("Coscheduling", "{deniedPGExpirationTimeSeconds: 3}"))
+                  .contains("unknown field \"deniedPGExpirationTimeSeconds\""));
+}
+
 constexpr std::string_view kEverything = R"(
 parallelism: 7
 leaderElection:

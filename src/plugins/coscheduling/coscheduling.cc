@@ -16,6 +16,9 @@ namespace {
 // How long room for minResources counts as found when no waiting time is configured.
 constexpr std::int64_t kShortestPermittedSeconds = 3;
 constexpr std::int64_t kDefaultWaitSeconds = 60;
+// As pods back off.
+constexpr Duration kFirstRetry = std::chrono::seconds(1);
+constexpr Duration kLastRetry = std::chrono::seconds(10);
 
 Duration in_seconds(std::int64_t count) {
   constexpr std::int64_t kAges = 1'000'000'000;  // more would overflow
@@ -40,6 +43,7 @@ Coscheduling::Coscheduling(const config::CoschedulingArgs& arguments, const Hand
     : args_(arguments),
       loop_(handle.loop),
       waiting_pods_(handle.waiting_pods),
+      activator_(handle.activator),
       groups_(std::make_unique<coscheduling::PodGroups>(handle.cluster)) {}
 
 // ---- QueueSort
@@ -66,16 +70,19 @@ bool Coscheduling::less(const QueuedPod& a, const QueuedPod& b) const {
 
 // ---- PreFilter
 
-PreFilterResult Coscheduling::pre_filter(Cycle& cycle) const {
-  return check_group(cycle.pod(), cycle.cluster());
-}
+PreFilterResult Coscheduling::pre_filter(Cycle& cycle) const { return check_group(cycle); }
 
-Outcome Coscheduling::check_group(const Pod& pod, const Cluster& cluster) const {
+Outcome Coscheduling::check_group(const Cycle& cycle) const {
+  const Pod& pod = cycle.pod();
   Group* const group = groups_->find_with_object(pod);
   if (!group) return Outcome::success();
   const auto rejected = [](std::string why) {
     return Outcome::of(Code::kUnschedulableAndUnresolvable, std::move(why));
   };
+  if (group->retry_at && loop_.now() < *group->retry_at) {
+    wake_at_retry(*group, cycle.pod_ref());
+    return rejected(fmt::format("podGroup {} failed recently", group->full_name()));
+  }
   if (group->backed_off_until && loop_.now() < *group->backed_off_until)
     return rejected(fmt::format("podGroup {} failed recently", group->full_name()));
   const auto members = static_cast<std::int64_t>(group->members.size());
@@ -90,7 +97,7 @@ Outcome Coscheduling::check_group(const Pod& pod, const Cluster& cluster) const 
         "pre-filter pod {} cannot proceed due to gated pods in the same PodGroup", pod.name()));
   if (!group->object->min_resources) return Outcome::success();
   if (group->permitted_until && loop_.now() < *group->permitted_until) return Outcome::success();
-  if (std::optional<std::string> gap = coscheduling::resource_gap(*group, cluster))
+  if (std::optional<std::string> gap = coscheduling::resource_gap(*group, cycle.cluster()))
     return rejected("resource gap: " + *gap);
   const std::int64_t seconds = args_.permit_waiting_time_seconds;
   group->permitted_until =
@@ -116,7 +123,12 @@ Outcome Coscheduling::no_node_for(const Pod& pod) const {
   if (missing <= static_cast<float>(args_.pod_group_reject_percentage) / 100)
     return Outcome::of(Code::kUnschedulable);
 
-  reject_waiting(*group, "optimistic rejection in PostFilter");
+  // The places that are given back wake the pod that has none, which upstream tries at once, and so on
+  // without a pause.
+  if (reject_waiting(*group, "optimistic rejection in PostFilter")) {
+    group->retry_delay = std::clamp<Duration>(2 * group->retry_delay, kFirstRetry, kLastRetry);
+    group->retry_at = loop_.now() + group->retry_delay;
+  }
   const bool backed_off = group->backed_off_until && loop_.now() < *group->backed_off_until;
   if (args_.pod_group_backoff_seconds > 0 && !backed_off &&
       static_cast<std::int64_t>(group->members.size()) >= wanted)
@@ -142,6 +154,8 @@ PermitResult Coscheduling::permit(Cycle& cycle, std::string_view) {
   if (static_cast<std::int64_t>(group->assigned.size()) >= group->object->min_member &&
       allow_waiting(*group)) {
     group->last_failed.reset();
+    group->retry_at.reset();
+    group->retry_delay = Duration::zero();
     return {};
   }
   const Duration timeout = std::min(waiting_time(*group), WaitingPods::kLongestWait);
@@ -177,12 +191,29 @@ bool Coscheduling::allow_waiting(Group& group) const {
 // Whichever plugin holds them. They do not count any more from now on, not only when they have given
 // back their places: the next member must not complete the group with them. A member that has begun
 // to bind goes on.
-void Coscheduling::reject_waiting(Group& group, std::string_view why) const {
-  if (!std::exchange(group.any_permitted, false)) return;
+bool Coscheduling::reject_waiting(Group& group, std::string_view why) const {
+  if (!std::exchange(group.any_permitted, false)) return false;
+  bool any = false;
   for (const auto& [pod_name, member] : group.members)
-    if (waiting_pods_.reject(member->uid(), name(), std::string(why)))
+    if (waiting_pods_.reject(member->uid(), name(), std::string(why))) {
       group.assigned.erase(pod_name);
+      any = true;
+    }
   group.held.clear();
+  return any;
+}
+
+void Coscheduling::wake_at_retry(Group& group, const Ref<const Pod>& pod) const {
+  if (std::exchange(group.retry_set, true)) return;
+  loop_.at(*group.retry_at, lifetime_.guard([this, pod] {
+    Group* const found = groups_->find(*pod);
+    if (!found) return;
+    found->retry_set = false;
+    std::vector<Ref<const Pod>> members;
+    for (const auto& [pod_name, member] : found->members)
+      if (member->node().empty()) members.push_back(member);
+    activator_.activate(members);
+  }));
 }
 
 // Each member that is rejected comes here, too, and finds nobody waiting.

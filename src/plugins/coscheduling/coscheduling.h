@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 
+#include "base/lifetime.h"
 #include "berth/plugin_table.h"
 #include "plugins/coscheduling/pod_groups.h"
 
@@ -50,16 +51,19 @@ class Coscheduling final : public QueueSortPlugin,
   using Group = coscheduling::Group;
 
   WallTime rank(const QueuedPod& queued) const;
-  Outcome check_group(const Pod& pod, const Cluster& cluster) const;
+  Outcome check_group(const Cycle& cycle) const;
   Outcome no_node_for(const Pod& pod) const;
   Duration waiting_time(const Group& group) const;
   bool allow_waiting(Group& group) const;
-  void reject_waiting(Group& group, std::string_view why) const;
+  bool reject_waiting(Group& group, std::string_view why) const;
+  void wake_at_retry(Group& group, const Ref<const Pod>& pod) const;
 
   const config::CoschedulingArgs args_;
   Loop& loop_;
   WaitingPods& waiting_pods_;
+  Activator& activator_;
   const std::unique_ptr<coscheduling::PodGroups> groups_;
+  Lifetime lifetime_;
 };
 
 }  // namespace berth::plugins

@@ -35,6 +35,11 @@ struct Group {
   std::optional<WallTime> last_failed;        // until enough members are assigned
   std::optional<TimePoint> permitted_until;   // there was room for minResources
   std::optional<TimePoint> backed_off_until;  // after a rejection
+  // Members that gave back their places have just failed together: not tried before this moment.
+  std::optional<TimePoint> retry_at;
+  Duration retry_delay{0};  // the last one
+  bool retry_set = false;   // somebody is to be woken then
+
   // Names of the members that the plugin holds at Permit, and when their time is up.
   std::map<std::string, TimePoint, std::less<>> held;
   bool any_permitted = false;  // some member reached Permit, since all that waited were rejected
