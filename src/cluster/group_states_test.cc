@@ -24,21 +24,21 @@ struct GroupStatesTest : ::testing::Test {
   }
 };
 
-using Counts = std::vector<std::size_t>;
+using MemberCounts = std::vector<std::size_t>;
 
 TEST_F(GroupStatesTest, CountsPodsByHowFarTheyAre) {
   const auto a = member("a"), b = member("b"), c = member("c", "n1");
   for (const auto& pod : {a, b, c}) states.see(pod);
-  EXPECT_EQ(counts(*a), (Counts{2, 0, 1}));
+  EXPECT_EQ(counts(*a), (MemberCounts{2, 0, 1}));
   states.assume(*a);
-  EXPECT_EQ(counts(*a), (Counts{1, 1, 1}));
+  EXPECT_EQ(counts(*a), (MemberCounts{1, 1, 1}));
   EXPECT_EQ(states.find(pod_group_of(*a))->scheduled(), 2u);
   states.see(member("a"));  // an update of the pod says nothing about its place
-  EXPECT_EQ(counts(*a), (Counts{1, 1, 1}));
+  EXPECT_EQ(counts(*a), (MemberCounts{1, 1, 1}));
   states.see(member("a", "n1"));
-  EXPECT_EQ(counts(*a), (Counts{1, 0, 2}));
+  EXPECT_EQ(counts(*a), (MemberCounts{1, 0, 2}));
   states.forget(*a);  // too late: it is bound
-  EXPECT_EQ(counts(*a), (Counts{1, 0, 2}));
+  EXPECT_EQ(counts(*a), (MemberCounts{1, 0, 2}));
 }
 
 TEST_F(GroupStatesTest, APodThatGivesUpItsPlaceIsUnscheduledAgain) {
@@ -46,7 +46,7 @@ TEST_F(GroupStatesTest, APodThatGivesUpItsPlaceIsUnscheduledAgain) {
   states.see(a);
   states.assume(*a);
   states.forget(*a);
-  EXPECT_EQ(counts(*a), (Counts{1, 0, 0}));
+  EXPECT_EQ(counts(*a), (MemberCounts{1, 0, 0}));
 }
 
 TEST_F(GroupStatesTest, NothingIsKeptOfAGroupWithoutPods) {
@@ -54,7 +54,7 @@ TEST_F(GroupStatesTest, NothingIsKeptOfAGroupWithoutPods) {
   states.see(a);
   states.see(b);
   states.remove(*a);
-  EXPECT_EQ(counts(*b), (Counts{1, 0, 0}));
+  EXPECT_EQ(counts(*b), (MemberCounts{1, 0, 0}));
   states.remove(*a);  // again
   states.remove(*b);
   EXPECT_EQ(states.groups(), 0u);
