@@ -11,7 +11,7 @@
 namespace berth::memapi {
 namespace {
 
-std::string_view verb_of(std::string_view method) {
+std::string_view request_verb(std::string_view method) {
   if (method == "POST") return "create";
   if (method == "PUT") return "update";
   if (method == "PATCH") return "patch";
@@ -67,7 +67,7 @@ AccessQuestion question_of(const ApiRequest& request) {
     return question;
   }
   if (grouped) question.group = parts[1];
-  question.verb = verb_of(request.http.method);
+  question.verb = request_verb(request.http.method);
   const auto left = [&] { return parts.size() - next; };
   if (parts[next] == "namespaces" && left() > 1) {
     question.namespace_name = parts[next + 1];

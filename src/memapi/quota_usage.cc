@@ -39,14 +39,14 @@ bool is_huge_pages(std::string_view name) {
 }
 
 // "nvidia.com/gpu", but not what Kubernetes itself defines.
-bool is_extended(std::string_view name) {
+bool is_extended_name(std::string_view name) {
   return name.contains('/') && !name.substr(0, name.find('/')).ends_with("kubernetes.io");
 }
 
 bool is_of_pods(std::string_view name) {
   constexpr std::string_view kRequests = "requests.";
   return one_of(kComputeNames, name) || one_of(kPodNames, name) || is_huge_pages(name) ||
-         (name.starts_with(kRequests) && is_extended(name.substr(kRequests.size())));
+         (name.starts_with(kRequests) && is_extended_name(name.substr(kRequests.size())));
 }
 
 bool is_of_volume_claims(std::string_view name) {
@@ -75,7 +75,7 @@ Amounts compute_usage(const Amounts& requests, const Amounts& limits) {
     if (name == "cpu" || name == "memory" || name == "ephemeral-storage" || is_huge_pages(name)) {
       usage[name] = amount;
       usage["requests." + name] = amount;
-    } else if (is_extended(name)) {
+    } else if (is_extended_name(name)) {
       usage["requests." + name] = amount;
     }
   }

@@ -24,12 +24,12 @@ std::vector<std::string> texts_at(const JsonValue& object, std::string_view path
   return texts;
 }
 
-bool has(const std::vector<std::string>& list, std::string_view text) {
+bool lists(const std::vector<std::string>& list, std::string_view text) {
   return std::ranges::find(list, text) != list.end();
 }
 
 bool has_or_all(const std::vector<std::string>& list, std::string_view text) {
-  return has(list, "*") || has(list, text);
+  return lists(list, "*") || lists(list, text);
 }
 
 bool has_path(const std::vector<std::string>& paths, std::string_view path) {
@@ -44,7 +44,7 @@ bool has_resource(const std::vector<std::string>& resources, std::string_view re
   if (has_or_all(resources, resource)) return true;
   const std::size_t slash = resource.find('/');
   return slash != std::string_view::npos &&
-         has(resources, fmt::format("*{}", resource.substr(slash)));
+         lists(resources, fmt::format("*{}", resource.substr(slash)));
 }
 
 bool is_subject(const JsonValue& subject, const UserInfo& user, std::string_view binding_space) {
@@ -74,7 +74,7 @@ bool covers(const PolicyRule& owned, const PolicyRule& one) {
   if (!has_or_all(owned.groups, one.groups.front()) ||
       !has_resource(owned.resources, one.resources.front()))
     return false;
-  return owned.names.empty() || (!one.names.empty() && has(owned.names, one.names.front()));
+  return owned.names.empty() || (!one.names.empty() && lists(owned.names, one.names.front()));
 }
 
 std::vector<PolicyRule> single_permissions(const PolicyRule& rule) {
@@ -126,7 +126,7 @@ bool PolicyRule::allows(const AccessQuestion& question) const {
   const std::string resource = question.subresource.empty()
                                    ? question.resource
                                    : fmt::format("{}/{}", question.resource, question.subresource);
-  return has_resource(resources, resource) && (names.empty() || has(names, question.name));
+  return has_resource(resources, resource) && (names.empty() || lists(names, question.name));
 }
 
 std::string PolicyRule::text() const {

@@ -24,7 +24,7 @@ struct DefaultRole {
   std::string_view belongs_to = {};
 };
 
-constexpr DefaultRole kRoles[] = {
+constexpr DefaultRole kDefaultRoles[] = {
     {"cluster-admin",
      "* * *\n"
      "* *\n"},
@@ -127,7 +127,7 @@ struct DefaultBinding {
   std::string_view kind;
   std::string_view subjects;  // with commas between
 };
-constexpr DefaultBinding kBindings[] = {
+constexpr DefaultBinding kDefaultBindings[] = {
     {"cluster-admin", "Group", "system:masters"},
     {"system:basic-user", "Group", "system:authenticated"},
     {"system:discovery", "Group", "system:authenticated"},
@@ -223,9 +223,9 @@ JsonValue binding_object(const DefaultBinding& binding) {
 
 std::vector<DefaultObject> default_rbac_objects() {
   std::vector<DefaultObject> objects;
-  for (const DefaultRole& role : kRoles)
+  for (const DefaultRole& role : kDefaultRoles)
     objects.push_back({&resource_of("clusterroles", kRbacGroup), role_object(role)});
-  for (const DefaultBinding& binding : kBindings)
+  for (const DefaultBinding& binding : kDefaultBindings)
     objects.push_back({&resource_of("clusterrolebindings", kRbacGroup), binding_object(binding)});
   return objects;
 }
