@@ -50,6 +50,27 @@ JsonLine pod_json(const PodReport& pod) {
   return line.text_if("message", pod.message);
 }
 
+std::string group_json(const GroupReport& group) {
+  JsonLine line;
+  line.text("namespace", group.namespace_name).text("name", group.name);
+  line.number("pods", group.pods).number("bound", group.bound);
+  return line.text_if("status", group.status)
+      .text_if("reason", group.reason)
+      .text_if("message", group.message)
+      .done();
+}
+
+// "group default/g: 0 of 3 pods bound, not scheduled (Unschedulable): why".
+std::string group_text(const GroupReport& group) {
+  std::string text = fmt::format("group {}/{}: {} of {} pods bound", group.namespace_name,
+                                 group.name, group.bound, group.pods);
+  if (group.status.empty()) return text + ", not tried\n";
+  text +=
+      group.status == "True" ? ", scheduled" : fmt::format(", not scheduled ({})", group.reason);
+  if (!group.message.empty()) text += ": " + group.message;
+  return text + '\n';
+}
+
 std::string traces_text(const std::vector<PodTrace>& traces) {
   std::string text;
   for (const PodTrace& trace : traces)
@@ -174,6 +195,8 @@ void write_table(const SimulationReport& report, std::ostream& out) {
     row_of(pod, row);
     write_row(row);
   }
+  if (!report.groups.empty()) out << '\n';
+  for (const GroupReport& group : report.groups) out << group_text(group);
   out << fmt::format("\n{} after {} of virtual time{}\n", counts_of(report),
                      go_duration(report.duration),
                      report.cut_short ? ", cut short by --until"
@@ -199,7 +222,13 @@ void write_json(const SimulationReport& report, std::ostream& out,
     out << before << pod_json(pod).done();
     before = ",\n    ";
   }
-  out << (report.pods.empty() ? "[]" : "\n  ]") << ",\n  \"timeline\": ";
+  out << (report.pods.empty() ? "[]" : "\n  ]");
+  if (!report.groups.empty()) {
+    std::vector<std::string> groups;
+    for (const GroupReport& group : report.groups) groups.push_back(group_json(group));
+    out << ",\n  \"groups\": " << json_list(groups, "  ");
+  }
+  out << ",\n  \"timeline\": ";
   if (write_timeline)
     write_timeline(out);
   else

@@ -266,6 +266,7 @@ SimulationReport Simulation::run() {
   report.increment_difference = engine_->increment_difference();
   report.duration = loop_.now().since_start;
   report.pods = report_pods();
+  if (options_.gates.enabled("GenericWorkload")) report.groups = report_groups(*cluster_);
   report.timeline = timeline_.take_entries();
   if (options_.keep_history) report.history = history_.json(report.duration);
   report.traces = traces_.traces();

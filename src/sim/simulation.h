@@ -66,12 +66,28 @@ struct PodReport {
   std::string preempted_by;  // full name of the pod that needed its place
 };
 
+// How a PodGroup stands at the end.
+struct GroupReport {
+  std::string namespace_name;
+  std::string name;
+  std::size_t pods = 0;
+  std::size_t bound = 0;
+  // The condition PodGroupInitiallyScheduled; empty: nothing was decided about the group.
+  std::string status;
+  std::string reason;
+  std::string message;
+};
+
+// By namespace and name.
+std::vector<GroupReport> report_groups(const SimCluster& cluster);
+
 struct SimulationReport {
   std::optional<std::string> increment_difference;  // with verify_increments: a bug
   Duration duration{0};                             // virtual
   bool cut_short = false;                           // by `until`, with something left to do
   bool stuck = false;                   // ended because a pod failed on and on, with no change
   std::vector<PodReport> pods;          // by namespace and name
+  std::vector<GroupReport> groups;      // with the gate GenericWorkload
   std::vector<std::string> timeline;    // JSON, one object each
   std::string history;                  // JSON, what the page shows; with keep_history
   std::vector<PodTrace> traces;         // of SimulationOptions::trace_pods, in order
