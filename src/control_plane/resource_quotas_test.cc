@@ -8,7 +8,7 @@ namespace berth::control_plane::testing {
 namespace {
 
 const std::string kQuotas = "/api/v1/namespaces/default/resourcequotas";
-const std::string kMaps = "/api/v1/namespaces/default/configmaps";
+const std::string kConfigMapsPath = "/api/v1/namespaces/default/configmaps";
 
 std::string used(SmallCluster& cluster, std::string_view name) {
   const JsonValue quota = cluster.get(kQuotas + "/q");
@@ -19,10 +19,10 @@ std::string used(SmallCluster& cluster, std::string_view name) {
 
 TEST(ResourceQuotas, CountWhatThereIsAndWhatGoes) {
   SmallCluster cluster;
-  cluster.post(kMaps, R"({"metadata":{"name":"a"}})");
+  cluster.post(kConfigMapsPath, R"({"metadata":{"name":"a"}})");
   cluster.post(kQuotas, R"({"metadata":{"name":"q"},"spec":{"hard":{"configmaps":"3"}}})");
   EXPECT_EQ(used(cluster, "configmaps"), "2");  // and the certificate's
-  cluster.remove(kMaps + "/a");
+  cluster.remove(kConfigMapsPath + "/a");
   EXPECT_EQ(used(cluster, "configmaps"), "1");
   cluster.merge(kQuotas + "/q", R"({"spec":{"hard":{"secrets":"5"}}})");
   EXPECT_EQ(used(cluster, "secrets"), "0");
