@@ -41,7 +41,6 @@ Task<Outcome> GroupRun::try_members(const NodeSet* placement) {
     co_return Outcome::failure("failed to evaluate placement feasibility: " + verdict.message());
   if (verdict.rejected()) co_return unschedulable_group(verdict.all_reasons());
 
-  std::size_t placed = 0;
   for (Member& member : members_) {
     Task<void> trying = try_member(member, placement);
     co_await trying;
@@ -51,17 +50,13 @@ Task<Outcome> GroupRun::try_members(const NodeSet* placement) {
       break;
     }
     --progress.remaining;
-    if (member.outcome->ok()) {
-      ++progress.scheduled;
-      ++placed;
-    }
+    if (member.outcome->ok()) ++progress.scheduled;
     verdict = feasible(progress);
     if (verdict.code == Code::kError)
       verdict = Outcome::failure("failed to evaluate placement feasibility: " + verdict.message());
     if (verdict.code == Code::kError || verdict.rejected()) break;
   }
   if (verdict.code == Code::kWait) verdict = unschedulable_group(verdict.all_reasons());
-  if (verdict.ok() && placed == 0) verdict = unschedulable_group();
   if (!verdict.ok()) undo();
   co_return verdict;
 }
@@ -128,13 +123,11 @@ void GroupRun::restore(std::vector<Try> tries) {
 // ---- the group ----------------------------------------------------------------------------------
 
 Task<Outcome> GroupRun::decide() {
-  if (placements_) {
-    Task<Outcome> deciding = decide_among_placements();
-    Outcome decided = co_await deciding;
-    co_return decided;
-  }
-  Task<Outcome> trying = try_members(nullptr);
-  Outcome verdict = co_await trying;
+  Task<Outcome> deciding = placements_ ? decide_among_placements() : try_members(nullptr);
+  Outcome verdict = co_await deciding;
+  // The group has its quorum already, and none of the others has a node.
+  const auto has_place = [](const Member& member) { return member.row != kNoRow; };
+  if (verdict.ok() && std::ranges::none_of(members_, has_place)) verdict = unschedulable_group();
   co_return verdict;
 }
 
