@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <ranges>
 #include <tuple>
 #include <utility>
@@ -108,19 +109,9 @@ class GroupPreemption::Search {
   // Whether the unit can stay; if not, it has gone again. An error stands in error().
   Task<bool> can_stay(const VictimUnit& unit) {
     restore(unit);
-    bool fits = true;
-    for (const GroupMember& member : placed_)
-      for (const VictimUnit::At& at : unit.pods)
-        fits = note(group_.framework().run_add_pod(*member.cycle, *at.pod, at.row)) && fits;
-    if (fits) {
-      Task<bool> placing = members_fit();
-      fits = co_await placing;
-    }
-    if (fits) co_return true;
+    Task<bool> placing = members_fit();
+    if (co_await placing) co_return true;
     remove(unit);
-    for (const GroupMember& member : placed_)
-      for (const VictimUnit::At& at : unit.pods)
-        note(group_.framework().run_remove_pod(*member.cycle, *at.pod, at.row));
     co_return false;
   }
   const std::string& error() const { return error_; }
@@ -135,36 +126,49 @@ class GroupPreemption::Search {
         gone.assumed ? cluster_.assume(gone.at.pod, gone.at.row) : cluster_.add_pod(gone.at.pod);
     if (!back && error_.empty()) error_ = back.error().message;
   }
-  bool note(const Outcome& outcome) {
-    if (outcome.ok()) return true;
-    if (error_.empty()) error_ = outcome.message();
-    return false;
+  // Whether the pod fits on the row in the cluster as it is now. What plugins found out when the
+  // group was placed is not used: pods have come back since, and members have gone.
+  Task<bool> fits_now(Cycle& cycle, NodeRow row) {
+    const Framework& framework = group_.framework();
+    const PreFilterRun pre = framework.run_pre_filter(cycle);
+    if (pre.outcome.code == Code::kError && error_.empty()) error_ = pre.outcome.message();
+    if (!pre.outcome.ok() ||
+        (pre.nodes && !std::ranges::binary_search(*pre.nodes, cluster_.nodes().name(row))))
+      co_return false;
+    Result<Status> status = framework.filter_row_with_nominated(cycle, cluster_, row);
+    while (status && status->code == Code::kWait) {
+      Task<void> giving = framework.give_turn(cycle);
+      co_await giving;
+      status = framework.filter_row_with_nominated(cycle, cluster_, row);
+    }
+    if (!status && error_.empty()) error_ = status.error().message;
+    co_return status && status->ok();
   }
 
   // Whether all members fit on their nodes, one after the other.
   Task<bool> members_fit() {
     const Framework& framework = group_.framework();
-    std::size_t placed = 0;
+    std::vector<std::unique_ptr<Cycle>> assumed;  // of the members so far
     bool fits = true;
     for (const GroupMember& member : placed_) {
-      Result<Status> status =
-          framework.filter_row_with_nominated(*member.cycle, cluster_, member.row);
-      while (status && status->code == Code::kWait) {
-        Task<void> giving = framework.give_turn(*member.cycle);
-        co_await giving;
-        status = framework.filter_row_with_nominated(*member.cycle, cluster_, member.row);
+      auto cycle = std::make_unique<Cycle>(member.pod, cluster_);
+      cycle->lend(member.cycle->scratch());
+      cycle->may_suspend = true;
+      Task<bool> looking = fits_now(*cycle, member.row);
+      fits = co_await looking;
+      if (!fits || !cluster_.assume(member.pod, member.row)) {
+        fits = false;
+        break;
       }
-      if (!status && error_.empty()) error_ = status.error().message;
-      fits = status && status->ok() && cluster_.assume(member.pod, member.row).has_value();
-      if (!fits) break;
-      ++placed;
-      fits = framework.run_reserve(*member.cycle, cluster_.nodes().name_text(member.row)).ok();
+      assumed.push_back(std::move(cycle));
+      fits = framework.run_reserve(*assumed.back(), cluster_.nodes().name_text(member.row)).ok();
       if (!fits) break;
     }
-    for (; placed > 0; --placed) {
-      const GroupMember& member = placed_[placed - 1];
-      framework.run_unreserve(*member.cycle, cluster_.nodes().name_text(member.row));
+    while (!assumed.empty()) {
+      const GroupMember& member = placed_[assumed.size() - 1];
+      framework.run_unreserve(*assumed.back(), cluster_.nodes().name_text(member.row));
       static_cast<void>(cluster_.forget(*member.pod));
+      assumed.pop_back();
     }
     co_return fits;
   }
