@@ -57,7 +57,7 @@ TEST(ReportTable, SumsUpInAFixedOrder) {
 
 TEST(ReportTable, OfNothingIsAHeadAndASum) {
   EXPECT_EQ(
-      to_table({}),
+      to_table(SimulationReport{}),
       "NAMESPACE  NAME  STATUS  NODE  AT  TRIES  REASON\n\n0 pods after 0s of virtual time\n");
 }
 
@@ -132,7 +132,7 @@ TEST(ReportTable, HasTheTracesThatWereAskedForFirst) {
 }
 
 TEST(ReportJson, OfNothingHasEmptyLists) {
-  EXPECT_EQ(to_json({}),
+  EXPECT_EQ(to_json(SimulationReport{}),
             "{\n  \"duration\": \"0s\",\n  \"cutShort\": false,\n  \"pods\": [],\n  \"timeline\": "
             "[]\n}\n");
 }
