@@ -23,7 +23,7 @@ std::vector<GroupReport> report_groups(const SimCluster& cluster) {
   if (groups.empty()) return {};
   for (const Ref<const Pod>& pod : cluster.pods()) {
     if (!in_group(*pod)) continue;
-    const auto group = groups.find(group_of(*pod));
+    const auto group = groups.find(pod_group_of(*pod));
     if (group == groups.end()) continue;
     ++group->second.pods;
     if (!pod->node().empty()) ++group->second.bound;
