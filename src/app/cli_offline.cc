@@ -114,7 +114,9 @@ class EvaluateCommand : public CliCommand {
         ->type_name("FILE")
         ->take_last()
         ->required();
-    add_config_flags(command, options_.config, options_.feature_gates);
+    add_flag_of(command, "--config", options_.config, "FILE", "A KubeSchedulerConfiguration");
+    // Judged with all other flags: --groups turns a gate on.
+    add_flag_of(command, "--feature-gates", options_.feature_gates, "GATES", "A=true,B=false");
     add_flag_of(command, "--profile", options_.profile, "NAME",
                 "Scheduler name of the profile that judges all pods (default: the first)");
     command.add_flag("--sequence", options_.sequence,

@@ -18,7 +18,17 @@
 namespace berth::app {
 namespace {
 
+// With --groups, before what the flag says: other gates depend on it.
 constexpr std::string_view kGroupGate = "GenericWorkload=true";
+
+Result<config::FeatureGates> gates_of(const EvaluateOptions& options) {
+  config::FeatureGates gates;
+  if (options.groups)
+    if (Result<void> set = gates.set(kGroupGate); !set) return fail(set.error());
+  if (Result<void> set = gates.set(options.feature_gates); !set) return fail(set.error());
+  if (Result<void> valid = gates.validate(); !valid) return fail(valid.error());
+  return gates;
+}
 
 Result<std::string> decisions_text(const EvaluateOptions& options, explain::EvaluatorOptions how,
                                    const std::vector<ManifestObject>& objects, Interner& interner,
@@ -52,6 +62,8 @@ Result<std::string> cycles_text(const EvaluateOptions& options, explain::Evaluat
 }  // namespace
 
 std::string check_evaluate(const EvaluateOptions& options) {
+  if (const auto gates = gates_of(options); !gates)
+    return "--feature-gates: " + gates.error().message;
   if (!options.groups) return {};
   for (const auto& [given, flag] : {std::pair(!options.profile.empty(), "--profile"),
                                     {options.sequence, "--sequence"},
@@ -71,10 +83,9 @@ Result<void> evaluate(const EvaluateOptions& options, std::ostream& out, std::os
   how.preempt = options.preempt;
   how.all_rejections = options.all_rejections;
   how.verify_increments = options.verify_increments;
-  if (Result<void> set = how.gates.set(options.feature_gates); !set) return set;
-  if (options.groups)
-    if (Result<void> set = how.gates.set(kGroupGate); !set) return set;
-  if (Result<void> valid = how.gates.validate(); !valid) return valid;
+  Result<config::FeatureGates> gates = gates_of(options);
+  if (!gates) return fail(gates.error());
+  how.gates = std::move(*gates);
   Result<config::Configuration> configuration =
       read_configuration(options.config, how.gates, interner);
   if (!configuration) return fail(configuration.error());
