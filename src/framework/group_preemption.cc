@@ -126,11 +126,16 @@ class GroupPreemption::Search {
         gone.assumed ? cluster_.assume(gone.at.pod, gone.at.row) : cluster_.add_pod(gone.at.pod);
     if (!back && error_.empty()) error_ = back.error().message;
   }
-  // Whether the pod fits on the row in the cluster as it is now. What plugins found out when the
-  // group was placed is not used: pods have come back since, and members have gone.
-  Task<bool> fits_now(Cycle& cycle, NodeRow row) {
+  // Whether the member fits on its node in the cluster as it is now. What plugins found out when
+  // the group was placed is not used: pods have come back since, and members have gone.
+  Task<bool> fits_now(Cycle& cycle, const GroupMember& member) {
     const Framework& framework = group_.framework();
+    const NodeRow row = member.row;
     const PreFilterRun pre = framework.run_pre_filter(cycle);
+    // Parity: a plugin that had nothing to do on the emptied cluster stays out of it, so that
+    // anti-affinity of pods that come back may be overlooked.
+    for (const Placed<FilterPlugin>& placed : framework.plugins().filter)
+      if (member.cycle->skip_filter.test(placed.index)) cycle.skip_filter.set(placed.index);
     if (pre.outcome.code == Code::kError && error_.empty()) error_ = pre.outcome.message();
     if (!pre.outcome.ok() ||
         (pre.nodes && !std::ranges::binary_search(*pre.nodes, cluster_.nodes().name(row))))
@@ -154,7 +159,7 @@ class GroupPreemption::Search {
       auto cycle = std::make_unique<Cycle>(member.pod, cluster_);
       cycle->lend(member.cycle->scratch());
       cycle->may_suspend = true;
-      Task<bool> looking = fits_now(*cycle, member.row);
+      Task<bool> looking = fits_now(*cycle, member);
       fits = co_await looking;
       if (!fits || !cluster_.assume(member.pod, member.row)) {
         fits = false;
