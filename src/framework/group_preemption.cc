@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "config/feature_gates.h"
 #include "framework/disruption_budgets.h"
 #include "framework/framework.h"
@@ -56,7 +57,7 @@ std::vector<VictimUnit> potential_victims(const Cluster& cluster, std::int32_t p
       units[at].since = std::min(units[at].since, started(*pod));
     }
   }
-  std::ranges::stable_sort(units, is_more_important);
+  sort_stably(units, is_more_important);
   return units;
 }
 
@@ -258,8 +259,8 @@ Task<GroupPreemption::Choice> GroupPreemption::choose(UnplacedGroup& group) cons
     choice.outcome = Outcome::failure(search.error());
     co_return choice;
   }
-  std::ranges::stable_sort(
-      victims, [](const VictimUnit* a, const VictimUnit* b) { return is_more_important(*a, *b); });
+  sort_stably(victims,
+              [](const VictimUnit* a, const VictimUnit* b) { return is_more_important(*a, *b); });
   for (const VictimUnit* unit : victims)
     for (const VictimUnit::At& at : unit->pods) choice.victims.push_back(at.pod);
   for (const GroupMember& member : search.placed())
